@@ -15,6 +15,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/vendor.h"
 #include "diag/audit/shard.h"
+#include "diag/facts/reader.h"
 
 namespace ringside::audit {
 
@@ -81,6 +82,12 @@ std::vector<Finding> judge(const JobFacts& facts) {
 
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   audit.facts = join_shards(std::move(shards));
+  facts::settle(audit.facts.stated, [&](Place place) {
+    const FileLine at = audit.where(place);
+    const std::string name =
+        at.file < audit.files.files.size() ? audit.files.files[at.file].name : "?";
+    return std::pair(name, static_cast<std::int64_t>(at.line));
+  });
   audit.facts.torn_lines = audit.parsed.counts.torn;
   audit.facts.lines = audit.parsed.counts.lines;
   audit.facts.pieces = audit.parsed.pieces;

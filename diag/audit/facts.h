@@ -9,14 +9,13 @@
 #include <vector>
 
 #include "diag/audit/benchmark_table.h"
-#include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
 #include "diag/audit/link_matrix.h"
 #include "diag/audit/message_log.h"
 #include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
 #include "diag/audit/topology_dump.h"
-#include "diag/logparse/log_files.h"
+#include "diag/facts/facts.h"
 #include "diag/logparse/parse_logs.h"
 
 /// The job model: what the logs of all ranks, taken together, say of a job. Indices everywhere: a process is
@@ -125,6 +124,7 @@ bool is_p2p(logs::Via via);
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
 
 struct JobFacts {
+  facts::Facts stated;  ///< by the rows of the catalogue, in the order of the input
   std::vector<HostFacts> hosts = {};
   std::vector<ProcessFacts> processes = {};  ///< 0 is nobody: lines without a prefix
   std::vector<CommFacts> comms = {};         ///< largest first, then in order of appearance

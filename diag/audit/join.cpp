@@ -6,6 +6,7 @@
 #include "diag/audit/evidence.h"
 #include "diag/audit/join_comms.h"
 #include "diag/audit/join_processes.h"
+#include "diag/facts/reader.h"
 #include "diag/logparse/init_records.h"
 
 namespace ringside::audit {
@@ -44,6 +45,7 @@ class Joiner {
       add_tables(*shards_[s], processes_[s]);
       facts_.messages.append(std::move(shards_[s]->messages), processes_[s]);
       add_matrices(*shards_[s], processes_[s]);
+      facts::append(facts_.stated, std::move(shards_[s]->stated));
       for (const UnreadReport& one : shards_[s]->unread_reports()) {
         facts_.unread_reports.push_back(one);
       }

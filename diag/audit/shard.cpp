@@ -155,6 +155,7 @@ void Shard::take_one(const Record& record) {
   ++speaker.records;
   if (!is_of_job) is_of_job = job::is_of_job(record);
   note_thread(speaker, record.tid);
+  reader_.take(record, (*table_)[record.speaker]);
   if (record.level == Level::None && json_.wants(record.text())) json_.take(record, tables, ras);
   switch (record.kind) {
     case RecordKind::ChannelEdge:

@@ -17,6 +17,7 @@
 #include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
 #include "diag/audit/topology_dump.h"
+#include "diag/facts/reader.h"
 #include "diag/logparse/call_records.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/parse_logs.h"
@@ -140,6 +141,7 @@ class Shard : public logs::RecordSink {
   std::vector<RasFact> ras = {};
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
+  facts::Facts stated = {};  ///< by the rows of the catalogue; settled once all shards are joined
   AllPlainLines plain = {};
   UnreadLines unread = {};
   std::size_t longest_ring = 0;     ///< ranks, of an order that a line gives
@@ -175,6 +177,7 @@ class Shard : public logs::RecordSink {
   void name_part(std::uint32_t index, std::uint64_t comm);
 
   const logs::SpeakerTable* table_ = nullptr;
+  facts::FactReader reader_{stated};
   std::array<KnownCall, 64> known_calls_ = {};
   KnownCall torn_call_ = {.signature = kAnyCall, .id = calls.id_of(kAnyCall)};
   Said* last_edges_ = nullptr;

@@ -6,6 +6,7 @@
 #include <set>
 #include <utility>
 
+#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/verdict/connections.h"
@@ -180,6 +181,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
     return read.bad.front().error;
   }
   all.dumps = std::move(read.dumps);
+  if (all.dumps.empty()) all.dumps = load_call_logs(all.files, *all.names, read.bad);
   // A trace stands in for the dumps of a job that has none: the two count their calls apart.
   if (all.dumps.empty()) {
     all.dumps = std::move(traces.dumps);

@@ -12,8 +12,6 @@ namespace ringside::logs {
 namespace {
 
 constexpr std::uint32_t kFilterBits = 1 << 14;
-constexpr std::size_t kShortestPiece =
-    7;  // then one of its four alignments meets every fourth place
 
 std::uint32_t four_at(const char* p) {
   std::uint32_t key;
@@ -33,30 +31,6 @@ void set_bit(std::vector<std::uint64_t>& filter, std::uint32_t key) {
   filter[bit / 64] |= std::uint64_t{1} << (bit % 64);
 }
 
-/// How seldom a character is in other programs' output.
-int rarity(char c) {
-  if (c == ' ') return 0;
-  if (c >= 'a' && c <= 'z')
-    return std::string_view("etaoinsr").find(c) != std::string_view::npos ? 0 : 1;
-  if (is_digit(c)) return 1;
-  return 3;
-}
-
-/// The seven characters of a text that are the rarest together.
-std::string_view rarest_piece(std::string_view text) {
-  std::size_t best = 0;
-  int most = -1;
-  for (std::size_t at = 0; at + kShortestPiece <= text.size(); ++at) {
-    int sum = 0;
-    for (std::size_t i = 0; i < kShortestPiece; ++i) sum += rarity(text[at + i]);
-    if (sum > most) {
-      most = sum;
-      best = at;
-    }
-  }
-  return text.substr(best, kShortestPiece);
-}
-
 std::size_t found(std::string_view text, std::string_view next, std::size_t at) {
   return next.size() < 2 ? text.find(next, at) : find_text(text, next, at);
 }
@@ -68,7 +42,7 @@ const Matcher& Matcher::of_catalogue() {
   return matcher;
 }
 
-Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits / 64) {
+Matcher::Matcher() : start_filter_(kFilterBits / 64) {
   for (const MessagePattern& row : message_patterns()) {
     Pattern pattern;
     pattern.id = row.id;
@@ -114,7 +88,7 @@ Matcher::Matcher() : start_filter_(kFilterBits / 64), piece_filter_(kFilterBits 
     return a.key != b.key ? a.key < b.key : a.pattern < b.pattern;
   };
   std::sort(starts_.begin(), starts_.end(), by_key);
-  std::sort(pieces_.begin(), pieces_.end(), by_key);
+  pieces_.finish();
 }
 
 void Matcher::index_start(std::uint16_t pattern) {
@@ -129,19 +103,14 @@ void Matcher::index_piece(std::uint16_t pattern) {
     if (element.literal.size() > longest.size()) longest = element.literal;
   }
   const std::string_view first = patterns_[pattern].elements.front().literal;
-  if (longest.size() < kShortestPiece) {  // by its first character alone
+  if (longest.size() < PieceIndex::kShortest) {  // by its first character alone
     RINGSIDE_ASSERT(!first.empty(), "'{}' is too short to be searched for", longest);
     const char key[4] = {first[0], 0, 0, 0};
     starts_.push_back({four_at(key), pattern});
     short_starts_ += first[0];
     return;
   }
-  patterns_[pattern].piece = rarest_piece(longest);
-  for (std::size_t shift = 0; shift < 4; ++shift) {
-    const std::uint32_t key = four_at(patterns_[pattern].piece.data() + shift);
-    pieces_.push_back({key, pattern});
-    set_bit(piece_filter_, key);
-  }
+  pieces_.add(PieceIndex::rarest_piece(longest), pattern);
 }
 
 void Matcher::collect(const std::vector<Entry>& entries, std::uint32_t key,
@@ -150,13 +119,6 @@ void Matcher::collect(const std::vector<Entry>& entries, std::uint32_t key,
       std::lower_bound(entries.begin(), entries.end(), key,
                        [](const Entry& entry, std::uint32_t sought) { return entry.key < sought; });
   for (; at != entries.end() && at->key == key; ++at) candidates.push_back(at->pattern);
-}
-
-void Matcher::search(std::string_view text, std::vector<std::uint16_t>& candidates) const {
-  for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
-    const std::uint32_t key = four_at(text.data() + at);
-    if (has_bit(piece_filter_, key)) collect(pieces_, key, candidates);
-  }
 }
 
 bool Matcher::match(std::string_view text, Message& message) const {
@@ -172,7 +134,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
     const char key[4] = {text.front(), 0, 0, 0};
     collect(starts_, four_at(key), candidates);
   }
-  search(text, candidates);
+  pieces_.search(text, candidates);
   if (candidates.empty()) return false;
   // Those of one key are in order already.
   if (!std::ranges::is_sorted(candidates)) std::ranges::sort(candidates);

@@ -6,15 +6,12 @@
 #include <vector>
 
 #include "diag/logparse/message.h"
+#include "diag/logparse/piece_index.h"
 
 namespace ringside::logs {
 
 /// The catalogue, ready to be searched. A pattern that starts with text is found by its first characters;
 /// one that starts with a hole by a piece of its longest text, wherever that stands in the line.
-///
-/// The search for those looks at every fourth place of a line: four characters there are the key of a filter
-/// that knows the pieces of all such patterns in their four alignments. Most lines of other programs pass
-/// through it without a hit.
 ///
 /// Threads  immutable once made: any thread may match
 class Matcher {
@@ -43,7 +40,6 @@ class Matcher {
     MessageId id{};
     std::uint16_t row = 0;  ///< of message_patterns()
     std::vector<Element> elements;
-    std::string_view piece;  ///< to search for; empty: it starts with text
     std::uint32_t says = 0;  ///< how much: characters of text, and more if it starts with them
   };
   struct Entry {
@@ -55,16 +51,14 @@ class Matcher {
   void index_start(std::uint16_t pattern);
   void index_piece(std::uint16_t pattern);
   bool fits(const Pattern& pattern, std::string_view text, Message& message) const;
-  void search(std::string_view text, std::vector<std::uint16_t>& candidates) const;
   static void collect(const std::vector<Entry>& entries, std::uint32_t key,
                       std::vector<std::uint16_t>& candidates);
 
   std::vector<Pattern> patterns_;        ///< what says most first
   std::vector<std::uint16_t> place_of_;  ///< [row]: among patterns_
   std::vector<Entry> starts_;            ///< by the first four characters
-  std::vector<Entry> pieces_;            ///< by four characters of a piece
+  PieceIndex pieces_;                    ///< of those that start with a hole
   std::vector<std::uint64_t> start_filter_;
-  std::vector<std::uint64_t> piece_filter_;
   std::string short_starts_;  ///< first characters of patterns that start with less than four
 };
 

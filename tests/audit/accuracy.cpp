@@ -124,7 +124,7 @@ std::string accuracy_page(const std::vector<Sample>& samples) {
       "error counts as found\n"
       "when the audit reports its id at warn or above; its evidence overlaps when one quoted line "
       "is one of the label's.\n\n"
-      "The tests gate on these very logs (`AuditCorpus`), and the rules were written with them in "
+      "The tests gate on these very logs (tests/diag/baseline.tsv), and the rules were written with them in "
       "sight: the figures say\n"
       "that what was once right still is. They are no forecast for a log that nobody has looked "
       "at.\n\n"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/verdict/decide.h"
@@ -18,7 +19,7 @@ void judge(const ringside::hang::Names& names, const std::vector<ringside::hang:
 
 }  // namespace
 
-/// A dump from a stranger, pickle or JSON, or a report of ncclras: read, aligned and judged, it must neither
+/// A dump from a stranger, pickle or JSON, a list of calls, or a report of ncclras: read, aligned and judged, it must neither
 /// crash nor grow. The same dump stands for two ranks, so that comparing them is tried too.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hang;
@@ -30,7 +31,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     judge(names, ras_dumps(reports, names, {}));
     return 0;
   }
-  auto first = parse_dump(bytes, names);
+  auto first =
+      looks_like_call_log(bytes) ? parse_call_log(bytes, "log", names) : parse_dump(bytes, names);
   if (!first) return 0;
   std::vector<RankDump> dumps{*first, *std::move(first)};
   dumps[0].rank = 0;

@@ -11,10 +11,8 @@
 #include <vector>
 
 #include "harness/hangs/generate.h"
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/perturb.h"
-#include "tests/hangdetect/score.h"
-#include "tests/hangdetect/varied.h"
 #include "tests/support/shared.h"
 
 /// Regenerates docs/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
@@ -25,14 +23,14 @@ struct Tally {
   std::size_t cases = 0, culprits = 0, exact = 0, kinds = 0, confident = 0, confident_wrong = 0;
   std::size_t doubtful = 0, exact_of_clear = 0;
 
-  void add(const Scored& one) {
+  void add(const LabelledHang& hang, const ScoredHang& one) {
     ++cases;
-    culprits += one.is_culprit_right ? 1U : 0U;
+    culprits += one.are_culprits_right ? 1U : 0U;
     exact += one.is_exact ? 1U : 0U;
     kinds += one.is_kind_right ? 1U : 0U;
     confident += one.confidence >= 0.8 ? 1U : 0U;
     confident_wrong += one.is_confident_wrong() ? 1U : 0U;
-    const bool is_doubtful = one.label.culprits.size() > 1;
+    const bool is_doubtful = hang.culprits.size() > 1;
     doubtful += is_doubtful ? 1U : 0U;
     exact_of_clear += one.is_exact && !is_doubtful ? 1U : 0U;
   }
@@ -41,12 +39,13 @@ struct Tally {
 struct Table {
   Tally all;
   std::map<std::string, Tally> by_kind;
-  std::vector<Scored> wrong;
+  std::vector<std::string> wrong = {};
 
-  void add(const Scored& one) {
-    all.add(one);
-    by_kind[one.label.kind].add(one);
-    if (!one.is_culprit_right || !one.is_kind_right) wrong.push_back(one);
+  void add(const LabelledHang& hang) {
+    const ScoredHang scored = score(hang);
+    all.add(hang, scored);
+    by_kind[hang.kinds.front()].add(hang, scored);
+    if (!scored.is_right()) wrong.push_back(line_of(hang, scored));
   }
 };
 
@@ -74,16 +73,15 @@ std::string markdown(const std::string& title, const std::string& what, const Ta
   for (const auto& [kind, tally] : table.by_kind) out += row(kind, tally);
   if (lists_wrong && !table.wrong.empty()) {
     out += "\nNot as the label has it:\n\n";
-    for (const Scored& one : table.wrong) out += fmt::format("- {}\n", line_of(one));
+    for (const std::string& one : table.wrong) out += fmt::format("- {}\n", one);
   }
   return out;
 }
 
 Table corpus(const std::string& set) {
   Table table;
-  for (const std::string& folder : corpus_cases(set)) {
-    table.add(score(folder, load_label(folder + "/label.json")));
-  }
+  for (const LabelledHang& hang : load_all_labelled_dumps(shared_folder() + "/corpus/" + set))
+    table.add(hang);
   return table;
 }
 
@@ -99,12 +97,7 @@ Table made_up(int cases, std::uint64_t seed, int lost_percent) {
   options.each.lost_percent = lost_percent;
   const auto made = hangs::generate(options, folder.string());
   if (!made) throw std::runtime_error(made.error().message);
-  std::vector<fs::path> folders;
-  for (const auto& entry : fs::directory_iterator(folder)) folders.push_back(entry.path());
-  std::sort(folders.begin(), folders.end());
-  for (const fs::path& one : folders) {
-    table.add(score(one.string(), load_label((one / "truth.json").string())));
-  }
+  for (const LabelledHang& hang : load_all_labelled_dumps(folder.string())) table.add(hang);
   fs::remove_all(folder);
   return table;
 }
@@ -120,80 +113,17 @@ std::string harmed_runs() {
       "wrong |\n|---|---|---|---|---|---|\n";
   for (const Harm harm : kHarms) {
     Tally tally;
-    for (const std::string& folder : corpus_cases("fr-torch")) {
-      const Label label = load_label(folder + "/label.json");
+    for (LabelledHang hang : load_all_labelled_dumps(shared_folder() + "/corpus/fr-torch")) {
+      const std::string folder = hang.folder;
       for (int variant = 0; variant < variants_of(folder, harm); ++variant) {
         const HarmedCase harmed(folder, harm, variant);
-        tally.add(score(harmed.path(), label));
+        hang.folder = harmed.path();
+        tally.add(hang, score(hang));
       }
     }
     out += fmt::format("| {} | {} | {} | {} | {} | {} |\n", to_string(harm), tally.cases,
                        percent(tally.culprits, tally.cases), percent(tally.kinds, tally.cases),
                        tally.confident, tally.confident_wrong);
-  }
-  return out;
-}
-
-/// One row of all variants of the pastes of a folder, and what each confidence was worth.
-struct PasteTable {
-  std::map<std::string, PasteTally> plain, varied;  ///< by answerable
-  std::map<int, PasteTally> by_tenth;               ///< of the confidence, all variants
-
-  void add(const std::string& folder) {
-    for (const Paste& paste : load_pastes(folder)) {
-      for (const pastes::Variant& variant : pastes::variants()) {
-        const PasteScore score = score_paste(ringside::hang::varied(paste, variant));
-        const int right = score.is_right() ? 1 : 0;
-        const auto count = [&](PasteTally& tally) {
-          ++tally.all;
-          tally.right += right;
-        };
-        count(varied[paste.answerable]);
-        if (&variant == pastes::variants().data()) count(plain[paste.answerable]);
-        count(by_tenth[static_cast<int>(score.confidence * 10 + 1e-9)]);
-      }
-    }
-  }
-};
-
-std::string pastes() {
-  std::string out =
-      "\n## Pastes\n\n"
-      "Text as people paste it: 25 excerpts of public threads (`corpus/hang-pastes`), which the "
-      "rules were written "
-      "beside, and\nthose of our own (`tests/hangdetect/invented`). How many were right\nat first: "
-      "docs/at-first-sight.md. Right is a kind and a set of "
-      "culprits that "
-      "the label has; of "
-      "`no`, nobody blamed. Variants are\nwrapped, quoted, indented, labelled, cut, coloured "
-      "(`tests/support/paste_variants.cpp`).\n\n"
-      "| answerable | public | in all variants | ours | in all variants |\n|---|---|---|---|---|\n";
-  PasteTable theirs;
-  PasteTable ours;
-  theirs.add(shared_folder() + "/corpus/hang-pastes");
-  ours.add(RINGSIDE_INVENTED_PASTES);
-  const auto cell = [](const PasteTally& tally) {
-    return fmt::format("{} of {}", tally.right, tally.all);
-  };
-  for (const char* answerable : {"yes", "partly", "no", "not_a_hang"}) {
-    out += fmt::format("| {} | {} | {} | {} | {} |\n", answerable, cell(theirs.plain[answerable]),
-                       cell(theirs.varied[answerable]), cell(ours.plain[answerable]),
-                       cell(ours.varied[answerable]));
-  }
-  out +=
-      "\nWhat a confidence was worth there, all variants together; "
-      "`diag/hangdetect/verdict/confidence.h` has the "
-      "numbers that\nverdicts from text give. Below 0.4 nobody is named, so that little can be "
-      "wrong.\n\n"
-      "| confidence | verdicts | right |\n|---|---|---|\n";
-  for (auto& [tenth, tally] : ours.by_tenth) {
-    theirs.by_tenth[tenth].all += tally.all;
-    theirs.by_tenth[tenth].right += tally.right;
-  }
-  for (const auto& [tenth, tally] : theirs.by_tenth) {
-    out += fmt::format(
-        "| {:.1f} to {:.1f} | {} | {} |\n", tenth / 10.0, (tenth + 1) / 10.0, tally.all,
-        percent(static_cast<std::size_t>(tally.right), static_cast<std::size_t>(tally.all)));
   }
   return out;
 }
@@ -238,7 +168,7 @@ int run(const std::string& path, int cases) {
       "Confident is a confidence of 0.8 and more; wrong is a set that the label does not list.\n\n"
       "The tests gate on the dumps of clusters, on the PyTorch runs and on one harmed variant of "
       "each "
-      "(`HangCorpus`,\n`HarmedRuns`); `HangGenerated` gates on made-up hangs of 8 ranks from the "
+      "(tests/diag/baseline.tsv,\n`HarmedRuns`), and on made-up hangs of 8 ranks from the "
       "same "
       "generator. Of what stands below,\nonly the made-up hangs of other sizes and the other "
       "harmed "
@@ -254,7 +184,6 @@ int run(const std::string& path, int cases) {
                made_up(cases, 1, 0), false);
   out += markdown("Made-up hangs, 40 % of the files lost", "The same cases with `--lost 40`.",
                   made_up(cases, 1, 40), false);
-  out += pastes();
   out += kWhy;
   std::ofstream file(path, std::ios::trunc);
   file << out;

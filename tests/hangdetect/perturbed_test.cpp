@@ -3,8 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/perturb.h"
-#include "tests/hangdetect/score.h"
+#include "tests/support/shared.h"
 
 namespace ringside::hang {
 namespace {
@@ -13,15 +14,19 @@ class HarmedRuns : public testing::TestWithParam<Harm> {};
 
 // One variant of each case, another one from case to case; ringside_hang_accuracy takes them all.
 TEST_P(HarmedRuns, MakeNoVerdictConfidentAndWrong) {
-  const std::vector<std::string> cases = corpus_cases("fr-torch");
+  const auto cases = load_all_labelled_dumps(shared_folder() + "/corpus/fr-torch");
   ASSERT_FALSE(cases.empty());
-  for (std::size_t i = 0; i < cases.size(); ++i) {
-    const int variants = variants_of(cases[i], GetParam());
+  int number = 0;
+  for (const LabelledHang& whole : cases) {
+    const int variants = variants_of(whole.folder, GetParam());
+    const int variant = variants == 0 ? 0 : number++ % variants;
     if (variants == 0) continue;
-    const int variant = static_cast<int>(i) % variants;
-    const HarmedCase harmed(cases[i], GetParam(), variant);
-    const Scored one = score(harmed.path(), load_label(cases[i] + "/label.json"));
-    EXPECT_FALSE(one.is_confident_wrong()) << "variant " << variant << ", " << line_of(one);
+    const HarmedCase harmed(whole.folder, GetParam(), variant);
+    LabelledHang hang = whole;
+    hang.folder = harmed.path();
+    const ScoredHang scored = score(hang);
+    EXPECT_FALSE(scored.is_confident_wrong())
+        << "variant " << variant << ", " << line_of(hang, scored);
   }
 }
 

@@ -5,7 +5,7 @@
 
 #include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/rank_timers.h"
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 
 // Tables that people make of the ranks' last calls, and those that programs make of their times.
 

@@ -7,7 +7,7 @@
 
 #include "diag/hangdetect/readers/group_lists.h"
 #include "diag/hangdetect/readers/listed_source.h"
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 
 // What stands beside stacks: groups, numbers, source, and `the same as rank 2`.
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 
 // Whose rank a task, an actor, a pod or a GPU is, in the words of JAX, Ray, Kubernetes and ROCm.
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 
 // What looks like a hang and is none: reports of a job that moves, the end of a job that ended well, a slow start.
 

@@ -9,7 +9,7 @@
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/hangdetect/verdict/explain.h"
-#include "tests/hangdetect/pastes.h"
+#include "tests/diag/labelled_hangs.h"
 
 namespace ringside::hang {
 namespace {
@@ -42,9 +42,9 @@ TEST(HangPages, TheExampleOfEachIsFoundToBeOfItsKind) {
     const std::string kind = to_string(static_cast<Kind>(i));
     const std::string example = example_of(page_of(kind).value());
     if (example.starts_with("$ ")) continue;  // dumps, which the command makes
-    const Paste paste{kind, "yes", {kind}, {}, {{"example.log", example}}};
-    const PasteScore score = score_paste(paste);
-    EXPECT_EQ(score.kind, kind) << score.why << "\n" << example;
+    const ScoredHang scored =
+        score({.id = kind, .kinds = {kind}, .files = {{"example.log", example}}});
+    EXPECT_EQ(scored.kind, kind) << scored.why << "\n" << example;
   }
 }
 

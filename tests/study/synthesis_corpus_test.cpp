@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "study/synthesis.h"
-#include "tests/hangdetect/score.h"
+#include "tests/diag/labelled_hangs.h"
+#include "tests/support/shared.h"
 
 namespace ringside::study {
 namespace {
@@ -23,10 +24,10 @@ struct Verified {
 
 Verified verify(const std::string& set) {
   Verified all;
-  for (const std::string& folder : hang::corpus_cases(set)) {
-    const hang::Label label = hang::load_label(folder + "/label.json");
-    const auto evidence = hang::examine({folder});
-    EXPECT_TRUE(evidence) << folder << evidence.error().message;
+  for (const hang::LabelledHang& label :
+       hang::load_all_labelled_dumps(shared_folder() + "/corpus/" + set)) {
+    const auto evidence = hang::examine({label.folder});
+    EXPECT_TRUE(evidence) << label.folder << evidence.error().message;
     if (!evidence) continue;
     const std::vector<Hypothesis> tried = synthesize(*evidence);
     const auto is_right = [&](const std::vector<int>& culprits) {

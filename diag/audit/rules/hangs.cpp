@@ -142,7 +142,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
                                      : facts.messages[MessageId::WatchdogStatus];
   const Waits waits = waits_of(facts, findings);
   constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
-                                   MessageId::BarrierMissing, MessageId::AnalyserMissing};
+                                   MessageId::BarrierMissing, MessageId::DeepEpTimeout,
+                                   MessageId::AnalyserMissing};
   const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
   find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);

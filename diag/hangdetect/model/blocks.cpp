@@ -89,6 +89,30 @@ std::optional<std::size_t> newest_call(const RankView& view) {
   return last - 1;
 }
 
+/// Of calls that are recorded when they are issued: the first that a member has not entered.
+std::optional<std::size_t> first_unmet(const Job& job, int rank) {
+  const RankView& view = job.rank(rank);
+  const std::vector<Call>& calls = view.dump->calls;
+  std::optional<std::size_t> first;
+  for (const GroupCalls& mine : view.groups) {
+    std::int64_t least = -1;
+    for (const int member : job.group(mine.group).members) {
+      if (member >= job.world() || job.rank(member).dump == nullptr) continue;
+      const std::int64_t entered = job.entered(member, mine.group);
+      if (entered >= 0 && (least < 0 || entered < least)) least = entered;
+    }
+    for (const std::uint32_t index : mine.collectives) {
+      const Call& call = calls[index];
+      if (call.state != CallState::Issued || static_cast<std::int64_t>(call.sequence) <= least ||
+          !needs_everybody(job.signature(call).op))
+        continue;
+      if (!first || index < *first) first = index;
+      break;
+    }
+  }
+  return first;
+}
+
 /// After an error everything is retired. Where others failed, a rank that made its last call together
 /// with one that left no dump has most likely failed in it too.
 std::optional<Block> block_with_unseen(const Job& job, int rank) {
@@ -112,6 +136,7 @@ std::optional<Block> block_of(const Job& job, int rank) {
   for (std::size_t i = 0; i < calls.size(); ++i) {
     if (view.group_of_call[i] >= 0 && calls[i].is_pending()) return block_at(job, rank, i);
   }
+  if (const auto unmet = first_unmet(job, rank)) return block_at(job, rank, *unmet);
   // Nothing is pending. A hook retires a send or receive when the call is made: the last one may still
   // wait for its other half.
   const auto last = newest_call(view);

@@ -26,6 +26,9 @@ bool BarrierLines::take_message(const logs::Record& record) {
       }
       return true;
     }
+    case MessageId::DeepEpTimeout:
+      statements_.state(record, What::BarrierAbsent, absent_ranks(record));
+      return true;
     case MessageId::BarrierWaitsForRoot:
       statements_.state(record, What::BarrierLeft,
                         {static_cast<int>(logs::message_number(record, "rank"))});

@@ -64,6 +64,7 @@ enum class CallState : std::uint8_t {
   Started,
   Completed,
   Retired,  ///< taken off the watchdog's list without being seen complete: done, or failed
+  Issued,  ///< by a recorder that is not told of completions: entered, and nothing states whether it ended
 };
 
 /// One call of one rank: a row of the compact columns that everything is decided from.
@@ -126,6 +127,8 @@ struct RankDump {
   std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
   std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
+  /// Its recorder notes calls when they have ended: where the rank is since, it does not state.
+  bool is_completed_only = false;
   bool is_newest_lost =
       false;  ///< what it was cut off from are its newest calls: where it stands is unknown
 

@@ -199,6 +199,7 @@ Result<RankDump> DumpBuilder::finish() {
   statuses_.clear();
   copied_ = 0;
   is_dump_ = false;
+  mark_issued_calls();
   RankDump dump = std::exchange(dump_, {});
   if (!is_dump) return corrupt("no Flight Recorder dump: neither entries nor a version");
   return dump;

@@ -100,6 +100,8 @@ class DumpBuilder {
   void make_call(Made& made, const Fields& fields);
   void make_group(Made& made, const Fields& fields);
   void make_progress(Made& made, const Fields& fields);
+  void note_completion(std::string_view backend, const Call& call);
+  void mark_issued_calls();
   void take_parent(const Value* pairs, std::size_t count);
   void take_numbered_groups(const Value& groups);
 
@@ -135,6 +137,14 @@ class DumpBuilder {
   std::uint64_t copied_ = 0;  ///< items moved because their container grew behind another
   bool is_dump_ = false;
   RankDump dump_;
+  /// Of a recorder hook (of any backend but those that record themselves): its retired collectives, places in
+  /// dump_.calls, and whether it is told of completions.
+  struct Hook {
+    std::string backend;
+    std::vector<std::size_t> retired;
+    bool knows_completion = false;
+  };
+  std::vector<Hook> hooks_;
   Seen signatures_, stacks_, groups_;
 };
 

@@ -15,6 +15,7 @@
 
 #include "base/fd.h"
 #include "base/walk_folder.h"
+#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_builder.h"
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -102,6 +103,7 @@ FileKind kind_of(const std::string& path, std::string_view head) {
       head.find("\"nccl_version\"") != std::string_view::npos) {
     return FileKind::Ras;
   }
+  if (looks_like_call_log(body)) return FileKind::CallLog;
   if (head[first] == '{' || head[first] == '[') {
     for (const std::string_view key :
          {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {

@@ -13,7 +13,7 @@
 namespace ringside::hang {
 
 /// What a file turned out to be, by its content.
-enum class FileKind { Dump, Log, Threads, Trace, Ras, Other };
+enum class FileKind { Dump, Log, Threads, Trace, Ras, CallLog, Other };
 
 /// A file that was found, and what it is.
 struct InputFile {

@@ -123,7 +123,33 @@ void DumpBuilder::make_call(Made& made, const Fields& fields) {
     call.state = state == "started" ? CallState::Started : CallState::Scheduled;
   }
   dump_.timeout_ms = std::max(dump_.timeout_ms, int_of(fields.of(Key::Timeout), 0));
+  const std::string_view name = text_of(fields.of(Key::ProfilingName));
+  if (const std::size_t colon = name.find(':'); colon != std::string_view::npos)
+    note_completion(name.substr(0, colon), call);
   dump_.calls.push_back(call);
+}
+
+/// source  PyTorch 2.14 and 2.15, FlightRecorderHook: it retires an entry when the call returns, which is when it is
+///         issued, unless the backend pushes completions (nccl2). ProcessGroupNCCL, XCCL and Gloo record themselves.
+void DumpBuilder::note_completion(std::string_view backend, const Call& call) {
+  if (backend == "nccl" || backend == "gloo" || backend == "xccl") return;
+  auto hook = std::find_if(hooks_.begin(), hooks_.end(),
+                           [&](const Hook& known) { return known.backend == backend; });
+  constexpr std::size_t kMostHooks = 64;
+  if (hook == hooks_.end()) {
+    if (hooks_.size() == kMostHooks) return;
+    hook = hooks_.insert(hook, {std::string(backend), {}, false});
+  }
+  if (call.state == CallState::Completed) hook->knows_completion = true;
+  if (call.state == CallState::Retired && !call.is_p2p) hook->retired.push_back(dump_.calls.size());
+}
+
+void DumpBuilder::mark_issued_calls() {
+  for (const Hook& hook : hooks_) {
+    if (hook.knows_completion) continue;
+    for (const std::size_t place : hook.retired) dump_.calls[place].state = CallState::Issued;
+  }
+  hooks_.clear();
 }
 
 void DumpBuilder::make_progress(Made& made, const Fields& fields) {

@@ -6,11 +6,11 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <span>
 #include <string_view>
 #include <utility>
 
 #include "base/fd.h"
+#include "diag/facts/reader.h"
 #include "diag/hangdetect/readers/barrier_lines.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
@@ -57,6 +57,7 @@ class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
       : facts_(facts),
+        rows_(facts.facts),
         said_(facts),
         ends_(said_),
         owners_(facts),
@@ -73,6 +74,7 @@ class Sink : public logs::RecordSink {
   void take_one(const Record& record, const logs::Speaker& speaker) {
     if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
     world_.take(record);
+    rows_.take(record, speaker);
     if (ray_.wants(record)) ray_.take(record.line, rank_of(record, speaker));
     take_kind(record, speaker);
   }
@@ -85,6 +87,7 @@ class Sink : public logs::RecordSink {
 
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
+    facts::settle(facts_.facts, where);
     words_.finish();
     words_.busy().finish(where);
     starts_.state(said_);
@@ -498,6 +501,7 @@ class Sink : public logs::RecordSink {
   }
 
   LogFacts& facts_;
+  facts::FactReader rows_;
   job::WorldSize world_;
   Statements said_;
   EndLines ends_;

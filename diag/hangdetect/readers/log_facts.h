@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/facts/facts.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/dump_files.h"
@@ -38,6 +39,7 @@ struct RankNotes {
   bool has_failed = false;     ///< its last call ended with an error: retired then means failed
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
+  std::string exception;       ///< its line, `ValueError: corrupted record`
   bool has_alarm = false;      ///< a line of its own has words of an error or a wait
   bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
   bool has_stack = false;      ///< of its main thread
@@ -122,6 +124,7 @@ inline constexpr std::int64_t kLauncherSignalled = 1;
 
 /// What all logs of a job say.
 struct LogFacts {
+  facts::Facts facts;                    ///< by the rows of the catalogue
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
   std::vector<RankDump>

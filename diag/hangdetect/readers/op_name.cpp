@@ -118,6 +118,12 @@ const char* to_string(Op op) {
   return "call";
 }
 
+bool is_like_nccl(std::string_view backend) {
+  constexpr std::array<std::string_view, 8> kAlike = {"nccl",  "nccl2", "ncclx", "rccl",
+                                                      "rcclx", "mccl",  "hccl",  "xccl"};
+  return std::find(kAlike.begin(), kAlike.end(), backend) != kAlike.end();
+}
+
 bool needs_everybody(Op op) {
   return op == Op::AllReduce || op == Op::AllGather || op == Op::ReduceScatter ||
          op == Op::AllToAll || op == Op::Barrier;

@@ -24,4 +24,8 @@ Op op_of(std::string_view name);
 /// source  PyTorch torch/csrc/distributed/c10d/ProcessGroupNCCL.cpp, the names given to a work
 OpText parse_op(std::string_view profiling_name);
 
+/// Whether the backend's calls end on a GPU, one rank after the other, and its recorder writes a dump when a call times
+/// out: NCCL's, and those that are made after it. Gloo's calls end for all or for none.
+bool is_like_nccl(std::string_view backend);
+
 }  // namespace ringside::hang

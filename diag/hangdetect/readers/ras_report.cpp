@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
 namespace {
@@ -253,12 +254,29 @@ class Placer {
   std::map<int, const RankDump*> by_rank_;
 };
 
+/// The text with a comma before each `"status"` that follows a number.
+/// source  NCCL 2.28.7 to 2.28.9, src/ras/client_support.cc: missing_ranks lack the comma after "nvml_dev"
+std::string with_commas(std::string_view text) {
+  constexpr std::string_view kKey = "\"status\"";
+  std::string whole;
+  std::size_t done = 0;
+  for (std::size_t at = text.find(kKey); at != std::string_view::npos;
+       at = text.find(kKey, at + kKey.size())) {
+    const std::size_t before = text.substr(0, at).find_last_not_of(" \t\r\n");
+    if (before == std::string_view::npos || !logs::is_digit(text[before])) continue;
+    whole.append(text.substr(done, before + 1 - done)) += ',';
+    done = before + 1;
+  }
+  return whole.append(text.substr(done));
+}
+
 }  // namespace
 
 Result<RasReport> parse_ras_report(std::string_view text) {
   const std::size_t open = text.find('{');
   if (open == std::string_view::npos) return Error{ErrorCode::Corrupt, "no JSON in it"};
-  const Json json = Json::parse(text.substr(open), nullptr, false);
+  Json json = Json::parse(text.substr(open), nullptr, false);
+  if (json.is_discarded()) json = Json::parse(with_commas(text.substr(open)), nullptr, false);
   if (json.is_discarded()) {
     return Error{ErrorCode::Corrupt, "broken JSON: the query was cut off", "ask ncclras again"};
   }

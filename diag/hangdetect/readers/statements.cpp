@@ -162,7 +162,10 @@ std::vector<int> ranks_gone(int first, std::string_view how) {
 void state_error(const logs::Record& record, std::string_view type, std::string_view text, int rank,
                  Statements& statements) {
   if (!is_of_communication(type, text)) {
-    statements.note(rank).has_exception = true;
+    RankNotes& notes = statements.note(rank);
+    notes.has_exception = true;
+    constexpr std::size_t kLong = 160;
+    notes.exception = (std::string(type) + ": " + std::string(text)).substr(0, kLong);
     statements.state_of(record, What::Exception, rank);
     return;
   }

@@ -132,7 +132,7 @@ void join_stacks(const LogFacts& facts, Explanation& best) {
 
 /// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and
 /// whose log tells of its death died.
-void agree(std::vector<Explanation>& all) {
+void agree(const LogFacts& facts, std::vector<Explanation>& all) {
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t k = i + 1; k < all.size(); ++k) {
       if (all[i].culprits.empty() || all[i].culprits != all[k].culprits) continue;
@@ -143,7 +143,11 @@ void agree(std::vector<Explanation>& all) {
       Explanation& other = first.confidence >= second.confidence ? second : first;
       surer.confidence = std::min(0.95, both);
       // The dumps tell that a rank is away; only a log tells why.
-      const bool names_death = other.kind == Kind::DeadRank || other.kind == Kind::Straggler;
+      const auto notes = facts.notes.find(surer.culprits.front());
+      const bool has_exception = notes != facts.notes.end() && notes->second.has_exception;
+      // A rank that raised an exception is not slow: it does not come any more.
+      const bool names_death =
+          other.kind == Kind::DeadRank || (other.kind == Kind::Straggler && !has_exception);
       if (surer.kind == Kind::MissingRank && names_death) surer.kind = other.kind;
       surer.evidence.insert(surer.evidence.end(), other.evidence.begin(), other.evidence.end());
       if (surer.call.empty()) surer.call = other.call;
@@ -248,7 +252,7 @@ Verdict decide(const Job& job, const LogFacts& facts) {
   }
   join_nameless(Kind::DeadRank, all);
   join_nameless(Kind::Straggler, all);
-  agree(all);
+  agree(facts, all);
   weigh(all, job);
   Verdict verdict;
   verdict.best = std::move(all.front());

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/confidence.h"
@@ -164,8 +165,7 @@ Explanation lonely(const Scene& scene, int rank, const std::vector<int>& heads) 
 }
 
 Kind kind_of_absence(const RankNotes& notes) {
-  if (notes.is_busy) return Kind::Straggler;
-  return Kind::MissingRank;
+  return notes.is_busy && !notes.has_exception ? Kind::Straggler : Kind::MissingRank;
 }
 
 Explanation with_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
@@ -179,7 +179,9 @@ Explanation with_dump(const Scene& scene, const Front& front, const std::vector<
                         out.call, ranks_that(waiters_of(scene.standing, heads), "waits", "wait"));
   out.confidence = confidence::kAbsent;
   if (notes.has_exception) {
-    out.why += "; its log has an exception of the program's own";
+    out.why = fmt::format("rank {} raised {} and did not join {}; {} for it", heads.front(),
+                          notes.exception, out.call,
+                          ranks_that(waiters_of(scene.standing, heads), "waits", "wait"));
     out.confidence = confidence::kAbsentWithError;
   }
   if (notes.is_busy) out.why += fmt::format("; its stack is in {}", notes.busy_with);
@@ -338,6 +340,18 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
     out.missing.push_back("Flight Recorder dumps of all ranks, and the network's counters");
     return out;
   }
+  std::size_t dumps = 0;
+  for (int r = 0; r < scene.job.world(); ++r) dumps += scene.job.rank(r).dump != nullptr ? 1U : 0U;
+  if (!are_logs_alone && heads.size() > 1 && heads.size() >= dumps) {
+    // Which of the many ranks without a dump did not come, the few dumps do not show.
+    out.kind = Kind::Unknown;
+    out.culprits.clear();
+    out.confidence = confidence::kSequenceParted;
+    out.why = fmt::format("{} of {} dumps: cannot tell which rank is missing; {} in {}", dumps,
+                          scene.job.world(), ranks_that(front.waiting, "waits", "wait"), out.call);
+    out.missing.push_back("dumps of " + ranks_text(heads));
+    return out;
+  }
   if (are_logs_alone && (heads.size() * 3 > waiting || !scene.is_world_known)) {
     // Logs are cut, and are not all here: a few that speak accuse nobody who does not, and where no line says how many
     // ranks there are, none do.
@@ -370,12 +384,24 @@ bool are_most_idle(const Scene& scene) {
   return idle > standing && standing > 1;
 }
 
+/// Whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be on its way.
+bool were_written_at_once(const Job& job, const Front& front) {
+  constexpr std::int64_t kSoon = 10'000'000'000;
+  return std::any_of(front.waiting.begin(), front.waiting.end(), [&](int rank) {
+    const Call* call = job.find(rank, front.group, front.sequence);
+    const std::int64_t written = job.rank(rank).dump->written_ns;
+    return call != nullptr && written > 0 && written - call->created_ns < kSoon;
+  });
+}
+
 enum class Coming { MayCome, Unknown, IsLate };
 
 Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   const int rank = front.waiting.front();
   const Call* call = scene.job.find(rank, front.group, front.sequence);
-  if (call == nullptr || scene.job.signature(*call).backend == "nccl") return Coming::IsLate;
+  if (call == nullptr || is_like_nccl(scene.job.signature(*call).backend)) return Coming::IsLate;
+  if (call->state == CallState::Issued)
+    return were_written_at_once(scene.job, front) ? Coming::MayCome : Coming::IsLate;
   const bool has_failed = std::any_of(front.waiting.begin(), front.waiting.end(), [&](int waiter) {
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });

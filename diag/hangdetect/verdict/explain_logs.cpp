@@ -250,10 +250,10 @@ void add_faults(const LogFacts& facts, std::vector<Explanation>& out) {
   const auto raised = all_of(facts, What::Exception);
   const std::vector<int> raisers = ranks_of(raised);
   if (!raisers.empty() && raisers.size() <= 2) {
-    out.push_back(
-        told(Kind::MissingRank, raised, raisers,
-             raisers.size() == 1 ? confidence::kOneRaised : confidence::kSomeRaised,
-             fmt::format("the program of {} raised an error of its own", ranks_text(raisers))));
+    out.push_back(told(Kind::MissingRank, raised, raisers,
+                       raisers.size() == 1 ? confidence::kOneRaised : confidence::kSomeRaised,
+                       fmt::format("{} raised {}", ranks_text(raisers),
+                                   facts.notes.at(raisers.front()).exception)));
   }
   if (raisers.empty() && !raised.empty() && facts.timeouts > 0) {
     out.push_back(

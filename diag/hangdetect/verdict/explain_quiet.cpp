@@ -38,6 +38,29 @@ bool is_all_recorded(const Job& job) {
   return true;
 }
 
+/// The first rank's dump whose recorder does not note a call before it has ended.
+const RankDump* completed_only(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump != nullptr && dump->is_completed_only) return dump;
+  }
+  return nullptr;
+}
+
+/// Whether a rank's newest call is of a recorder that is not told of completions.
+bool is_any_call_issued(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankView& view = job.rank(r);
+    if (view.dump == nullptr) continue;
+    for (std::size_t i = view.group_of_call.size(); i-- > 0;) {
+      if (view.group_of_call[i] < 0) continue;
+      if (view.dump->calls[i].state == CallState::Issued) return true;
+      break;
+    }
+  }
+  return false;
+}
+
 const LogStatement* first_of(const LogFacts& facts, What what) {
   const auto found = std::find_if(facts.statements.begin(), facts.statements.end(),
                                   [&](const LogStatement& one) { return one.what == what; });
@@ -436,6 +459,29 @@ Explanation of_dumps(const Job& job, int dumps, int ras) {
         "all ranks have launched the same calls by ncclras: the job is idle, or all are inside one "
         "call that does not end; it counts launches, not ends";
     out.missing.push_back("Flight Recorder dumps, stacks, and two more reports some seconds later");
+    return out;
+  }
+  if (const RankDump* dump = completed_only(job)) {
+    out.confidence = 0.3;
+    out.why =
+        "the recorder notes calls when they have ended, so nothing here states where a rank waits";
+    if (!dump->calls.empty()) {
+      const RankView& view = job.rank(dump->rank);
+      const std::size_t last = dump->calls.size() - 1;
+      if (view.group_of_call[last] >= 0)
+        out.why += fmt::format("; the last call that rank {} ended is {}", dump->rank,
+                               call_title(job, view.group_of_call[last], dump->calls[last]));
+    }
+    out.missing.push_back(
+        "Flight Recorder dumps (TORCH_FR_BUFFER_SIZE=2000), or stacks of all ranks");
+    return out;
+  }
+  if (is_any_call_issued(job)) {
+    out.confidence = 0.3;
+    out.why =
+        "all ranks have issued the same calls; their recorder notes a call when it is issued, so "
+        "nothing here states whether the last one ended";
+    out.missing.push_back("stacks of all ranks (py-spy dump): do they wait in that call?");
     return out;
   }
   out.kind = Kind::NotAHang;

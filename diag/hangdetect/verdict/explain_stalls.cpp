@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/verdict/compare.h"
 #include "diag/hangdetect/verdict/confidence.h"
 #include "diag/hangdetect/verdict/explain.h"
@@ -146,7 +147,7 @@ Explanation stalled(const Scene& scene, const Front& front) {
   if (parted) return *std::move(parted);
   if (!gone.empty()) out.details.push_back(fmt::format("{} went on", ranks_text(gone)));
   out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
-  if (has_root(signature.op) && signature.backend != "nccl") {
+  if (has_root(signature.op) && !is_like_nccl(signature.backend)) {
     out.kind = Kind::RootMismatch;
     out.confidence = confidence::kRootUnseen;
     out.why = fmt::format(
@@ -160,9 +161,10 @@ Explanation stalled(const Scene& scene, const Front& front) {
   out.kind = Kind::NetworkStall;
   out.confidence = front.unseen.empty() ? confidence::kStall : confidence::kStallSomeUnseen;
   out.why = fmt::format(
-      "every member has entered {} with equal arguments, and it does not end: no rank is to blame, "
-      "the "
+      "{} entered {} with equal arguments, and it does not end: no rank is to blame, the "
       "transport or a GPU stands still",
+      front.unseen.empty() ? "every member has"
+                           : fmt::format("all {} members with a dump have", front.entered.size()),
       out.call);
   out.missing.push_back(
       "port counters, `ncclras -v` twice some seconds apart, and NCCL's WARN lines: which "
@@ -310,7 +312,10 @@ std::vector<Explanation> explain_stalls(const Scene& scene) {
     return found;
   }
   for (const Front& front : scene.standing.fronts) {
-    const bool nobody_away = front.absent.empty();
+    // Few dumps of a large group state nothing of the others: explain_absence() says so.
+    const bool is_mostly_unseen = has_dumps(scene.job) && front.unseen.size() > 1 &&
+                                  front.unseen.size() >= front.entered.size();
+    const bool nobody_away = front.absent.empty() && !is_mostly_unseen;
     const bool holds_itself =
         std::all_of(front.waiting.begin(), front.waiting.end(), [&](int rank) {
           const auto& waits = scene.standing.waits[static_cast<std::size_t>(rank)];

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 
+#include "diag/hangdetect/readers/op_name.h"
+
 namespace ringside::hang {
 namespace {
 
-bool has_ended(const Call& call) { return !call.is_pending(); }
+bool has_ended(const Call& call) { return !call.is_pending() && call.state != CallState::Issued; }
 
 /// The newest call of the group that the rank has certainly gone past; nothing where there is none. Its
 /// last call does not count: what is called retired may have failed.
@@ -79,7 +81,9 @@ Progress progress_of(const Job& job) {
   };
   std::vector<Past> past(job.groups().size());
   for (int r = 0; r < job.world(); ++r) {
-    if (job.rank(r).dump == nullptr || job.rank(r).is_from_log) continue;
+    if (job.rank(r).dump == nullptr || job.rank(r).is_from_log ||
+        job.rank(r).dump->is_completed_only)
+      continue;
     for (const GroupCalls& mine : job.rank(r).groups) {
       const Call* call = newest_past(job, r, mine);
       Past& most = past[static_cast<std::size_t>(mine.group)];
@@ -129,7 +133,7 @@ bool are_waits_young(const Job& job, const Standing& standing) {
     if (!block) continue;
     const RankDump& dump = *job.rank(r).dump;
     const Call& call = dump.calls[block->call];
-    if (job.rank(r).is_from_log || job.signature(call).backend != "nccl") return false;
+    if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
     const std::int64_t timeout_ms = dump.timeout_ms > 0 ? dump.timeout_ms : 600'000;
     const std::int64_t long_ns = std::min<std::int64_t>(timeout_ms / 2, 30'000) * 1'000'000;
     if (dump.written_ns <= 0 || dump.written_ns - call.created_ns > long_ns) return false;
@@ -156,7 +160,7 @@ std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
         continue;
       }
       const Signature& signature = job.signature(*call);
-      if (signature.backend != "nccl" || !needs_everybody(signature.op)) return {};
+      if (!is_like_nccl(signature.backend) || !needs_everybody(signature.op)) return {};
       if (call->is_pending()) {
         here.push_back(rank);
       } else {

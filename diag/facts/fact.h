@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "diag/logparse/record.h"
+
+namespace ringside::facts {
+
+/// Where a fact was read.
+struct Source {
+  std::string file;
+  std::int64_t line = -1;    ///< of a log, 1-based; -1: not a log
+  std::int64_t record = -1;  ///< record_id of a flight recorder dump; -1: not a dump
+  std::string text;          ///< the line, at most 400 characters
+  logs::Place place = {};    ///< of a log: file and line are known once all logs are read
+};
+
+/// Who a fact is about: every identity that the source names. `rank` is global and is filled in from the other fields
+/// once all sources have been read (identity.h).
+struct Subject {
+  int rank = -1;
+  int local_rank = -1;
+  std::int64_t pid = -1;
+  std::string host;     ///< host or node name
+  std::string process;  ///< pod, container, actor or worker name, as its launcher names it
+  std::string device;   ///< `mlx5_0:1`, `0000:1b:00`: an adapter's port, a GPU's bus id
+  std::string group;    ///< process group or communicator, where `group_rank` is all that is stated
+  int group_rank = -1;
+
+  [[nodiscard]] bool is_known() const { return rank >= 0; }
+};
+
+/// How the source knows.
+enum class Basis : std::uint8_t {
+  Observed,  ///< the process itself reports it: a dump, a stack, its own log line
+  Reported,  ///< another process, a launcher, a scheduler or the kernel reports it
+  Person     ///< a person states it in prose
+};
+
+/// Fields of every fact.
+struct Fact {
+  Subject subject;
+  Source source;
+  std::int64_t time_us = 0;  ///< wall time of the source; 0: unknown
+  Basis basis = Basis::Observed;
+  std::string_view row;  ///< id of the catalogue's row that read it; empty: another reader
+};
+
+}  // namespace ringside::facts

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "diag/facts/job_facts.h"
+#include "diag/facts/system_facts.h"
+
+/// What text, dumps, stacks, traces and reports state about a job, in one vocabulary. Readers emit facts; the hang
+/// inference and the audit rules read nothing else.
+///
+/// A fact holds what its source states and no conclusion. `unknown` values are -1, 0 or empty, as each field says.
+namespace ringside::facts {
+
+/// All facts of a job, each list in the order of its sources.
+struct Facts {
+  std::vector<Member> members;
+  std::vector<Call> calls;
+  std::vector<Blocked> blocked;
+  std::vector<Busy> busy;
+  std::vector<Mismatch> mismatches;
+  std::vector<Died> deaths;
+  std::vector<Progress> progress;
+  std::vector<LinkFault> link_faults;
+  std::vector<Transport> transports;
+  std::vector<Setting> settings;
+  std::vector<Capability> capabilities;
+  std::vector<Measurement> measurements;
+  std::vector<Warning> warnings;
+  std::uint64_t lines = 0;   ///< read in all
+  std::uint64_t unread = 0;  ///< lines that no row recognises
+};
+
+/// Calls `take` with each list of facts.
+template <typename Facts_, typename Take>
+void each_list(Facts_& facts, Take take) {
+  take(facts.members);
+  take(facts.calls);
+  take(facts.blocked);
+  take(facts.busy);
+  take(facts.mismatches);
+  take(facts.deaths);
+  take(facts.progress);
+  take(facts.link_faults);
+  take(facts.transports);
+  take(facts.settings);
+  take(facts.capabilities);
+  take(facts.measurements);
+  take(facts.warnings);
+}
+
+}  // namespace ringside::facts

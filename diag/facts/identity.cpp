@@ -1,0 +1,98 @@
+#include "diag/facts/identity.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "diag/job/process_ranks.h"
+
+namespace ringside::facts {
+namespace {
+
+std::int64_t bus_of(const std::string& device) {
+  std::int64_t bus = -1;
+  const auto [end, error] = std::from_chars(device.data(), device.data() + device.size(), bus, 16);
+  return error == std::errc() && end == device.data() + device.size() ? bus : -1;
+}
+
+/// What the sources state of who is who.
+class Identities {
+ public:
+  void learn(const Facts& facts) {
+    learn_communicators(facts.members);
+    each_list(facts, [&](const auto& list) {
+      for (const auto& fact : list) learn(fact.subject);
+    });
+  }
+
+  void resolve(Subject& subject) const {
+    if (subject.rank >= 0) return;
+    if (subject.pid >= 0) subject.rank = processes_.rank_of(subject.host, subject.pid);
+    if (subject.rank < 0) {
+      if (const std::int64_t bus = bus_of(subject.device); bus >= 0)
+        subject.rank = processes_.rank_of_gpu(subject.host, bus);
+    }
+    if (subject.rank < 0 && !subject.process.empty()) {
+      const auto found = names_.find(subject.process);
+      if (found != names_.end()) subject.rank = found->second;
+    }
+    if (subject.rank < 0 && subject.group_rank >= 0) {
+      const auto found = places_.find({subject.group, subject.group_rank});
+      if (found != places_.end()) subject.rank = found->second;
+    }
+    if (subject.rank < 0 && subject.local_rank >= 0) {
+      const auto found = locals_.find({subject.host, subject.local_rank});
+      if (found != locals_.end()) subject.rank = found->second;
+    }
+  }
+
+ private:
+  /// The place in the largest communicator of a process is the rank in the job, if no process has a larger one.
+  void learn_communicators(const std::vector<Member>& members) {
+    std::int64_t largest = 0;
+    for (const Member& member : members) largest = std::max(largest, member.size);
+    for (const Member& member : members) {
+      const Subject& subject = member.subject;
+      const bool is_of_job = member.size == largest && subject.group_rank >= 0;
+      if (!is_of_job || subject.rank >= 0) continue;
+      if (subject.pid >= 0) processes_.know(subject.host, subject.pid, subject.group_rank);
+      if (const std::int64_t bus = bus_of(subject.device); bus >= 0)
+        processes_.know_gpu(subject.host, bus, subject.group_rank);
+    }
+  }
+
+  template <typename Map, typename Key>
+  static void know(Map& map, Key key, int rank) {
+    const auto [known, is_new] = map.try_emplace(std::move(key), rank);
+    if (!is_new && known->second != rank) known->second = -1;
+  }
+
+  void learn(const Subject& subject) {
+    if (subject.rank < 0) return;
+    if (subject.pid >= 0) processes_.know(subject.host, subject.pid, subject.rank);
+    if (!subject.process.empty()) know(names_, subject.process, subject.rank);
+    if (!subject.group.empty() && subject.group_rank >= 0)
+      know(places_, std::pair(subject.group, subject.group_rank), subject.rank);
+    if (subject.local_rank >= 0 && !subject.host.empty())
+      know(locals_, std::pair(subject.host, subject.local_rank), subject.rank);
+  }
+
+  job::ProcessRanks processes_;
+  std::map<std::string, int> names_;  ///< -1: of several ranks
+  std::map<std::pair<std::string, int>, int> places_;
+  std::map<std::pair<std::string, int>, int> locals_;
+};
+
+}  // namespace
+
+void resolve_ranks(Facts& facts) {
+  Identities identities;
+  identities.learn(facts);
+  each_list(facts, [&](auto& list) {
+    for (auto& fact : list) identities.resolve(fact.subject);
+  });
+}
+
+}  // namespace ringside::facts

@@ -1,0 +1,36 @@
+#include "diag/facts/line_owner.h"
+
+#include "diag/job/line_rank.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::facts {
+
+std::string torch_group_name(std::string_view guid, std::string_view description, int number) {
+  std::string name(guid);
+  if (!description.empty()) name += "(" + std::string(description) + ")";
+  if (name.empty() && number >= 0) name = "pg " + std::to_string(number);
+  return name;
+}
+
+Subject owner_of(const logs::Record& record, const logs::Speaker& speaker) {
+  Subject subject;
+  subject.host = speaker.host;
+  subject.pid = speaker.pid;
+  subject.local_rank = speaker.local_rank;
+  subject.rank = speaker.launcher_rank;
+  if (record.level != logs::Level::None) return subject;
+  logs::TorchPrefix torch = logs::torch_prefix(record);
+  if (torch.global_rank >= 0) subject.rank = torch.global_rank;
+  if (torch.group_rank < 0) logs::find_torch_group(record.line, torch);
+  if (torch.group_rank >= 0) {
+    subject.group = torch_group_name(torch.pg_guid, torch.pg_desc, torch.pg_id);
+    subject.group_rank = torch.group_rank;
+    const bool is_default = torch.pg_guid == "0" || torch.pg_desc == "default_pg";
+    if (is_default && subject.rank < 0) subject.rank = torch.group_rank;
+  }
+  // `rank 3: Fatal Python error: Bus error`, as people and programs write it.
+  if (subject.rank < 0) subject.rank = job::rank_before_text(record.line);
+  return subject;
+}
+
+}  // namespace ringside::facts

@@ -1,0 +1,354 @@
+#include "diag/facts/reader.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "diag/facts/identity.h"
+#include "diag/facts/line_owner.h"
+#include "diag/facts/record_facts.h"
+#include "diag/facts/spec.h"
+#include "diag/job/job_words.h"
+#include "diag/logparse/host_records.h"
+#include "diag/logparse/line_parser.h"
+#include "diag/logparse/message.h"
+#include "diag/logparse/paste.h"
+
+namespace ringside::facts {
+namespace {
+
+using logs::Record;
+using logs::RecordKind;
+
+constexpr std::size_t kShown = 400;  // characters of a line that a fact keeps
+constexpr std::size_t kMostFacts = 1 << 18;
+constexpr std::uint32_t kKeptLines = 40;  // lines for which `keep` holds
+
+const std::vector<Spec>& specs() {
+  static const std::vector<Spec> kSpecs = [] {
+    std::vector<Spec> all;
+    std::string problem;
+    for (const Row& row : catalogue_rows()) all.push_back(Spec::parse(row.spec, problem));
+    return all;
+  }();
+  return kSpecs;
+}
+
+struct MessageSpec {
+  std::string_view id, program;
+  Spec spec;
+};
+
+/// What the messages of diag/logparse/catalogue mean.
+const std::map<std::uint16_t, MessageSpec>& message_specs() {
+  static const std::map<std::uint16_t, MessageSpec> kSpecs = [] {
+    std::map<std::uint16_t, MessageSpec> all;
+    std::string problem;
+    std::string_view program;
+    for (const CatalogueEntry& entry : catalogue()) {
+      if (entry.kind == CatalogueEntry::Kind::Program) program = entry.id;
+      if (entry.kind == CatalogueEntry::Kind::Message)
+        all[entry.message] = {entry.id, program, Spec::parse(entry.spec, problem)};
+    }
+    return all;
+  }();
+  return kSpecs;
+}
+
+/// Where in its program a line was written: NCCL's own place, else a source file that the line names.
+std::string location_of(const Record& record) {
+  if (const std::string_view place = logs::location(record); !place.empty())
+    return std::string(place);
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind != CatalogueEntry::Kind::Place) continue;
+    const std::size_t at = record.line.find(entry.id);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = record.line.substr(at);
+    return std::string(rest.substr(0, rest.find_first_of(" ])>,'")));
+  }
+  return {};
+}
+
+/// The part of the stack that a source file is of.
+Domain domain_of(std::string_view location) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind != CatalogueEntry::Kind::Place ||
+        location.find(entry.id) == std::string_view::npos)
+      continue;
+    AnyFact fact = Warning();
+    set_field(fact, "domain", entry.spec);
+    return std::get<Warning>(fact).domain;
+  }
+  return Domain::Unknown;
+}
+
+bool is_of_communication(Domain domain) {
+  return domain == Domain::Network || domain == Domain::Rdma || domain == Domain::Bootstrap ||
+         domain == Domain::Store || domain == Domain::Library || domain == Domain::Launcher;
+}
+
+/// Lines that may hold anything: what the parser has read field by field says no more than its fields.
+bool may_match(const Record& record) {
+  switch (record.kind) {
+    case RecordKind::Message:
+      return record.level != logs::Level::Info ||
+             logs::facts_of(record.as<logs::Message>().id).weight != 'I';
+    case RecordKind::Unknown:
+    case RecordKind::Continuation:
+    case RecordKind::Fragment:
+    case RecordKind::Text:
+    case RecordKind::PythonError:
+    case RecordKind::BenchmarkRank:
+      return true;
+    default:
+      return false;
+  }
+}
+
+/// Kinds of which facts_of_record() makes facts.
+bool may_state(RecordKind kind) {
+  return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
+         kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
+         kind == RecordKind::NetDevices || kind == RecordKind::Xid ||
+         kind == RecordKind::BenchmarkAverage;
+}
+
+/// A call is of the group in whose name the line is written, unless it names another.
+void inherit_group(AnyFact& fact) {
+  std::visit(
+      [](auto& one) {
+        if constexpr (requires { one.group; }) {
+          if (one.group.empty()) one.group = one.subject.group;
+        }
+      },
+      fact);
+}
+
+/// Whom the spec names; else the owner of the line. A launcher on a host reports processes of that host.
+Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_reported) {
+  is_reported = part.has_field("rank") || part.has_field("ranks") || part.has_field("local_rank") ||
+                part.has_field("pid") || part.has_field("process") || part.has_field("host");
+  if (!is_reported) return owner;
+  Subject subject;
+  const bool is_of_host = part.has_field("local_rank") || part.has_field("pid");
+  if (is_of_host && !part.has_field("host")) subject.host = owner.host;
+  return subject;
+}
+
+}  // namespace
+
+void FactReader::take(const Record& record, const logs::Speaker& speaker) {
+  ++facts_.lines;
+  if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
+  if (may_state(record.kind)) {
+    std::vector<AnyFact> facts;
+    facts_of_record(record, owner_of(record, speaker), facts);
+    for (AnyFact& fact : facts) add(std::move(fact), record);
+    return;
+  }
+  has_died_ = has_warned_ = is_harmless_ = false;
+  emitted_ = 0;
+  if (record.kind == RecordKind::Message) take_message(record, speaker);
+  if (!may_match(record)) return;
+  take_rows(record, speaker);
+  if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
+    const auto& error = record.as<logs::PythonError>();
+    Died death;
+    death.subject = owner_of(record, speaker);
+    death.cause = DeathCause::Exception;
+    death.reason = std::string(error.type) + ": " + std::string(error.text.substr(0, kShown));
+    add(std::move(death), record);
+    ++emitted_;
+  }
+  if (record.kind != RecordKind::Message && emitted_ == 0) ++facts_.unread;
+}
+
+void FactReader::take_message(const Record& record, const logs::Speaker& speaker) {
+  const auto found =
+      message_specs().find(static_cast<std::uint16_t>(record.as<logs::Message>().id));
+  if (found == message_specs().end()) return;
+  const FieldValue value_of = [&](std::string_view name) {
+    const std::string_view value = logs::message_argument(record, name);
+    if (!value.empty()) return value;
+    const auto kept = kept_.find(name);
+    return kept == kept_.end() ? std::string_view() : std::string_view(kept->second);
+  };
+  emit(found->second.spec, {found->second.id, found->second.program}, record,
+       owner_of(record, speaker), value_of);
+}
+
+/// A message of which the catalogue says no more than how bad it is.
+void FactReader::take_weight(const Record& record, const logs::Speaker& speaker) {
+  const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
+  if (known.weight != 'F' && known.weight != 'D') return;
+  // What a library reports as information it does not hold for a failure.
+  if (record.level == logs::Level::Info) return;
+  Warning warning;
+  warning.subject = owner_of(record, speaker);
+  warning.row = known.name;
+  warning.id = known.name;
+  warning.severity = known.weight == 'F' ? Severity::Error : Severity::Warning;
+  warning.meaning = known.meaning;
+  warning.location = location_of(record);
+  warning.domain = domain_of(warning.location);
+  if (record.level != logs::Level::None) warning.program = "nccl";
+  ++emitted_;
+  add(std::move(warning), record);
+}
+
+void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
+  const bool is_nccl = record.level != logs::Level::None;
+  RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches_);
+  if (matches_.empty()) return;
+  const Subject owner = owner_of(record, speaker);
+  for (const bool is_general : {false, true}) {
+    for (const RowMatch& match : matches_) {
+      const Row& row = catalogue_rows()[match.row];
+      if (row.is_general != is_general || (is_general && is_harmless_)) continue;
+      const FieldValue value_of = [&](std::string_view name) {
+        for (const Captured& field : match.fields) {
+          if (field.name == name && !field.value.empty()) return field.value;
+        }
+        const auto kept = kept_.find(name);
+        return kept == kept_.end() ? std::string_view() : std::string_view(kept->second);
+      };
+      emit(specs()[match.row], {row.id, row.program, row.is_general}, record, owner, value_of);
+    }
+  }
+}
+
+void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
+                      const Subject& owner, const FieldValue& value_of) {
+  for (const Spec::Part& part : spec.parts()) {
+    if (part.type == "forget") {
+      kept_.clear();
+      continue;
+    }
+    if (part.type == "keep") {
+      kept_lines_ = 0;
+      for (const Spec::Assignment& one : part.assignments)
+        kept_[std::string(one.field)] = filled(one.value, value_of);
+      continue;
+    }
+    AnyFact fact;
+    make_fact(part.type, fact);
+    Fact& base = base_of(fact);
+    bool is_reported = false;
+    base.subject = subject_for(part, owner, is_reported);
+    base.basis = is_reported ? Basis::Reported : Basis::Observed;
+    base.row = by.id;
+    for (const Spec::Assignment& one : part.assignments)
+      set_field(fact, one.field, filled(one.value, value_of));
+    inherit_group(fact);
+    if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
+      if (warning->id.empty()) warning->id = by.id;
+      warning->program = by.program;
+      warning->is_general = by.is_general;
+      if (warning->location.empty()) warning->location = location_of(record);
+      const Domain place = domain_of(warning->location);
+      if ((warning->is_general || warning->domain == Domain::Unknown) && place != Domain::Unknown)
+        warning->domain = place;
+      has_warned_ = has_warned_ || is_of_communication(warning->domain);
+      is_harmless_ = is_harmless_ || warning->severity == Severity::Info;
+    }
+    has_died_ = has_died_ || std::holds_alternative<Died>(fact);
+    ++emitted_;
+    add(std::move(fact), record);
+  }
+}
+
+void FactReader::add(AnyFact fact, const Record& record) {
+  // A browser or a data base that the kernel ends is no rank.
+  const auto* death = std::get_if<Died>(&fact);
+  if (death != nullptr && job::is_other_program(death->program)) return;
+  Fact& base = base_of(fact);
+  if (base.time_us == 0) base.time_us = record.time_us;
+  // Steps differ in their number: one subject's are one story.
+  const auto* progress = std::get_if<Progress>(&fact);
+  std::string key;
+  if (progress != nullptr) {
+    Progress alike = *progress;
+    alike.step = alike.steps = -1;
+    key = to_text(alike);
+  } else {
+    key = to_text(fact);
+  }
+  key += ' ';
+  key += base.row;
+  base.source.text = record.line.substr(0, kShown);
+  base.source.place = record.place;
+  const auto found = known_.find(key);
+  if (found == known_.end()) {
+    if (known_.size() >= kMostFacts) return;
+    const std::size_t index = progress != nullptr ? facts_.progress.size() : facts_.warnings.size();
+    known_.emplace(std::move(key), Known{index, index});
+    add_fact(facts_, std::move(fact));
+    return;
+  }
+  Known& known = found->second;
+  if (progress != nullptr) {
+    const std::uint64_t times = facts_.progress[known.last].times;
+    if (known.last == known.index) {
+      known.last = facts_.progress.size();
+      facts_.progress.push_back(*progress);
+    } else {
+      facts_.progress[known.last] = *progress;
+    }
+    facts_.progress[known.last].times = times + 1;
+    return;
+  }
+  if (std::holds_alternative<Warning>(fact)) {
+    Warning& first = facts_.warnings[known.index];
+    ++first.times;
+    first.last_time_us = std::max(first.last_time_us, base.time_us);
+  }
+}
+
+void settle(Facts& facts, const WhereFunction& where) {
+  const auto name = [&](auto& list) {
+    for (auto& fact : list) {
+      if (fact.source.file.empty())
+        std::tie(fact.source.file, fact.source.line) = where(fact.source.place);
+    }
+  };
+  each_list(facts, name);
+  resolve_ranks(facts);
+}
+
+void append(Facts& facts, Facts&& more) {
+  facts.lines += more.lines;
+  facts.unread += more.unread;
+  const auto move_list = [&]<typename T>(std::vector<T>& from) {
+    auto& to = list_of<T>(facts);
+    to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+  };
+  each_list(more, move_list);
+}
+
+Facts facts_of_text(std::string_view text, const std::string& name) {
+  class Sink : public logs::RecordSink {
+   public:
+    explicit Sink(FactReader& reader) : reader_(reader) {}
+    void take(std::span<const Record> records, const logs::SpeakerTable& speakers) override {
+      for (const Record& record : records) reader_.take(record, speakers[record.speaker]);
+    }
+
+   private:
+    FactReader& reader_;
+  };
+  Facts facts;
+  FactReader reader(facts);
+  Sink sink(reader);
+  logs::LineParser parser(sink);
+  parser.begin(0, 0, name);
+  for (const logs::MendedLine& line : logs::mend_paste(text)) {
+    if (line.is_gap) continue;
+    parser.parse_mended(line, line.text.find('\r') != std::string::npos);
+  }
+  parser.finish();
+  settle(facts, [&](logs::Place place) {
+    return std::pair(name, static_cast<std::int64_t>(place.line) + 1);
+  });
+  return facts;
+}
+
+}  // namespace ringside::facts

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "diag/facts/facts.h"
+#include "diag/facts/row_matcher.h"
+#include "diag/facts/schema.h"
+#include "diag/facts/spec.h"
+#include "diag/logparse/record.h"
+#include "diag/logparse/speakers.h"
+
+namespace ringside::facts {
+
+/// Makes facts of the lines of logs, by the rows of the catalogue.
+///
+/// A fact that a subject repeats is kept once: warnings count their lines, progress keeps its first and its last line.
+///
+/// Ordering   lines come in the order of their log; then settle(), once for all readers
+/// Ownership  the facts must outlive it
+/// Threads    one a reader
+class FactReader {
+ public:
+  explicit FactReader(Facts& facts) : facts_(facts) {}
+
+  void take(const logs::Record& record, const logs::Speaker& speaker);
+
+ private:
+  struct Known {
+    std::size_t index = 0;  ///< in the list of its type
+    std::size_t last = 0;   ///< of progress: the fact of the last line
+  };
+  void take_rows(const logs::Record& record, const logs::Speaker& speaker);
+  void take_message(const logs::Record& record, const logs::Speaker& speaker);
+  void take_weight(const logs::Record& record, const logs::Speaker& speaker);
+  /// Whose spec emits a fact.
+  struct Emitter {
+    std::string_view id, program;
+    bool is_general = false;
+  };
+  void emit(const Spec& spec, const Emitter& by, const logs::Record& record, const Subject& owner,
+            const FieldValue& value_of);
+  void add(AnyFact fact, const logs::Record& record);
+
+  Facts& facts_;
+  std::unordered_map<std::string, Known> known_;
+  std::map<std::string, std::string, std::less<>> kept_;  ///< values for the specs of later lines
+  std::uint32_t kept_lines_ = 0;                          ///< lines since the newest of them
+  std::vector<RowMatch> matches_;
+  bool has_died_ = false;     ///< a row has emitted a death of this line
+  bool has_warned_ = false;   ///< or a warning of communication
+  bool is_harmless_ = false;  ///< or that the line is harmless
+  std::size_t emitted_ = 0;
+};
+
+/// File and line of a place in the logs.
+using WhereFunction = std::function<std::pair<std::string, std::int64_t>(logs::Place)>;
+
+/// Names the files and lines of all facts, and the ranks of their subjects (identity.h). Call once, at the end.
+void settle(Facts& facts, const WhereFunction& where);
+
+/// Appends what a later part of the input says.
+void append(Facts& facts, Facts&& more);
+
+/// The facts of one text in memory, called `name`.
+Facts facts_of_text(std::string_view text, const std::string& name);
+
+}  // namespace ringside::facts

@@ -1,0 +1,75 @@
+#include "diag/logparse/piece_index.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "diag/logparse/cursor.h"
+
+namespace ringside::logs {
+namespace {
+
+constexpr std::uint32_t kFilterBits = 1 << 16;
+
+std::uint32_t four_at(const char* p) {
+  std::uint32_t key;
+  std::memcpy(&key, p, 4);
+  return key;
+}
+
+std::uint32_t filter_bit(std::uint32_t key) { return (key * 2654435761U) >> 16; }
+
+/// How seldom a character is in other programs' output.
+int rarity(char c) {
+  if (c == ' ') return 0;
+  if (c >= 'a' && c <= 'z')
+    return std::string_view("etaoinsr").find(c) != std::string_view::npos ? 0 : 1;
+  if (is_digit(c)) return 1;
+  return 3;
+}
+
+}  // namespace
+
+PieceIndex::PieceIndex() : filter_(kFilterBits / 64) {}
+
+std::string_view PieceIndex::rarest_piece(std::string_view text) {
+  std::size_t best = 0;
+  int most = -1;
+  for (std::size_t at = 0; at + kShortest <= text.size(); ++at) {
+    int sum = 0;
+    for (std::size_t i = 0; i < kShortest; ++i) sum += rarity(text[at + i]);
+    if (sum > most) {
+      most = sum;
+      best = at;
+    }
+  }
+  return text.substr(best, kShortest);
+}
+
+void PieceIndex::add(std::string_view piece, std::uint16_t id) {
+  for (std::size_t shift = 0; shift < 4; ++shift) {
+    const std::uint32_t key = four_at(piece.data() + shift);
+    entries_.push_back({key, id});
+    const std::uint32_t bit = filter_bit(key);
+    filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+  }
+}
+
+void PieceIndex::finish() {
+  std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) {
+    return a.key != b.key ? a.key < b.key : a.id < b.id;
+  });
+}
+
+void PieceIndex::search(std::string_view text, std::vector<std::uint16_t>& ids) const {
+  for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
+    const std::uint32_t key = four_at(text.data() + at);
+    const std::uint32_t bit = filter_bit(key);
+    if (((filter_[bit / 64] >> (bit % 64)) & 1) == 0) continue;
+    auto entry =
+        std::lower_bound(entries_.begin(), entries_.end(), key,
+                         [](const Entry& one, std::uint32_t sought) { return one.key < sought; });
+    for (; entry != entries_.end() && entry->key == key; ++entry) ids.push_back(entry->id);
+  }
+}
+
+}  // namespace ringside::logs

@@ -1,0 +1,176 @@
+#include "diag/facts/catalogue.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "diag/facts/reader.h"
+#include "diag/facts/row_matcher.h"
+#include "diag/facts/schema.h"
+#include "diag/facts/spec.h"
+#include "diag/logparse/line_parser.h"
+
+namespace ringside::facts {
+namespace {
+
+using Kind = CatalogueEntry::Kind;
+
+class Sink : public logs::RecordSink {
+ public:
+  explicit Sink(FactReader& reader) : reader_(reader) {}
+  void take(std::span<const logs::Record> records, const logs::SpeakerTable& speakers) override {
+    for (const logs::Record& record : records) reader_.take(record, speakers[record.speaker]);
+  }
+
+ private:
+  FactReader& reader_;
+};
+
+/// The facts of a line that one row emits, as text.
+std::string facts_in(std::string_view line, std::string_view id) {
+  Facts facts;
+  FactReader reader(facts);
+  Sink sink(reader);
+  logs::LineParser parser(sink);
+  parser.begin(0, 0, "sample.log");
+  parser.parse(line, 0, false, false);
+  parser.finish();
+  std::string text;
+  each_list(facts, [&](const auto& list) {
+    for (const auto& fact : list) {
+      if (fact.row != id) continue;
+      text += (text.empty() ? "" : "; ") + to_text(fact);
+    }
+  });
+  return text;
+}
+
+/// What a spec without fields emits.
+std::string facts_of_spec(std::string_view text, std::string_view id) {
+  std::string problem;
+  const Spec spec = Spec::parse(text, problem);
+  Facts facts;
+  for (const Spec::Part& part : spec.parts()) {
+    AnyFact fact;
+    if (!make_fact(part.type, fact)) continue;
+    for (const Spec::Assignment& one : part.assignments) set_field(fact, one.field, one.value);
+    if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr && warning->id.empty())
+      warning->id = id;
+    add_fact(facts, std::move(fact));
+  }
+  std::string out;
+  each_list(facts, [&](const auto& list) {
+    for (const auto& fact : list) out += (out.empty() ? "" : "; ") + to_text(fact);
+  });
+  return out;
+}
+
+/// The facts of a list, sorted: their types have lists of their own, so that the order of a spec is lost.
+std::vector<std::string> sorted_facts(std::string_view text) {
+  std::vector<std::string> facts(1);
+  bool is_quoted = false;
+  for (const char c : text) {
+    if (c == '\'') is_quoted = !is_quoted;
+    if (c == ';' && !is_quoted) {
+      facts.emplace_back();
+    } else if (c != ' ' || !facts.back().empty()) {
+      facts.back() += c;
+    }
+  }
+  std::sort(facts.begin(), facts.end());
+  return facts;
+}
+
+bool has_field(std::string_view spec) { return spec.find('{') != std::string_view::npos; }
+
+TEST(FactCatalogue, EachSpecParses) {
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
+    std::string problem;
+    const Spec spec = Spec::parse(entry.spec, problem);
+    EXPECT_EQ(problem, "") << entry.id << ": " << entry.spec;
+    EXPECT_FALSE(spec.parts().empty()) << entry.id;
+  }
+}
+
+TEST(FactCatalogue, EachPatternCanBeSearchedFor) {
+  for (const Row& row : catalogue_rows())
+    EXPECT_EQ(RowMatcher::problem_of(row.pattern), "") << row.pattern;
+}
+
+TEST(FactCatalogue, EachFieldOfASpecIsOneOfItsPatternOrIsKept) {
+  std::set<std::string, std::less<>> kept;
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
+    std::string problem;
+    const Spec spec = Spec::parse(entry.spec, problem);
+    for (const Spec::Part& part : spec.parts()) {
+      if (part.type != "keep") continue;
+      for (const Spec::Assignment& one : part.assignments) kept.insert(std::string(one.field));
+    }
+  }
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind != Kind::Row) continue;
+    for (std::string_view rest = entry.spec; rest.find('{') != std::string_view::npos;) {
+      rest.remove_prefix(rest.find('{') + 1);
+      const std::string name(rest.substr(0, rest.find('}')));
+      const bool is_of_some_form =
+          std::any_of(catalogue_rows().begin(), catalogue_rows().end(), [&](const Row& row) {
+            return row.id == entry.id &&
+                   (row.pattern.find("{" + name + "}") != std::string_view::npos ||
+                    row.pattern.find("{" + name + ":") != std::string_view::npos);
+          });
+      EXPECT_TRUE(is_of_some_form || kept.count(name) > 0) << entry.id << ": {" << name << "}";
+    }
+  }
+}
+
+TEST(FactCatalogue, EachSampleYieldsItsFacts) {
+  std::string_view id;
+  std::string_view spec;
+  for (const CatalogueEntry& entry : catalogue()) {
+    if (entry.kind == Kind::Row) {
+      id = entry.id;
+      spec = entry.spec;
+    } else if (entry.kind == Kind::Message) {
+      id = entry.id;
+      spec = entry.spec;
+    } else if (entry.kind == Kind::LookAlike) {
+      EXPECT_EQ(facts_in(entry.sample, id), "") << entry.sample;
+      continue;
+    } else if (entry.kind != Kind::Form) {
+      continue;
+    }
+    if (std::getenv("RINGSIDE_PRINT_FACTS") != nullptr) {  // for fill_expected.py
+      std::printf("FACTS\t%td\t%s\n", &entry - catalogue().data(),
+                  facts_in(entry.sample, id).c_str());
+      continue;
+    }
+    const std::string expected =
+        entry.expected.empty() ? facts_of_spec(spec, id) : std::string(entry.expected);
+    EXPECT_TRUE(!entry.expected.empty() || !has_field(spec) || expected.empty() ||
+                entry.kind == Kind::Message)
+        << id << ": state the values of the sample's fields: " << facts_in(entry.sample, id);
+    EXPECT_EQ(sorted_facts(facts_in(entry.sample, id)), sorted_facts(expected))
+        << id << ": " << entry.sample;
+  }
+}
+
+TEST(FactCatalogue, ASampleMatchesItsOwnForm) {
+  std::vector<RowMatch> matches;
+  for (std::size_t i = 0; i < catalogue_rows().size(); ++i) {
+    const Row& row = catalogue_rows()[i];
+    RowMatcher::of_catalogue().match(catalogue()[row.entry].sample, matches);
+    EXPECT_TRUE(std::any_of(matches.begin(), matches.end(),
+                            [&](const RowMatch& match) { return match.row == i; }))
+        << row.pattern << ": another form of " << row.id << " takes its sample, or none does";
+  }
+}
+
+}  // namespace
+}  // namespace ringside::facts
