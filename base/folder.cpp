@@ -55,34 +55,34 @@ Status check_own_folder(const std::string& path, const std::string& mark) {
   return Error{ErrorCode::InvalidArgument,
                fmt::format("{}: the folder holds other files, and no {}", path, mark),
                "name a folder that is empty or does not exist yet; --force writes into this one"};
-  Result<std::vector<std::string>> names_in(const std::string& folder) {
-    std::vector<std::string> names;
-    std::error_code failed;
-    for (fs::directory_iterator at(folder, failed), end; !failed && at != end;
-         at.increment(failed)) {
-      names.push_back(at->path().filename().string());
-    }
-    if (failed) return unreadable(folder, failed);
-    std::ranges::sort(names);
-    return names;
+}
+Result<std::vector<std::string>> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code failed;
+  for (fs::directory_iterator at(folder, failed), end; !failed && at != end; at.increment(failed)) {
+    names.push_back(at->path().filename().string());
   }
+  if (failed) return unreadable(folder, failed);
+  std::ranges::sort(names);
+  return names;
+}
 
-  std::vector<std::string> names_or_none(const std::string& folder) {
-    Result<std::vector<std::string>> names = names_in(folder);
-    return names ? *std::move(names) : std::vector<std::string>();
-  }
+std::vector<std::string> names_or_none(const std::string& folder) {
+  Result<std::vector<std::string>> names = names_in(folder);
+  return names ? *std::move(names) : std::vector<std::string>();
+}
 
-  Result<std::vector<std::string>> files_below(const std::string& folder) {
-    std::vector<std::string> files;
-    const std::vector<UnreadFolder> unread =
-        walk_folder(folder, [&files](const fs::directory_entry& entry) {
-          std::error_code ignored;
-          if (entry.is_regular_file(ignored)) files.push_back(entry.path().string());
-          return true;
-        });
-    if (!unread.empty()) return unreadable(unread.front().path, unread.front().error);
-    std::ranges::sort(files);
-    return files;
-  }
+Result<std::vector<std::string>> files_below(const std::string& folder) {
+  std::vector<std::string> files;
+  const std::vector<UnreadFolder> unread =
+      walk_folder(folder, [&files](const fs::directory_entry& entry) {
+        std::error_code ignored;
+        if (entry.is_regular_file(ignored)) files.push_back(entry.path().string());
+        return true;
+      });
+  if (!unread.empty()) return unreadable(unread.front().path, unread.front().error);
+  std::ranges::sort(files);
+  return files;
+}
 
 }  // namespace ringside
