@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "diag/audit/benchmark_table.h"
+#include "diag/audit/capability_lines.h"
+#include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
 #include "diag/audit/link_matrix.h"
 #include "diag/audit/message_log.h"
@@ -153,6 +155,7 @@ struct JobFacts {
   std::vector<XidFact> xids = {};
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
+  std::vector<CapabilityFact> capabilities = {};  ///< in the order of their lines
   std::vector<UnreadReport> unread_reports = {};
   std::vector<LinkMatrix> matrices = {};
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
@@ -193,6 +196,10 @@ struct JobFacts {
   /// A benchmark's header or a list of the machine's GPUs names a product with these words; a blank in them
   /// is also met by the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+  /// The output of that command is in the text: nobody needs to run it.
+  [[nodiscard]] bool has_output_of(std::string_view command) const;
+  /// Some process failed: a function of NCCL returned an error, or a program ended with an exception.
+  [[nodiscard]] bool has_failure() const;
   /// The process returned an error from a function of NCCL.
   [[nodiscard]] bool has_failed(std::uint32_t process) const;
 };

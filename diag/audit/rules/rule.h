@@ -64,6 +64,10 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
 // One line that says it all: rules/refusals.cpp, rules/reasons.cpp
 void look_for_refusals(const JobFacts& facts, Findings& findings);
 void look_for_reasons(const JobFacts& facts, Findings& findings);
+// Links slower than any device has: rules/declared_links.cpp
+void look_for_slow_links(const JobFacts& facts, Findings& findings);
+// Releases that are too old for the GPUs: rules/releases.cpp
+void look_for_old_releases(const JobFacts& facts, Findings& findings);
 // Machines: rules/machines.cpp
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
 void look_for_link_flaps(const JobFacts& facts, Findings& findings);
