@@ -59,6 +59,8 @@ constexpr std::array kTypes{
                 "GPU memory cannot be registered with the NIC"},
     FindingType{"gpu_out_of_memory", Error, Stops, CostModel::None, "cuda_error",
                 "the memory of a GPU is full"},
+    FindingType{"gpu_throttled", Warning, Slows, CostModel::None, "",
+                "a GPU runs at a lower clock than it could"},
     FindingType{"graph_search_failed", Warning, Slows, CostModel::None, "",
                 "NCCL found no path for a pattern"},
     // Kinds of hangs, as `ringside hang` names them (base/hang_class.h), and two that are coarser.

@@ -77,10 +77,12 @@ std::string quoted_part(PlainLine line, std::string_view text) {
   return {};
 }
 
-/// The word behind a key, up to a blank, a quote or a bracket.
+/// The word behind a key, up to a blank, a quote or a bracket. A key `^TEXT` begins the line.
 std::string_view word_behind(std::string_view text, std::string_view key) {
+  const bool is_at_start = key.starts_with('^');
+  if (is_at_start) key.remove_prefix(1);
   const std::size_t at = text.find(key);
-  if (at == std::string_view::npos) return {};
+  if (at == std::string_view::npos || (is_at_start && at > 0)) return {};
   const std::string_view rest = text.substr(at + key.size());
   std::string_view word = rest.substr(0, rest.find_first_of(" \t,;()[]{}<>'\"`|"));
   while (!word.empty() && (word.back() == '.' || word.back() == ':')) word.remove_suffix(1);
