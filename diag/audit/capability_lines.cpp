@@ -107,7 +107,7 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
   const bool is_answer = has(command_, "ulimit -l") && words.size() == 1;
   if (is_answer && (words[0] == "unlimited" || is_number(words[0])))
     add(What::Memlock, {}, words[0]);
-  if (has(lower_case(line), "max locked memory"))
+  if (lower_case(line).starts_with("max locked memory"))
     add(What::Memlock, {}, has(line, "unlimited") ? "unlimited" : words.back());
 
   // show_gids: DEV PORT INDEX GID [IPv4] VER DEV

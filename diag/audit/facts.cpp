@@ -100,7 +100,10 @@ bool JobFacts::has_output_of(std::string_view command) const {
 }
 
 bool JobFacts::has_failure() const {
-  if (!results.empty() || !python_errors.empty()) return true;
+  const bool has_raised = std::any_of(
+      python_errors.begin(), python_errors.end(),
+      [](const PythonErrorFact& error) { return error.type.find("Warning") == std::string::npos; });
+  if (!results.empty() || has_raised) return true;
   for (const PlainLine line :
        {PlainLine::SystemError, PlainLine::CudaCallFailed, PlainLine::RemoteFailed,
         PlainLine::OtherNcclError, PlainLine::LastError}) {

@@ -17,7 +17,6 @@ namespace ringside::audit {
 enum class PlainLine : std::uint16_t {
   Crash,               ///< a process died of a signal of its own
   CrashFrameOfPlugin,  ///< a frame of a network plugin or its library in a stack
-  PmixNoise,           ///< PMIx complains of a lock
   DeviceAssert,        ///< device-side assert
   OutOfGpuMemory,      ///< CUDA out of memory
   ShmOfLoader,         ///< a data loader's bus error because shared memory is full

@@ -31,10 +31,12 @@ constexpr std::array kReasons{
 struct ReasonRow {
   PlainLine line;
   MessageId message;
+  bool is_warning;  ///< counts as a warning alone
 };
 
 constexpr std::array kReasonRows{
-#define RINGSIDE_CATALOGUED(name, message) ReasonRow{PlainLine::name, MessageId::message},
+#define RINGSIDE_CATALOGUED(name, message) ReasonRow{PlainLine::name, MessageId::message, true},
+#define RINGSIDE_NOTED(name, message) ReasonRow{PlainLine::name, MessageId::message, false},
 #include "diag/audit/reasons/all.def"
 };
 
@@ -142,7 +144,7 @@ MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   for (const ReasonRow& row : kReasonRows) {
     if (row.line != line) continue;
     const MessageLines& messages = facts.messages[row.message];
-    lines.evidence.mix(evidence_of(messages, is_warning));
+    lines.evidence.mix(row.is_warning ? evidence_of(messages, is_warning) : messages.evidence);
     lines.processes.insert(lines.processes.end(), messages.processes.begin(),
                            messages.processes.end());
   }

@@ -145,6 +145,17 @@ void judge_container(const JobFacts& facts, Finding& finding) {
       "(or --privileged); Kubernetes: the RDMA device plugin's resource in the limits";
 }
 
+/// The limit that the text shows.
+void name_memlock(const JobFacts& facts, Finding& finding) {
+  if (finding.id != "memlock_limit") return;
+  for (const CapabilityFact& limit : facts.capabilities) {
+    if (limit.what != What::Memlock || limit.value == "unlimited") continue;
+    finding.title += fmt::format(": {} KiB", limit.value);
+    finding.evidence.add(limit.quoted.place, limit.quoted.process, limit.quoted.text);
+    return;
+  }
+}
+
 /// The plugin sets the variable itself: unsetting it has no effect, or harms.
 bool is_set_by_plugin(const JobFacts& facts, std::string_view variable) {
   for (const MessageId id : {MessageId::OfiSetting, MessageId::OfiPlatform, MessageId::OfiOther}) {
@@ -174,9 +185,12 @@ std::string still_useful(const JobFacts& facts, const std::string& clause) {
     if (is_set_by_plugin(facts, variable)) return {};
   }
   for (const CapabilityFact& fact : facts.capabilities) {
-    const bool is_seen = fact.what == What::Command && clause.starts_with(fact.value) &&
-                         fact.value != "systemctl status";
-    if (!is_seen) continue;
+    if (fact.what != What::Command || !clause.starts_with(fact.value)) continue;
+    // `ulimit -l` asks, `ulimit -l unlimited` sets.
+    const std::string rest = clause.substr(fact.value.size());
+    const bool asks = rest.empty() || rest.starts_with("   #") || rest.starts_with(" on ") ||
+                      rest.starts_with(" in ") || rest.starts_with(" of ");
+    if (!asks) continue;
     constexpr std::string_view kThen = "# then ";
     const std::size_t then = clause.find(kThen);
     return then == std::string::npos ? std::string() : clause.substr(then + kThen.size());
@@ -215,6 +229,7 @@ void refute(const JobFacts& facts, std::vector<Finding>& findings) {
 void weigh_against_text(const JobFacts& facts, Findings& findings) {
   refute(facts, findings.all());
   for (Finding& finding : findings.all()) {
+    name_memlock(facts, finding);
     judge_gid_index(facts, finding);
     judge_container(facts, finding);
     drop_answered_advice(facts, finding);

@@ -116,10 +116,23 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
   if (!used.is_known()) return;
   for (const GpuSince& gpu : kGpus) {
     if (!facts.has_text_of_gpu(gpu.words) || !used.is_before(release_in(gpu.release))) continue;
-    Finding& finding = findings.add("gpu_arch_unsupported",
-                                    facts.has_failure() ? Severity::Error : Severity::Warning,
-                                    fmt::format("NCCL {} is too old for {}: it is known from {} on",
-                                                used.text, gpu.name, gpu.release));
+    const std::string title = fmt::format("NCCL {} is too old for {}: it is known from {} on",
+                                          used.text, gpu.name, gpu.release);
+    const std::string fix = fmt::format(
+        "install NCCL {} or newer (pip install -U nvidia-nccl-cu12), or a PyTorch that comes with "
+        "it; python -c 'import torch; print(torch.cuda.nccl.version())' shows which one is loaded",
+        gpu.release);
+    // The line that failed for it says more.
+    const auto known =
+        std::find_if(findings.all().begin(), findings.all().end(),
+                     [](const Finding& one) { return one.id == "gpu_arch_unsupported"; });
+    if (known != findings.all().end()) {
+      known->title += "; " + title;
+      known->fix = fix + "; " + known->fix;
+      return;
+    }
+    Finding& finding = findings.add(
+        "gpu_arch_unsupported", facts.has_failure() ? Severity::Error : Severity::Warning, title);
     for (const auto& [text, said] : facts.versions) {
       if (release_in(text).parts == used.parts) findings.quote(finding, said);
     }
@@ -132,10 +145,7 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
     finding.confidence = Confidence::Medium;
     finding.cause =
         "this release has no kernels for the GPU, or does not understand how its links are laid";
-    finding.fix = fmt::format(
-        "install NCCL {} or newer (pip install -U nvidia-nccl-cu12), or a PyTorch that comes with "
-        "it; python -c 'import torch; print(torch.cuda.nccl.version())' shows which one is loaded",
-        gpu.release);
+    finding.fix = fix;
     finding.reference = gpu.source;
     return;
   }

@@ -83,12 +83,13 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings);
 void look_for_closed_peers(const JobFacts& facts, Findings& findings);
 // Tables of nccl-tests: rules/tables.cpp
 void look_at_tables(const JobFacts& facts, Findings& findings);
+// What rows of the catalogue state, and no rule has spoken of: rules/stated.cpp
+void look_for_stated_warnings(const JobFacts& facts, Findings& findings);
 // What was not read: rules/unread.cpp
 void look_for_unread_lines(const JobFacts& facts, Findings& findings);
 // What no finding speaks of: rules/unspoken.cpp
 void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings);
-// What looks alarming: rules/noise.cpp
-void look_for_noise(const JobFacts& facts, Findings& findings);
+// Lines that were cut: rules/cut_lines.cpp
 void look_for_cut_lines(const JobFacts& facts, Findings& findings);
 
 }  // namespace ringside::audit
