@@ -93,6 +93,7 @@ constexpr std::array kArrows{
     Arrow{"net_init_error", "verbs_provider_missing"},
     Arrow{"plugin_missing", "verbs_provider_missing"},
     Arrow{"system_error", "net_init_error"},
+    Arrow{"system_error", "ib_device_unusable"},
     Arrow{"socket_fallback", "verbs_provider_missing"},
     Arrow{"no_rdma_device", "verbs_provider_missing"},
     // What a host lacks stands above the connections that fail for want of it.

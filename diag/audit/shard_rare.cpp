@@ -30,7 +30,7 @@ bool is_talk(std::string_view text) {
       text.starts_with("My ");
   return is_first_person || (asks && text.find("Did the remote") == std::string_view::npos) ||
          text.find(" PASSED") != std::string_view::npos ||
-         text.find(" SKIPPED") != std::string_view::npos;
+         text.find(" SKIPPED") != std::string_view::npos || text.ends_with(" ... ok");
 }
 
 /// Lines that only repeat what another one has said in full, and those that hold data.

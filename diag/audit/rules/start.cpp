@@ -77,7 +77,7 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
                       : "the address cannot be reached from there: a firewall that rejects, an "
                         "interface that other hosts do not see, or a host that is down";
   finding.fix = fmt::format(
-      "ip route get {}; firewall rules (iptables -S, security groups) of both hosts; "
+      "ip route get {}; firewall rules (iptables -S, network policies) of both hosts; "
       "NCCL_SOCKET_IFNAME=<the hosts' network>",
       address.empty() ? "<address>" : address);
 }
