@@ -56,6 +56,7 @@ Status check_own_folder(const std::string& path, const std::string& mark) {
                fmt::format("{}: the folder holds other files, and no {}", path, mark),
                "name a folder that is empty or does not exist yet; --force writes into this one"};
 }
+
 Result<std::vector<std::string>> names_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code failed;

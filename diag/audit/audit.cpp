@@ -9,9 +9,12 @@
 #include <thread>
 
 #include "diag/audit/causes.h"
+#include "diag/audit/cost.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
+#include "diag/audit/jobs.h"
 #include "diag/audit/join.h"
+#include "diag/audit/rules/refutations.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/vendor.h"
 #include "diag/audit/shard.h"
@@ -77,6 +80,7 @@ std::vector<Finding> judge(const JobFacts& facts) {
       name_each_once(finding.ranks);
     }
   }
+  weigh_against_text(facts, findings);
   return order_by_cause(std::move(findings.all()));
 }
 
@@ -95,6 +99,7 @@ void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
     if (static_cast<RecordKind>(kind) < RecordKind::Unknown)
       audit.facts.stack_lines += audit.parsed.counts.records[static_cast<std::size_t>(kind)];
   }
+  predict_tables(audit.facts, "");
   audit.findings = judge(audit.facts);
   for (const UnreadReport& report : audit.facts.unread_reports) {
     const FileLine at = audit.where(report.place);
@@ -136,6 +141,26 @@ Status check_anything_read(const Audit& audit) {
                "was the job started with NCCL_DEBUG=INFO, and is this where its output goes?"};
 }
 
+/// What is judged together must be one job: ranks, hosts and settings of several would be mixed up.
+Error several_jobs_error(const Audit& audit, const std::vector<JobOfFiles>& jobs) {
+  const auto first_file = [&](const JobOfFiles& job) {
+    return audit.files.files[job.files.front()].name;
+  };
+  constexpr std::size_t kListed = 3;
+  std::vector<std::string> names;
+  for (const JobOfFiles& job : jobs) {
+    const bool is_one = job.files.size() == 1;
+    names.push_back(fmt::format("{}{} ({})", first_file(job),
+                                is_one ? "" : fmt::format(" and {} more", job.files.size() - 1),
+                                plural(static_cast<std::size_t>(job.nranks), "rank", "ranks")));
+  }
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("these are logs of {} jobs that share no communicator: {}", jobs.size(),
+                           list_of(names, kListed)),
+               fmt::format("name the files of one job, such as: ringside audit {}",
+                           first_file(jobs.front()))};
+}
+
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options) {
   Audit audit;
   audit.files = find_logs(arguments);
@@ -157,6 +182,8 @@ Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditO
   RINGSIDE_TRY(audit.parsed, parse_logs(audit.files, sinks, parse));
   RINGSIDE_TRY(check_anything_read(audit));
   join_and_judge(std::move(shards), audit);
+  const std::vector<JobOfFiles> jobs = separate_jobs(audit.facts);
+  if (jobs.size() > 1) return several_jobs_error(audit, jobs);
   return audit;
 }
 

@@ -33,7 +33,8 @@ struct BenchmarkTable {
   Evidence average = {};  ///< `# Avg bus bandwidth`
   Evidence stopped = {};  ///< a last row with its size and no result
   float average_gbs = -1;
-  std::string expected_of = {};  ///< the hosts that the model was asked for
+  std::string expected_of = {};  ///< the hosts that the model was asked for; empty: unknown hosts
+  bool has_known_nics = false;   ///< of these hosts
   bool is_announced = false;     ///< its first line was seen, not the columns' headings alone
   bool has_heading = false, has_redop = false, is_concluded = false, is_failed = false;
   std::uint32_t speaker = 0;

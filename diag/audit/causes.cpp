@@ -33,6 +33,9 @@ constexpr std::array kArrows{
     Arrow{"few_channels", "socket_fallback"},
     Arrow{"asymmetric_config", "no_rdma_device"},
     Arrow{"asymmetric_config", "version_mismatch"},
+    Arrow{"gdr_missing", "topology_file"},
+    Arrow{"few_channels", "topology_file"},
+    Arrow{"low_bandwidth", "topology_file"},
     Arrow{"low_bandwidth", "socket_fallback"},
     Arrow{"low_bandwidth", "gdr_missing"},
     Arrow{"low_bandwidth", "p2p_disabled"},
@@ -90,6 +93,7 @@ constexpr std::array kArrows{
     Arrow{"net_init_error", "verbs_provider_missing"},
     Arrow{"plugin_missing", "verbs_provider_missing"},
     Arrow{"system_error", "net_init_error"},
+    Arrow{"system_error", "ib_device_unusable"},
     Arrow{"socket_fallback", "verbs_provider_missing"},
     Arrow{"no_rdma_device", "verbs_provider_missing"},
     // What a host lacks stands above the connections that fail for want of it.

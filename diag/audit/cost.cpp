@@ -42,27 +42,6 @@ void without_gdr(JobHosts& hosts) {
   });
 }
 
-/// One NIC a host, of that rate; 0: its own.
-void with_one_nic(JobHosts& hosts, int mbits) {
-  for (HostRun& run : hosts.runs) {
-    bool has_one = false;
-    for (HostCpu& cpu : run.host.cpus) {
-      for_each_pci(cpu.pci, [&](HostPci& pci) {
-        if (!pci.nic) return;
-        std::vector<HostNet>& nets = pci.nic->nets;
-        if (has_one) {
-          nets.clear();
-          return;
-        }
-        if (nets.empty()) return;
-        nets.resize(1);
-        if (mbits > 0) nets.front().mbits_per_second = mbits;
-        has_one = true;
-      });
-    }
-  }
-}
-
 struct Answer {
   double busbw_gbs = 0;
   int channels = 0;
@@ -107,7 +86,7 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
   AsFound found{.hosts = std::move(expected)};
   switch (cost_model_of(finding)) {
     case CostModel::Tcp:
-      with_one_nic(found.hosts, kTcpMbits);
+      keep_nics(found.hosts, 1, kTcpMbits);
       without_gdr(found.hosts);
       found.text = "over TCP at 10 Gbit/s a host";
       return found;
@@ -120,7 +99,7 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
       found.text = "through shared memory";
       return found;
     case CostModel::OneNic:
-      with_one_nic(found.hosts, 0);
+      keep_nics(found.hosts, 1, 0);
       found.text = "over one NIC a host";
       return found;
     case CostModel::FewChannels: {
@@ -137,6 +116,52 @@ std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, J
   return std::nullopt;
 }
 
+namespace {
+
+/// The most that is predicted: beyond it a job takes longer to lay out than a log to read.
+constexpr std::size_t kMostRanks = 4'096;
+
+/// A rate well above what is expected: the hosts are not those that were taken for them.
+constexpr float kImpossible = 1.3F;
+
+std::optional<Collective> collective_of(const BenchmarkTable& table) {
+  const std::string name =
+      table.collective.empty() && table.has_redop ? "all_reduce" : table.collective;
+  if (name == "all_reduce") return Collective::AllReduce;
+  if (name == "all_gather") return Collective::AllGather;
+  if (name == "reduce_scatter") return Collective::ReduceScatter;
+  return std::nullopt;
+}
+
+void predict_table(const ExpectedJob& expected, BenchmarkTable& table) {
+  const std::optional<Collective> collective = collective_of(table);
+  if (!collective || table.devices.size() > kMostRanks) return;
+  float most = 0;
+  for (BenchmarkLine& row : table.rows) {
+    const Result<Answer> answer =
+        predict_job(expected.hosts, {}, expected.release.name, *collective, Bytes{row.bytes});
+    if (!answer) continue;
+    row.expected_gbs = static_cast<float>(answer->busbw_gbs);
+    constexpr std::uint64_t kLarge = std::uint64_t{64} << 20;
+    if (row.expected_gbs > 0 && row.bytes >= kLarge)
+      most = std::max(most, row.busbw_gbs / row.expected_gbs);
+  }
+  table.expected_of = fmt::format("{}, {}", expected.source, expected.release.text());
+  table.has_known_nics = expected.has_known_nics;
+  if (most <= kImpossible) return;
+  for (BenchmarkLine& row : table.rows) row.expected_gbs = -1;
+  table.expected_of.clear();
+}
+
+}  // namespace
+
+void predict_tables(JobFacts& facts, const std::string& cluster) {
+  if (facts.tables.empty()) return;
+  const Result<ExpectedJob> expected = expected_job(facts, cluster);
+  if (!expected) return;
+  for (BenchmarkTable& table : facts.tables) predict_table(*expected, table);
+}
+
 Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool matters =
       std::any_of(audit.findings.begin(), audit.findings.end(), [](const Finding& finding) {
@@ -146,6 +171,10 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
   const bool has_tables = !audit.facts.tables.empty();
   if (!matters && !has_tables) return std::string();
   RINGSIDE_TRY(const ExpectedJob expected, expected_job(audit.facts, cluster));
+  if (has_tables && !cluster.empty()) {
+    predict_tables(audit.facts, cluster);
+    audit.findings = judge(audit.facts);
+  }
   const std::string& version = expected.release.name;
   const std::string judged_by = fmt::format("{}, {}", expected.source, expected.release.text());
   RINGSIDE_TRY(const Answer best,
@@ -168,21 +197,6 @@ Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
              actual->busbw_gbs, best.busbw_gbs};
   }
 
-  static const std::map<std::string, Collective> kCollectives{
-      {"all_reduce", Collective::AllReduce},
-      {"all_gather", Collective::AllGather},
-      {"reduce_scatter", Collective::ReduceScatter}};
-  for (BenchmarkTable& table : audit.facts.tables) {
-    const auto found = kCollectives.find(
-        table.collective.empty() && table.has_redop ? "all_reduce" : table.collective);
-    if (found == kCollectives.end()) continue;
-    for (BenchmarkLine& row : table.rows) {
-      const Result<Answer> answer =
-          predict_job(expected.hosts, {}, version, found->second, Bytes{row.bytes});
-      if (answer) row.expected_gbs = static_cast<float>(answer->busbw_gbs);
-    }
-    table.expected_of = judged_by;
-  }
   return expected.source;
 }
 

@@ -20,7 +20,12 @@ struct AsFound {
 /// returns   nothing where the finding changes nothing that a model of the job knows
 std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, JobHosts expected);
 
-/// What the engine says of the job: Finding::cost of findings on transports, BenchmarkTable's expectation.
+/// BenchmarkLine::expected_gbs of all tables, where the hosts are known; a machine that measures much more than the model
+/// expects of it is not known.
+/// cluster  as in add_costs()
+void predict_tables(JobFacts& facts, const std::string& cluster);
+
+/// What the engine says of the job: Finding::cost of findings on transports. With a cluster, tables are judged by it.
 ///
 /// cluster  the hosts, as --on takes them; empty: what the logs tell (expected_job())
 /// returns  what was taken for the hosts, or why nothing could be said

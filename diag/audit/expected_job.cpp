@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <functional>
 
+#include "base/text.h"
 #include "diag/audit/findings.h"
 #include "diag/audit/rules/transports.h"
 #include "engine/topology/load_hosts.h"
@@ -28,6 +31,19 @@ bool has_multicast(const JobFacts& facts) {
   });
 }
 
+/// A preset, and words of the product name of its GPUs.
+struct PresetOfGpu {
+  std::string_view words, preset;
+};
+
+/// A longer name before a shorter one that it has in it.
+constexpr std::array kPresets{
+    PresetOfGpu{"GB300", "gb300-nvl72"}, PresetOfGpu{"GB200", "gb200-nvl72"},
+    PresetOfGpu{"GH200", "gh200"},       PresetOfGpu{"H200", "hgx-h200"},
+    PresetOfGpu{"B200", "dgx-b200"},     PresetOfGpu{"H100", "dgx-h100"},
+    PresetOfGpu{"A100", "dgx-a100"},     PresetOfGpu{"V100", "dgx-1v"},
+};
+
 /// The preset that is meant, and whether that is a guess; empty: nothing points to one.
 struct Guess {
   std::string preset;
@@ -37,19 +53,43 @@ Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
   constexpr int kBoard = 8, kHalf = 4;
-  if (contains(gpu, "PCIe")) return {};
-  if (contains(gpu, "GH200")) return {"gh200", true};
-  if (contains(gpu, "H200")) return {"hgx-h200", true};
-  if (contains(gpu, "B200")) return {"dgx-b200", true};
-  if (contains(gpu, "H100")) return {"dgx-h100", true};
-  if (contains(gpu, "A100")) return {each == kHalf ? "perlmutter-a100" : "dgx-a100", true};
-  if (contains(gpu, "V100")) return {"dgx-1v", true};
+  // Cards have no NVLink, or bridges that nobody tells of.
+  if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
+  for (const PresetOfGpu& one : kPresets) {
+    if (!contains(gpu, one.words)) continue;
+    const bool is_half = one.preset == "dgx-a100" && each == kHalf;
+    return {is_half ? "perlmutter-a100" : std::string(one.preset), true};
+  }
   if (!gpu.empty()) return {};
   if (has_multicast(facts) && each == kBoard) return {"dgx-h100", false};
   if (each == kBoard && local_edges(facts).p2p + local_edges(facts).shm > 0)
     return {"dgx-a100", false};
   if (each == kHalf && local_edges(facts).p2p > 0) return {"perlmutter-a100", false};
   return {};
+}
+
+/// How many RDMA devices the logs list of a host, and their rate; 0: they list none.
+struct ListedNics {
+  std::size_t count = 0;
+  int mbits = 0;  ///< 0: not said
+};
+ListedNics listed_nics(const JobFacts& facts) {
+  ListedNics nics;
+  for (const HostFacts& host : facts.hosts) {
+    const auto listed = host.devices.find("IB");
+    if (listed != host.devices.end()) nics.count = std::max(nics.count, listed->second.size());
+  }
+  for (const KeptMessage& message : facts.messages[MessageId::IbDevice].kept)
+    nics.mbits = std::max(nics.mbits, static_cast<int>(message.number("speed", 0)));
+  return nics;
+}
+
+void for_each_net_list(std::vector<HostPci>& list,
+                       const std::function<void(std::vector<HostNet>&)>& change) {
+  for (HostPci& pci : list) {
+    if (pci.nic) change(pci.nic->nets);
+    for_each_net_list(pci.children, change);
+  }
 }
 
 /// Leaves the first GPUs their ranks, as many as the job has on a host.
@@ -112,6 +152,21 @@ void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
 
 }  // namespace
 
+void keep_nics(JobHosts& hosts, std::size_t count, int mbits) {
+  for (HostRun& run : hosts.runs) {
+    std::size_t left = count;
+    for (HostCpu& cpu : run.host.cpus) {
+      for_each_net_list(cpu.pci, [&](std::vector<HostNet>& nets) {
+        if (nets.size() > left) nets.resize(left);
+        left -= nets.size();
+        for (HostNet& net : nets) {
+          if (mbits > 0) net.mbits_per_second = mbits;
+        }
+      });
+    }
+  }
+}
+
 Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& cluster) {
   const LogRelease release = release_of(facts);
   RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
@@ -137,8 +192,19 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));
   if (hosts.runs.empty()) return Error{ErrorCode::NotFound, "an empty preset"};
   hosts.runs.front().count = nodes;
-  hosts.hosts_per_nvl_domain = 1;
+  constexpr int kRack = 18;
+  const bool is_rack = guess.preset.ends_with("nvl72") && nodes <= kRack;
+  hosts.hosts_per_nvl_domain = is_rack ? nodes : 1;
   const int each = ranks_of_a_host(facts);
+  const auto gpus = static_cast<int>(gpus_of(hosts.runs.front().host).size());
+  if (each > gpus) {
+    return Error{
+        ErrorCode::NotFound,
+        fmt::format("hosts with {} GPUs are no {}, which has {}", each, guess.preset, gpus),
+        "name the hosts with --cluster"};
+  }
+  const ListedNics listed = listed_nics(facts);
+  if (listed.count > 0) keep_nics(hosts, listed.count, listed.mbits);
   if (each > 0) {
     int left = each;
     for (HostCpu& cpu : hosts.runs.front().host.cpus) {
@@ -147,7 +213,10 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   }
   return ExpectedJob{
       std::move(hosts),
-      fmt::format("hosts like {}{}", guess.preset, guess.is_sure ? "" : " (assumed)"), release};
+      fmt::format("hosts like {}{}{}", guess.preset, guess.is_sure ? "" : " (assumed)",
+                  listed.count > 0 ? fmt::format(" with {}", plural(listed.count, "NIC", "NICs"))
+                                   : std::string()),
+      release, listed.count > 0 || nodes == 1 || is_rack};
 }
 
 }  // namespace ringside::audit

@@ -16,7 +16,14 @@ struct ExpectedJob {
   JobHosts hosts;
   std::string source;       ///< "the topology that node-a dumped", "hosts like dgx-a100 (assumed)"
   LogRelease release = {};  ///< that wrote the logs
+  /// The NICs are those of the job: named, dumped or listed by a log, or nothing leaves the host. Otherwise they are the
+  /// preset's, and hosts with fewer or slower ones exist.
+  bool has_known_nics = true;
 };
+
+/// Leaves each host its first NICs, that many, and gives them a rate.
+/// mbits  0: their own
+void keep_nics(JobHosts& hosts, std::size_t count, int mbits);
 
 /// From `cluster` (as --on takes it) where it is given, else from a topology dump in the logs, else the
 /// preset that the GPUs' names, their number on a host and NVLink SHARP point to.

@@ -93,6 +93,25 @@ const Setting* JobFacts::setting(std::string_view name) const {
   return found == environment.end() ? nullptr : &*found;
 }
 
+bool JobFacts::has_output_of(std::string_view command) const {
+  return std::any_of(capabilities.begin(), capabilities.end(), [&](const CapabilityFact& fact) {
+    return fact.what == CapabilityFact::What::Command && fact.value == command;
+  });
+}
+
+bool JobFacts::has_failure() const {
+  const bool has_raised = std::any_of(
+      python_errors.begin(), python_errors.end(),
+      [](const PythonErrorFact& error) { return error.type.find("Warning") == std::string::npos; });
+  if (!results.empty() || has_raised) return true;
+  for (const PlainLine line :
+       {PlainLine::SystemError, PlainLine::CudaCallFailed, PlainLine::RemoteFailed,
+        PlainLine::OtherNcclError, PlainLine::LastError}) {
+    if (!plain_of(line).evidence.empty()) return true;
+  }
+  return false;
+}
+
 bool JobFacts::has_failed(std::uint32_t process) const {
   return std::any_of(results.begin(), results.end(), [&](const auto& result) {
     const std::vector<std::uint32_t>& all = result.second.processes;

@@ -9,6 +9,9 @@
 #include <vector>
 
 #include "diag/audit/benchmark_table.h"
+#include "diag/audit/capability_lines.h"
+#include "diag/audit/comm_facts.h"
+#include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
 #include "diag/audit/link_matrix.h"
 #include "diag/audit/message_log.h"
@@ -36,56 +39,6 @@ struct ProcessFacts {
   std::int32_t launcher_rank = -1;
   std::int32_t rank = -1;  ///< in the largest communicator, else what the launcher says
   std::uint64_t lines = 0;
-};
-
-/// A rank of a communicator that has been heard of.
-struct Member {
-  std::int32_t rank = -1;
-  std::uint32_t process = 0;
-  std::int32_t host = -1;
-  std::int64_t bus_id = -1;
-  std::int32_t cuda_device = -1, nvml_device = -1;
-  std::int32_t coll_channels = -1;
-  std::uint16_t network = 0xffff;  ///< of JobFacts::nets
-  bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
-  std::int8_t ring_gdr = -1;
-  float init_s = -1, bootstrap_s = -1;
-  std::uint32_t ncalls = 0;
-  logs::Place first = {};
-};
-
-/// Where a ring's order comes from, best first.
-enum class RingSource : std::uint8_t { Neighbours, Order, Edges, None };
-
-struct Ring {
-  RingSource source = RingSource::None;
-  std::vector<std::int32_t> ranks =
-      {};              ///< in send direction from rank 0; shorter than nranks: it closes early
-  int crossings = -1;  ///< edges between hosts; -1: a host is not known
-};
-
-struct CommFacts {
-  std::uint64_t comm_id = 0;  ///< 0: the version prints none
-  std::int32_t nranks = -1;
-  std::int32_t nnodes = -1;  ///< as NCCL says it, else the hosts seen
-  std::int32_t mnnvl = -1;
-  std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
-  bool is_rccl = false;
-  bool is_guessed = false;           ///< joined without an id: by size and order
-  bool has_guessed_nodes = false;    ///< nnodes is what the connections demand, and may be more
-  std::vector<Member> members = {};  ///< by rank
-  std::vector<Link> links = {};
-  std::vector<Ring> rings = {};  ///< by channel
-  std::vector<std::vector<std::int32_t>> trees =
-      {};  ///< [channel][rank] = whom it sends to, -1 the root, -2 unknown
-  std::set<std::int32_t> hosts = {};
-
-  /// Hosts that take part: by name where all ranks are seen, else as NCCL counts them.
-  [[nodiscard]] int nodes() const;
-  [[nodiscard]] const Member* member(std::int32_t rank) const;
-  /// Both ends are on one host; where a host is not known, what the line says of the way decides.
-  /// shape  nodes is nodes(), which looks at all members
-  [[nodiscard]] bool is_local(const Link& link, int nodes) const;
 };
 
 /// A variable's value and the processes that have it.
@@ -153,6 +106,7 @@ struct JobFacts {
   std::vector<XidFact> xids = {};
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
+  std::vector<CapabilityFact> capabilities = {};  ///< in the order of their lines
   std::vector<UnreadReport> unread_reports = {};
   std::vector<LinkMatrix> matrices = {};
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
@@ -193,6 +147,10 @@ struct JobFacts {
   /// A benchmark's header or a list of the machine's GPUs names a product with these words; a blank in them
   /// is also met by the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
+  /// The output of that command is in the text: nobody needs to run it.
+  [[nodiscard]] bool has_output_of(std::string_view command) const;
+  /// Some process failed: a function of NCCL returned an error, or a program ended with an exception.
+  [[nodiscard]] bool has_failure() const;
   /// The process returned an error from a function of NCCL.
   [[nodiscard]] bool has_failed(std::uint32_t process) const;
 };

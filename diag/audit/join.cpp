@@ -164,6 +164,7 @@ class Joiner {
     move_all(facts_.xids, shard.xids);
     move_all(facts_.python_errors, shard.python_errors);
     move_all(facts_.ras, shard.ras);
+    move_all(facts_.capabilities, shard.capabilities);
     const std::array<std::pair<Evidence*, Evidence*>, 3> unread = {
         {{&facts_.unread.lines, &shard.unread.lines},
          {&facts_.unread.warnings, &shard.unread.warnings},

@@ -12,14 +12,14 @@
 
 namespace ringside::audit {
 
-/// Lines of programs other than NCCL that tell something to a rule, by words that stand in them.
-enum class PlainLine : std::uint8_t {
+/// Lines of programs other than NCCL that a rule looks at, by words that they have (reasons/words.def), and those that
+/// state a failure by themselves (reasons/all.def).
+enum class PlainLine : std::uint16_t {
   Crash,               ///< a process died of a signal of its own
   CrashFrameOfPlugin,  ///< a frame of a network plugin or its library in a stack
-  PmixNoise,           ///< PMIx complains of a lock
   DeviceAssert,        ///< device-side assert
   OutOfGpuMemory,      ///< CUDA out of memory
-  ShmOfLoader,         ///< a data loader's bus error for want of shared memory
+  ShmOfLoader,         ///< a data loader's bus error because shared memory is full
   UniqueIdTimeout,     ///< the unique id did not come through the store
   SystemError,         ///< "unhandled system error", without more
   Occupied,  ///< what job::occupation_in() reads: a checkpoint, a progress bar, a stack among files
@@ -34,58 +34,20 @@ enum class PlainLine : std::uint8_t {
   NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
   LastError,           ///< what follows `Last error:`: NCCL's last warning
   NameWithoutAddress,  ///< a host name that nothing resolves
-  WorldSize,           ///< a program says how many ranks there are
+  WorldSize,           ///< a program states how many ranks there are
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
-  // Reasons, each of which says by itself what is wrong: rules/reasons.cpp has what follows from them.
-  GdrCopyMissing,        ///< GDRCopy's device cannot be opened
-  VerbsProviderMissing,  ///< libibverbs does not find its providers
-  TunerConfigMissing,    ///< a tuner plugin without its configuration
-  RailsDiffer,           ///< ends with different numbers of rails
-  EfaUnresponsive,       ///< an EFA peer does not answer
-  AddressVector,         ///< libfabric takes a peer's address not
-  FabricManagerDown,     ///< CUDA waits for the NVSwitch fabric: error 802
-  ArchUnsupported,       ///< no code for this GPU
-  NoSuchGpu,             ///< a device number beyond the GPUs that are there
-  GpuHardware,           ///< ECC, NVLink
-  PeerGpuHidden,         ///< a process does not see its peer's GPU
-  HipIpcFailed,          ///< memory handles of HIP
-  GlooNoInterface,       ///< GLOO_SOCKET_IFNAME names nothing
-  CudaForked,            ///< a child of fork() uses CUDA that its parent has initialised
-  CudaDriverOld,         ///< PyTorch refuses the driver
-  NoLibuv,               ///< a store is asked for that this PyTorch does not have
-  NcclSymbolMissing,     ///< another library than the one that the program was built for
-  NcclNotBuilt,          ///< a PyTorch without NCCL
-  NvlsUnavailable,       ///< multicast memory cannot be had
-  ImexMissing,           ///< NVLink between hosts without its service
-  ServerStalled,         ///< a server's engine gave up on its workers
-  LauncherSignalled,     ///< a launcher was ended by a signal from outside
-  WrongTensor,           ///< a tensor that the group's backend cannot take
-  GroupNotMade,          ///< a process group is used before it is made, or made twice
-  PortIsDown,            ///< ibstat, ibv_devinfo: a port without a link
-  GpuIsLost,             ///< nvidia-smi does not reach a GPU any more
-  GpuPageFault,          ///< ROCm: a kernel touched memory that is not mapped
-  DriverMismatch,    ///< libcuda, NVML and the kernel's driver are of different versions: error 803
-  ForwardCompat,     ///< the compatibility package on GPUs that it does not serve: error 804
-  ForkUnsafe,        ///< libfabric's EFA provider ends the job at a fork()
-  OneCclDevices,     ///< oneCCL cannot open the devices of the GPUs
-  OneCclTransport,   ///< oneCCL cannot start MPI or libfabric
-  OneCclFailed,      ///< another exception of oneCCL's
-  NvshmemTransport,  ///< NVSHMEM's remote transport does not start or connect
-  NvshmemMemory,     ///< NVSHMEM cannot register the memory of a GPU
-  NvshmemFailed,     ///< another failure of NVSHMEM's start
-  WorldDoesNotFit,   ///< the number of ranks is not what the groups of a framework need
-  SubsetWaits,       ///< Horovod: some ranks have not submitted a tensor
-  NoGpuAtAll,        ///< no driver, or no GPU that it shows
-  GpuQueueAborted,   ///< ROCm gives up a queue for another reason
-  ReduceOfServer,    ///< vLLM's and SGLang's own all-reduce cannot use its peers' memory
-  ThreadsRefused,    ///< no thread or process more
-  SshRefused,        ///< a launcher does not get into a host
-  AmdWord,           ///< a word of ROCm's: tells whose GPUs these are, and no reason
+  ToolLine,  ///< a prompt, or a line of a tool's output that capability_lines.h reads
+  Harmless,  ///< looks alarming and is not: programs that are well print it
+  JobWord,   ///< a word of a program that only jobs of several processes run
+  JaxTask,   ///< a task of a JAX job, which the line before speaks of
+  AmdWord,   ///< a word of ROCm: whose GPUs these are, and no failure
+#define RINGSIDE_REASON(name, id, severity, title, cause, fix) name,
+#include "diag/audit/reasons/all.def"
   Count
 };
 
 /// The first of those that are reasons.
-inline constexpr PlainLine kFirstReason = PlainLine::GdrCopyMissing;
+inline constexpr std::size_t kFirstReason = static_cast<std::size_t>(PlainLine::AmdWord) + 1;
 
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
 

@@ -10,6 +10,7 @@
 
 #include "diag/audit/benchmark_table.h"
 #include "diag/audit/call_list.h"
+#include "diag/audit/capability_lines.h"
 #include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
 #include "diag/audit/link_matrix.h"
@@ -139,6 +140,7 @@ class Shard : public logs::RecordSink {
   std::vector<XidFact> xids = {};
   std::vector<PythonErrorFact> python_errors = {};
   std::vector<RasFact> ras = {};
+  std::vector<CapabilityFact> capabilities = {};
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
   facts::Facts stated = {};  ///< by the rows of the catalogue; settled once all shards are joined
@@ -189,6 +191,7 @@ class Shard : public logs::RecordSink {
   bool is_after_last_error_ = false;
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
+  CapabilityLines capability_lines_ = {};
   std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept
 };
 

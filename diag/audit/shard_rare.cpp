@@ -30,7 +30,7 @@ bool is_talk(std::string_view text) {
       text.starts_with("My ");
   return is_first_person || (asks && text.find("Did the remote") == std::string_view::npos) ||
          text.find(" PASSED") != std::string_view::npos ||
-         text.find(" SKIPPED") != std::string_view::npos;
+         text.find(" SKIPPED") != std::string_view::npos || text.ends_with(" ... ok");
 }
 
 /// Lines that only repeat what another one has said in full, and those that hold data.
@@ -153,7 +153,7 @@ void Shard::note_unread(const Record& record, const PlainSet& lines) {
   last_plain_ = record.kind;
   static const PlainSet kTellNothing =
       plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
-                 PlainLine::WorldSize, PlainLine::AmdWord});
+                 PlainLine::WorldSize, PlainLine::ToolLine, PlainLine::AmdWord});
   const bool is_told = (lines & ~kTellNothing).any();
   switch (record.kind) {
     case RecordKind::Unknown:
@@ -179,7 +179,7 @@ void Shard::note_unread(const Record& record, const PlainSet& lines) {
 /// What a library's own line says beside its message: the reason of a failure.
 void Shard::take_reasons(const Record& record) {
   const PlainSet lines = plain_lines_of(record.line);
-  for (auto i = static_cast<std::size_t>(kFirstReason); i < kPlainLines; ++i) {
+  for (std::size_t i = kFirstReason; i < kPlainLines; ++i) {
     if (lines[i]) keep_plain(record, i);
   }
 }
@@ -196,6 +196,8 @@ void Shard::take_plain(const Record& record) {
     matrix_lines_.take(record, speakers[record.speaker].host, matrices);
   }
   PlainSet lines = plain_lines_of(record.line);
+  if (has_line(lines, PlainLine::ToolLine) || capability_lines_.awaits_answer())
+    capability_lines_.take(record, capabilities);
   note_unread(record, lines);
   is_of_job = is_of_job || (lines & ~words_of_anybody()).any();
   const bool is_head =
@@ -216,7 +218,9 @@ void Shard::take_plain(const Record& record) {
   }
   for (std::size_t i = 0; lines.any() && i < kPlainLines; ++i) {
     if (!lines[i]) continue;
-    if (i == static_cast<std::size_t>(PlainLine::StackWord)) continue;
+    if (i == static_cast<std::size_t>(PlainLine::StackWord) ||
+        i == static_cast<std::size_t>(PlainLine::ToolLine))
+      continue;
     if (i == static_cast<std::size_t>(PlainLine::Occupied)) {
       keep_occupied(record);
     } else {

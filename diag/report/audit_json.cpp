@@ -37,6 +37,7 @@ Json finding_json(const Audit& audit, const Finding& finding) {
             {"hosts", finding.hosts},
             {"cause", finding.cause},
             {"fix", finding.fix},
+            {"unseen", finding.unseen},
             {"cost", nullptr},
             {"confidence", to_string(finding.confidence)},
             {"reference", finding.reference},

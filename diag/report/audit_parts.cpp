@@ -65,6 +65,8 @@ std::vector<HeadField> head_of(const Audit& audit) {
     if (row.expected_gbs > 0) {
       line += fmt::format("; the model expects {:.1f} GB/s of {}: {:.0f} %", row.expected_gbs,
                           table.expected_of, 100 * row.busbw_gbs / row.expected_gbs);
+    } else {
+      line += "; these hosts are unknown to the model, so that no rate is expected (--cluster)";
     }
     field("measured", line);
   }

@@ -78,6 +78,7 @@ void add_finding(const Audit& audit, const Finding& finding, int depth, const Te
   field("cause", finding.cause);
   if (finding.cost) field("cost", finding.cost->text);
   field("fix", finding.fix);
+  field("unseen", list_of(finding.unseen, finding.unseen.size()));
   if (finding.confidence != Confidence::High)
     field("sure", std::string(to_string(finding.confidence)) + " confidence");
 }

@@ -9,7 +9,7 @@
 namespace ringside::hang {
 
 Result<std::string_view> page_of(std::string_view kind) {
-  constexpr std::string_view kPrefix = "hang-";
+  constexpr std::string_view kPrefix = "hang_";
   std::string known;
   for (const FindingPage& page : kFindingPages) {
     if (!page.name.starts_with(kPrefix)) continue;

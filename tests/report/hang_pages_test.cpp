@@ -29,7 +29,7 @@ TEST(HangPages, EachKindHasOneThatSaysWhatToDo) {
     const std::string kind = to_string(static_cast<Kind>(i));
     const auto page = page_of(kind);
     ASSERT_TRUE(page) << kind;
-    for (const char* part : {"## What it means", "## How to confirm", "## How to mend",
+    for (const char* part : {"## What it means", "## How to confirm", "## How to fix",
                              "## When it is a false alarm", "## Example"}) {
       EXPECT_THAT(std::string(*page), HasSubstr(part)) << kind;
     }

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text.h"
+#include "diag/audit/finding_types.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/waits.h"
 #include "diag/audit/rules/words.h"
@@ -61,12 +62,15 @@ bool is_out_of_memory(std::string_view text) {
                             "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
-/// A text that says a reason has a finding of that reason.
+/// A text that states the reason of a CUDA error has a finding of that reason.
 bool has_reason(std::string_view text) {
-  static const PlainSet kReasons =
-      plain_set({PlainLine::FabricManagerDown, PlainLine::ArchUnsupported, PlainLine::NoSuchGpu,
-                 PlainLine::GpuHardware, PlainLine::DriverMismatch, PlainLine::ForwardCompat,
-                 PlainLine::NoGpuAtAll});
+  static const PlainSet kReasons = [] {
+    PlainSet reasons;
+#define RINGSIDE_REASON(name, id, severity, title, cause, fix) \
+  if (is_a(#id, "cuda_error")) reasons.set(static_cast<std::size_t>(PlainLine::name));
+#include "diag/audit/reasons/all.def"
+    return reasons;
+  }();
   return (plain_lines_of(text) & kReasons).any();
 }
 

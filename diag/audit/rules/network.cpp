@@ -290,9 +290,9 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
     finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
   }
   if (messages.has(MessageId::IbDeviceUnusable)) {
-    Finding& finding =
-        findings.add("ib_device_unusable", is_slow ? Severity::Error : Severity::Warning,
-                     "RDMA devices are visible but cannot be opened");
+    Finding& finding = findings.add("ib_device_unusable",
+                                    is_slow || has_failed ? Severity::Error : Severity::Warning,
+                                    "RDMA devices are visible but cannot be opened");
     findings.quote(finding, messages[MessageId::IbDeviceUnusable]);
     finding.evidence.mix(evidence_of(messages[MessageId::IbCallFailed], open_fails));
     finding.cause =

@@ -64,6 +64,10 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
 // One line that says it all: rules/refusals.cpp, rules/reasons.cpp
 void look_for_refusals(const JobFacts& facts, Findings& findings);
 void look_for_reasons(const JobFacts& facts, Findings& findings);
+// Links slower than any device has: rules/declared_links.cpp
+void look_for_slow_links(const JobFacts& facts, Findings& findings);
+// Releases that are too old for the GPUs: rules/releases.cpp
+void look_for_old_releases(const JobFacts& facts, Findings& findings);
 // Machines: rules/machines.cpp
 void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
 void look_for_link_flaps(const JobFacts& facts, Findings& findings);
@@ -79,12 +83,13 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings);
 void look_for_closed_peers(const JobFacts& facts, Findings& findings);
 // Tables of nccl-tests: rules/tables.cpp
 void look_at_tables(const JobFacts& facts, Findings& findings);
+// What rows of the catalogue state, and no rule has spoken of: rules/stated.cpp
+void look_for_stated_warnings(const JobFacts& facts, Findings& findings);
 // What was not read: rules/unread.cpp
 void look_for_unread_lines(const JobFacts& facts, Findings& findings);
 // What no finding speaks of: rules/unspoken.cpp
 void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings);
-// What looks alarming: rules/noise.cpp
-void look_for_noise(const JobFacts& facts, Findings& findings);
+// Lines that were cut: rules/cut_lines.cpp
 void look_for_cut_lines(const JobFacts& facts, Findings& findings);
 
 }  // namespace ringside::audit

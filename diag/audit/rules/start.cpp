@@ -37,6 +37,58 @@ std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   return processes;
 }
 
+/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: it is not said.
+std::string port_in_use(const MessageLines& lines) {
+  for (const KeptMessage& message : lines.kept) {
+    for (const std::string_view key : {"]:", "0.0.0.0:", "port: "}) {
+      const std::size_t at = message.text().find(key);
+      if (at == std::string_view::npos) continue;
+      const std::string_view rest = message.text().substr(at + key.size());
+      const std::string_view port = rest.substr(0, rest.find_first_not_of("0123456789"));
+      if (!port.empty()) return std::string(port);
+    }
+  }
+  return {};
+}
+
+/// Attempts to connect that were repeated until few or none are left. The library notes each; only the last is an error.
+void find_spent_retries(const JobFacts& facts, Findings& findings) {
+  const MessageLines& retries = facts.messages[MessageId::SocketConnectRetry];
+  const KeptMessage* last = nullptr;
+  for (const KeptMessage& message : retries.kept) {
+    if (last == nullptr || message.number("attempt") >= last->number("attempt")) last = &message;
+  }
+  const std::int64_t most = last == nullptr ? -1 : last->number("attempts");
+  constexpr std::int64_t kHalf = 2;
+  if (most <= 0 || last->number("attempt") * kHalf < most) return;
+  const std::string_view error = last->argument("error");
+  const std::string address(
+      last->argument("address").substr(0, last->argument("address").find('<')));
+  const bool is_refused = contains(error, "refused");
+  Finding& finding =
+      findings.add(is_refused ? "bootstrap_failure" : "net_unreachable",
+                   last->number("attempt") == most ? Severity::Error : Severity::Warning,
+                   fmt::format("connections{} do not get through: {}, attempt {} of {}",
+                               address.empty() ? "" : " to " + named_address(facts, address), error,
+                               last->number("attempt"), most));
+  findings.quote(finding, retries);
+  finding.cause = is_refused
+                      ? "nobody listens at the address: the rank there has ended or never started"
+                      : "the address cannot be reached from there: a firewall that rejects, an "
+                        "interface that other hosts do not see, or a host that is down";
+  finding.fix = fmt::format(
+      "ip route get {}; firewall rules (iptables -S, network policies) of both hosts; "
+      "NCCL_SOCKET_IFNAME=<the hosts' network>",
+      address.empty() ? "<address>" : address);
+}
+
+bool is_any_started(const JobFacts& facts) {
+  return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+    return std::any_of(comm.members.begin(), comm.members.end(),
+                       [](const Member& member) { return member.is_complete; });
+  });
+}
+
 }  // namespace
 
 void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
@@ -84,11 +136,8 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   take(MessageId::NameResolutionFailed, "a host name has no address");
   take(MessageId::BootstrapTruncated,
        "the two ends run different versions, or are in different steps");
-  const bool is_started =
-      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
+  const bool is_started = is_any_started(facts);
+  if (failed.empty() && !is_started) find_spent_retries(facts, findings);
   // A port scanner knocks at any time; where it hurts, an error of the same process follows.
   const MessageLines& foreign = messages[MessageId::ForeignConnection];
   const bool has_hurt =
@@ -251,7 +300,13 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
   if (is_final)
     take(MessageId::StoreUnreachable,
          "the process that holds the store (rank 0) is not up, or cannot be reached");
-  take(MessageId::StorePortInUse, "MASTER_PORT is taken by a job that has not ended");
+  const std::string port = port_in_use(messages[MessageId::StorePortInUse]);
+  take(MessageId::StorePortInUse,
+       port.empty()
+           ? std::string("MASTER_PORT is already in use by another job or one that has not ended")
+           : fmt::format("port {} (MASTER_PORT) is already in use by another job or one that has "
+                         "not ended",
+                         port));
   take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
   const Evidence agents =
       evidence_of(messages[MessageId::StoreBroken], [](const KeptMessage& message) {
@@ -296,7 +351,10 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
   finding.hosts = draft.hosts;
   finding.cause = cause;
   finding.fix = messages.has(MessageId::StorePortInUse)
-                    ? "ss -ltnp | grep <port>   # end what holds it, or choose another MASTER_PORT"
+                    ? fmt::format(
+                          "ss -ltnp | grep {}   # end what holds it; or another MASTER_PORT, "
+                          "torchrun --rdzv_endpoint=localhost:0 on one host",
+                          port.empty() ? "<port>" : port)
                 : has_unreachable
                     ? "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"
                     : "look at what the missing process does before its first collective; "

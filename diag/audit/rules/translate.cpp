@@ -1,5 +1,7 @@
 #include "diag/audit/rules/translate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <string>
@@ -14,38 +16,36 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A kind of hang, and the finding that it is.
-struct Translation {
+/// What a rule asks for by a kind of hang, and its advice where hangdetect's next step is not enough.
+struct KindRow {
   hang::Kind kind;
-  std::string_view id;
   HangsOf of = HangsOf::Path;
-  std::string_view fix = {};  ///< where hangdetect's next step is not enough
+  std::string_view fix = {};
 };
 
-constexpr std::array kTranslations{
-    Translation{hang::Kind::MissingRank, "hang_diverged_rank"},
-    Translation{hang::Kind::DivergedControlFlow, "hang_diverged_rank"},
-    Translation{hang::Kind::DeadRank, "hang_dead_rank"},
-    Translation{hang::Kind::Straggler, "hang_slow_rank"},
-    Translation{hang::Kind::NetworkStall, "hang_network_stall", HangsOf::Path,
-                "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); ib_write_bw "
-                "between the hosts; on one host NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is "
-                "at fault, and dmesg"},
-    Translation{hang::Kind::OrderMismatch, "hang_op_mismatch", HangsOf::Mismatch},
-    Translation{hang::Kind::OpMismatch, "hang_op_mismatch", HangsOf::Mismatch,
-                "make every branch around a collective the same on all ranks"},
-    Translation{
-        hang::Kind::ShapeMismatch, "hang_shape_mismatch", HangsOf::Mismatch,
+constexpr std::array kKinds{
+    KindRow{hang::Kind::MissingRank},
+    KindRow{hang::Kind::DivergedControlFlow},
+    KindRow{hang::Kind::DeadRank},
+    KindRow{hang::Kind::Straggler},
+    KindRow{hang::Kind::NetworkStall, HangsOf::Path,
+            "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); ib_write_bw "
+            "between the hosts; on one host NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is "
+            "at fault, and dmesg"},
+    KindRow{hang::Kind::OrderMismatch, HangsOf::Mismatch},
+    KindRow{hang::Kind::OpMismatch, HangsOf::Mismatch,
+            "make every branch around a collective the same on all ranks"},
+    KindRow{
+        hang::Kind::ShapeMismatch, HangsOf::Mismatch,
         "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
-    Translation{hang::Kind::DtypeMismatch, "hang_shape_mismatch", HangsOf::Mismatch,
-                "make the types equal on all ranks"},
-    Translation{hang::Kind::RootMismatch, "hang_op_mismatch", HangsOf::Mismatch},
+    KindRow{hang::Kind::DtypeMismatch, HangsOf::Mismatch, "make the types equal on all ranks"},
+    KindRow{hang::Kind::RootMismatch, HangsOf::Mismatch},
 };
 
-const Translation* translation_of(hang::Kind kind) {
-  const auto row = std::find_if(kTranslations.begin(), kTranslations.end(),
-                                [&](const Translation& one) { return one.kind == kind; });
-  return row == kTranslations.end() ? nullptr : &*row;
+const KindRow* row_of(hang::Kind kind) {
+  const auto row = std::find_if(kKinds.begin(), kKinds.end(),
+                                [&](const KindRow& one) { return one.kind == kind; });
+  return row == kKinds.end() ? nullptr : &*row;
 }
 
 std::string cause_of(const hang::Explanation& one) {
@@ -111,14 +111,14 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                                    [&](MessageId id) { return facts.messages.has(id); });
   if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
   bool is_told = false;
-  std::vector<const Translation*> told;
+  std::vector<const KindRow*> told;
   const HangView& view = findings.hang();
   for (const hang::Explanation* one : view.resting_on(lines)) {
     const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
-    const Translation* row = translation_of(has_failed ? hang::Kind::DeadRank : one->kind);
+    const KindRow* row = row_of(has_failed ? hang::Kind::DeadRank : one->kind);
     const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
     if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
-    const bool is_end = row->id == "hang_dead_rank";
+    const bool is_end = row->kind == hang::Kind::DeadRank;
     const bool is_asked =
         which == HangsOf::Any || row->of == which || (which == HangsOf::End && is_end);
     if (!is_asked) continue;
@@ -127,8 +127,9 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
-    Finding& finding = findings.add(row->id, is_within_host ? Severity::Warning : Severity::Error,
-                                    title_of(one->why));
+    Finding& finding =
+        findings.add(fmt::format("hang_{}", to_string(row->kind)),
+                     is_within_host ? Severity::Warning : Severity::Error, title_of(one->why));
     finding.evidence = view.evidence_of(*one, {lines.messages});
     if (is_occupation(view, *one))
       finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);

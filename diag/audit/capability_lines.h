@@ -1,0 +1,47 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/audit/evidence.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::audit {
+
+/// What the output of a tool in the text states about a host or a container.
+struct CapabilityFact {
+  enum class What : std::uint8_t {
+    Command,  ///< a command whose output is in the text: `show_gids`
+    Gid,      ///< an entry of a port's GID table; `index`, `value` is its version and address
+    Memlock,  ///< the limit of locked memory: `unlimited`, or KiB
+    Port,     ///< an RDMA port: `active` or `down`
+    Package,  ///< an installed package of NCCL: `nvidia-nccl-cu12 2.21.5`
+    Device,   ///< /dev/infiniband as a container has it: `none`
+  };
+  What what = What::Command;
+  std::string host;  ///< of the prompt above it; empty: unknown
+  std::string device = {};
+  std::string value = {};
+  std::int32_t index = -1;
+  QuotedLine quoted = {};
+};
+
+/// Reads such lines. A prompt says whose the lines below it are, a heading of which device.
+class CapabilityLines {
+ public:
+  void take(const logs::Record& record, std::vector<CapabilityFact>& facts);
+
+  /// The line before was a command: this one may be its answer, whatever it has.
+  [[nodiscard]] bool awaits_answer() const { return is_answer_next_; }
+
+ private:
+  void take_prompt(std::string_view line, const logs::Record& record,
+                   std::vector<CapabilityFact>& facts);
+
+  std::string host_, device_, command_;
+  bool is_answer_next_ = false;
+};
+
+}  // namespace ringside::audit

@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <tuple>
+
+#include "diag/audit/rules/rule.h"
+
+namespace ringside::audit {
+
+namespace {
+
+using facts::Domain;
+using facts::Warning;
+
+/// What a warning becomes where no rule speaks of its line: by the part of the stack, the lowest first. What fails below is
+/// the cause of what fails above it.
+struct DomainRow {
+  Domain domain;
+  std::string_view id, part, fix;
+};
+
+constexpr std::array kDomains{
+    DomainRow{Domain::Driver, "cuda_error", "the GPU's driver",
+              "nvidia-smi on that host; dmesg for NVRM and Xid lines"},
+    DomainRow{Domain::Launcher, "launcher_failure", "the launcher",
+              "run a plain command by the same launcher on the same hosts first (hostname)"},
+    DomainRow{Domain::Scheduler, "launcher_failure", "the scheduler",
+              "the scheduler's record of the job (sacct, kubectl describe pod)"},
+    DomainRow{Domain::Library, "nccl_library_mismatch", "a library",
+              "ldd of the program that failed; the release of each library on every host"},
+    DomainRow{Domain::Configuration, "system_error", "the configuration",
+              "the line quoted names what is missing or not allowed"},
+    DomainRow{Domain::Memory, "system_error", "the host's memory",
+              "free -h; the limits of the container or the job"},
+    DomainRow{Domain::Filesystem, "system_error", "a file system",
+              "df -h of the path in the line, on that host"},
+    DomainRow{Domain::SharedMemory, "shm_exhausted", "shared memory",
+              "df -h /dev/shm on that host; docker run --shm-size=16g --ipc=host"},
+    DomainRow{Domain::Gpu, "cuda_error", "a GPU",
+              "the first rank that reports it is the suspect; dmesg there for Xid lines"},
+    DomainRow{Domain::Rdma, "ib_error", "the RDMA network",
+              "ibstat and show_gids on both hosts; ib_write_bw between them"},
+    DomainRow{Domain::Network, "net_unreachable", "the network",
+              "nc -vz to the address in the line, from that host; firewalls; "
+              "NCCL_SOCKET_IFNAME=<the hosts' network>"},
+    DomainRow{Domain::Bootstrap, "bootstrap_failure", "the start",
+              "check that all ranks start, on addresses that all can reach"},
+    DomainRow{Domain::Store, "store_timeout", "the rendezvous store",
+              "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"},
+    DomainRow{Domain::Program, "system_error", "the program", "read the traceback above the line"},
+    DomainRow{Domain::Unknown, "system_error", "the program", "the line quoted names what failed"},
+};
+
+std::size_t layer_of(const Warning& warning) {
+  const auto row = std::find_if(kDomains.begin(), kDomains.end(),
+                                [&](const DomainRow& one) { return one.domain == warning.domain; });
+  return static_cast<std::size_t>(row - kDomains.begin());
+}
+
+/// A result of the library's, of which another line may say the reason.
+bool is_result(const Warning& warning) {
+  return warning.is_general && (warning.id.starts_with("nccl_") || warning.id.starts_with("grpc_"));
+}
+
+/// What is reported of several: what a row knows before what a code means, the lowest part of the stack, the first line.
+bool is_graver(const Warning& a, const Warning& b) {
+  const auto weight = [](const Warning& one) {
+    return std::tuple(one.is_consequence, is_result(one), one.severity != facts::Severity::Error,
+                      one.is_general, layer_of(one));
+  };
+  if (weight(a) != weight(b)) return weight(a) < weight(b);
+  return a.source.place < b.source.place;
+}
+
+/// Ranks have met, and nothing failed: whatever was warned of, the job goes on.
+bool is_running(const JobFacts& facts) {
+  const bool has_met =
+      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
+        return !comm.links.empty() ||
+               std::any_of(comm.members.begin(), comm.members.end(),
+                           [](const Member& member) { return member.is_complete; });
+      });
+  const bool has_results =
+      std::any_of(facts.tables.begin(), facts.tables.end(),
+                  [](const BenchmarkTable& table) { return table.is_concluded; });
+  return (has_met || has_results) && !facts.has_failure();
+}
+
+/// The program went on behind the warning, or had finished before it.
+bool is_overcome(const JobFacts& facts, const Warning& warning) {
+  return std::any_of(facts.stated.progress.begin(), facts.stated.progress.end(),
+                     [&](const facts::Progress& progress) {
+                       if (progress.is_claimed_hang || progress.is_restarting) return false;
+                       return progress.has_finished || warning.source.place < progress.source.place;
+                     });
+}
+
+/// A connection that failed a few times may have been made in the end.
+bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
+  constexpr std::uint64_t kFew = 4;
+  const bool is_connection = warning.domain == Domain::Network || warning.domain == Domain::Store;
+  return is_connection && warning.is_general && warning.times <= kFew && !facts.has_failure() &&
+         facts.stated.deaths.empty();
+}
+
+/// Rows of which a finding quotes a line: a rule has spoken of them, be it as a note.
+std::set<std::string> spoken_rows(const JobFacts& facts, Findings& findings) {
+  std::set<logs::Place> quoted;
+  for (const Finding& finding : findings.all()) {
+    if (finding.id == "unread_lines") continue;
+    for (const QuotedLine& line : finding.evidence.lines()) quoted.insert(line.place);
+  }
+  std::set<std::string> rows;
+  for (const Warning& warning : facts.stated.warnings) {
+    if (quoted.contains(warning.source.place)) rows.insert(warning.id);
+  }
+  return rows;
+}
+
+/// A line that is data, such as source code in JSON.
+bool is_data(std::string_view line) { return line.starts_with('{') || line.starts_with('"'); }
+
+}  // namespace
+
+/// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
+void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
+  const bool is_explained =
+      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
+        return finding.severity >= Severity::Warning && finding.id != "unread_lines";
+      });
+  if (is_explained || is_running(facts) || findings.has("job_cancelled")) return;
+  const std::set<std::string> spoken = spoken_rows(facts, findings);
+  const Warning* worst = nullptr;
+  for (const Warning& warning : facts.stated.warnings) {
+    const bool counts = warning.severity != facts::Severity::Info &&
+                        warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
+                        !is_overcome(facts, warning) && !may_have_been_retried(facts, warning) &&
+                        !is_data(warning.source.text);
+    if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
+  }
+  if (worst == nullptr) return;
+  const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];
+  const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
+  const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
+  std::string title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
+  if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);
+  for (Finding& finding : findings.all()) finding.severity = Severity::Info;  // unread lines
+  Finding& finding =
+      findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, std::move(title));
+  for (const Warning& warning : facts.stated.warnings) {
+    if (warning.id != worst->id) continue;
+    finding.evidence.add(warning.source.place, 0, warning.source.text);
+    if (warning.subject.rank >= 0) finding.ranks.push_back(warning.subject.rank);
+    if (!warning.subject.host.empty()) finding.hosts.push_back(warning.subject.host);
+  }
+  std::sort(finding.hosts.begin(), finding.hosts.end());
+  finding.hosts.erase(std::unique(finding.hosts.begin(), finding.hosts.end()), finding.hosts.end());
+  std::sort(finding.ranks.begin(), finding.ranks.end());
+  finding.confidence = worst->is_general ? Confidence::Low : Confidence::Medium;
+  finding.cause = fmt::format("{} reports it: {}", row.part, meaning);
+  finding.fix = row.fix;
+}
+
+}  // namespace ringside::audit
