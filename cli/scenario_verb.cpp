@@ -29,9 +29,7 @@ struct ScenarioArguments {
 VerbResult import(const ScenarioArguments& arguments) {
   RINGSIDE_TRY(check_writable("--output", arguments.output));
   RINGSIDE_TRY(const study::ImportedScenario made, study::import_scenario(arguments.paths));
-  std::string text;
-  for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
-  text += to_yaml(made.scenario);
+  const std::string text = to_yaml(made.scenario, made.unknown);
   // What is written can be read.
   RINGSIDE_TRY([[maybe_unused]] const Scenario scenario, parse_scenario(text, "the scenario"));
   if (!arguments.output.empty()) RINGSIDE_TRY(write_text(arguments.output, text));
