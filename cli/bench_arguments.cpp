@@ -1,20 +1,17 @@
 #include "cli/bench_arguments.h"
 
 #include <fmt/format.h>
-#include <sched.h>
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <functional>
 #include <string_view>
-#include <vector>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
 #include "engine/transport/transport.h"
+#include "harness/rank_binder.h"
 #include "study/calls.h"
 
 namespace ringside::cli {
@@ -60,40 +57,6 @@ Result<CallWishes> wishes_of(const BenchArguments& arguments) {
     RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
   }
   return wishes;
-}
-
-/// The cores that this process may run on.
-std::vector<std::size_t> allowed_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  std::vector<std::size_t> cores;
-  if (::sched_getaffinity(0, sizeof set, &set) != 0) return cores;
-  for (std::size_t core = 0; core < CPU_SETSIZE; ++core) {
-    if (CPU_ISSET(core, &set)) cores.push_back(core);
-  }
-  return cores;
-}
-
-/// Binds each rank that this program starts to one core, one after the other. Ranks that share a core so
-/// do not wander, which costs a rank that waits for its neighbour more than a fair share gains.
-Result<std::function<void(Rank, JobStage)>> binder(const std::string& how, bool starts_ranks) {
-  constexpr std::array<std::string_view, 3> kKnown{"auto", "core", "none"};
-  if (std::ranges::find(kKnown, how) == kKnown.end()) {
-    return Error{ErrorCode::InvalidArgument, fmt::format("--bind {}", how),
-                 suggestion(how, kKnown)};
-  }
-  const std::vector<std::size_t> cores = allowed_cores();
-  if (how == "none" || cores.empty() || (how == "auto" && !starts_ranks)) {
-    return std::function<void(Rank, JobStage)>{};
-  }
-  return std::function([cores](Rank rank, JobStage stage) {
-    if (stage != JobStage::Bootstrap) return;
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    CPU_SET(cores[static_cast<std::size_t>(to_int(rank)) % cores.size()], &set);
-    // Not being bound costs speed only.
-    static_cast<void>(::sched_setaffinity(0, sizeof set, &set));
-  });
 }
 
 Result<bool> parse_buffers(const std::string& text) {
@@ -176,7 +139,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
-  RINGSIDE_TRY(job.on_stage, binder(arguments.bind, arguments.ranks.has_value()));
+  RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
   RINGSIDE_TRY(job.faults, fault_plan_of(arguments.faults));
   if (arguments.status_port) {
     RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));

@@ -173,6 +173,12 @@ Json hosts_json(const std::vector<probe::HostReport>& ranks) {
   return {{"hosts", hosts}, {"differences", differences}};
 }
 
+Json cores_json(const probe::PairMatrix& matrix) {
+  Json cores = Json::array();
+  for (const std::optional<int>& core : matrix.cores) cores.push_back(core ? Json(*core) : Json());
+  return cores;
+}
+
 Json pairs_json(const probe::PairMatrix& matrix) {
   Json pairs = Json::array();
   for (const probe::PairCell& cell : matrix.cells) {

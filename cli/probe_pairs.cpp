@@ -130,6 +130,11 @@ std::string pairs_text(const PairMatrix& matrix, const ProbeStyle& style) {
   if (matrix.is_crowded) {
     out += "\nmore ranks than cores on some host: within it, these are times of its scheduler\n";
   }
+  if (!matrix.is_crowded && std::ranges::count(matrix.cores, std::optional<int>()) > 0) {
+    out +=
+        "\nsome ranks may run on several cores: times within a host hold those of its scheduler, "
+        "too; bind them (--bind core)\n";
+  }
   double expected = 0, least = 0;
   for (const PairCell& cell : matrix.cells) {
     if (cell.expected_gbs <= 0) continue;

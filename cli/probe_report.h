@@ -32,6 +32,8 @@ Json probe_json(const probe::Machine& machine, const probe::Plan& plan,
                 const std::vector<audit::Finding>& findings);
 Json hosts_json(const std::vector<probe::HostReport>& ranks);
 Json pairs_json(const probe::PairMatrix& matrix);
+/// The core that each rank was bound to, or null.
+Json cores_json(const probe::PairMatrix& matrix);
 
 /// The matrix as a drawing: bandwidth left, latency right.
 std::string pairs_svg(const probe::PairMatrix& matrix);

@@ -23,6 +23,7 @@
 #include "engine/topology/nvml_source.h"
 #include "harness/job.h"
 #include "harness/probe/read_machine.h"
+#include "harness/rank_binder.h"
 
 namespace ringside::cli {
 namespace {
@@ -33,6 +34,7 @@ using audit::Severity;
 struct ProbeArguments {
   std::optional<int> ranks;
   bool hosts = false, pairs = false, json = false;
+  std::string bind = "auto";
   std::string plot;
   std::string color = "auto";
   std::string timeout = "8s";
@@ -108,7 +110,10 @@ Result<int> run_rank(JobRank& rank, const ProbeArguments& arguments, const probe
     Json document = probe_json(machine, plan, findings);
     document["nranks"] = ranks.size();
     document.update(hosts_json(ranks));
-    if (matrix) document["pairs"] = pairs_json(*matrix);
+    if (matrix) {
+      document["pairs"] = pairs_json(*matrix);
+      document["bound_to"] = cores_json(*matrix);
+    }
     fmt::print("{}", to_text(document));
     return status_of(findings);
   }
@@ -155,6 +160,7 @@ VerbResult run(const ProbeArguments& arguments) {
     RINGSIDE_TRY(job.join_timeout, parse_time(arguments.timeout));
     job.communicator.connect_timeout = job.join_timeout;
     job.communicator.check_calls = false;  // pairs call what others do not
+    RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
     job.command = command_line();
     return run_job(job,
                    [&](JobRank& rank) { return run_rank(rank, arguments, machine, findings); });
@@ -186,6 +192,9 @@ Verb probe_verb() {
                          "latency and bandwidth between all ranks, as a matrix; no two pairs "
                          "share a host at a time");
             app.add_option("--size", a.size, "of a message that bandwidth is measured with")
+                ->capture_default_str();
+            app.add_option("--bind", a.bind,
+                           "ranks to cores, as of bench: auto (with -n), core or none")
                 ->capture_default_str();
             app.add_output("--plot", a.plot, ContentKind::Svg,
                            "draw the matrix into this SVG file");

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/json.h"
+#include "base/one_line.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "base/write_file.h"
@@ -96,9 +97,7 @@ VerbResult run(const ReproduceArguments& arguments) {
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
   // What is written is what runs.
-  std::string text;
-  for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
-  text += to_yaml(made.scenario);
+  const std::string text = to_yaml(made.scenario, made.unknown);
   RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
   RINGSIDE_TRY(const study::ScenarioOutcome outcome,
                study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));
@@ -122,10 +121,11 @@ VerbResult run(const ReproduceArguments& arguments) {
     fmt::print("{}", text);
     return is_met ? kFine : kFinding;
   }
-  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original), made.original.why);
+  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original),
+             one_line(made.original.why));
   fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
                                                 : std::string(to_string(outcome.end)));
-  for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one);
+  for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one_line(one));
   for (const std::string& one : made.unknown) fmt::print("not known  {}\n", one);
   fmt::print("scenario   {}: ringside run {} [--on real]\n", arguments.file, arguments.file);
   return is_met ? kFine : kFinding;

@@ -28,9 +28,7 @@ struct ScenarioArguments {
 
 VerbResult import(const ScenarioArguments& arguments) {
   RINGSIDE_TRY(const study::ImportedScenario made, study::import_scenario(arguments.paths));
-  std::string text;
-  for (const std::string& one : made.unknown) text += "# not known: " + one + "\n";
-  text += to_yaml(made.scenario);
+  const std::string text = to_yaml(made.scenario, made.unknown);
   // What is written can be read.
   RINGSIDE_TRY([[maybe_unused]] const Scenario scenario, parse_scenario(text, "the scenario"));
   if (!arguments.output.empty()) RINGSIDE_TRY(write_file(arguments.output, text));

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -16,11 +15,10 @@
 #include "engine/runtime/host_choice.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
+#include "harness/timed_runs.h"
 
 namespace ringside {
 namespace {
-
-using SteadyClock = std::chrono::steady_clock;
 
 Bytes largest_size(const BenchOptions& options) {
   return options.sizes.empty() ? Bytes{0} : std::ranges::max(options.sizes);
@@ -93,22 +91,21 @@ class Sweep {
 
   Result<BenchTiming> time_placement(const BenchCall& bench, Bytes size, bool in_place) {
     const CollectiveCall call = call_of(bench, in_place);
-    for (int i = 0; i < options_.warmup; ++i) RINGSIDE_TRY(communicator_.run(call));
-    RINGSIDE_TRY(communicator_.barrier());
-    std::vector<double> mine;
-    mine.reserve(static_cast<std::size_t>(options_.iterations));
-    const bool has_graph = options_.graph > 0 && options_.gpu != nullptr;
-    std::unique_ptr<GpuGraph> graph;
-    if (has_graph) {
-      RINGSIDE_TRY(graph, capture(call));
+    std::unique_ptr<GpuGraph> graph;  // once the runs are timed
+    const auto run = [&] { return graph ? launch(*graph) : communicator_.run(call); };
+    const auto ready = [&]() -> Status {
+      RINGSIDE_TRY(communicator_.barrier());
+      if (options_.graph > 0 && options_.gpu != nullptr) {
+        RINGSIDE_TRY(graph, capture(call));
+      }
+      return {};
+    };
+    RINGSIDE_TRY(std::vector<Seconds> mine,
+                 time_runs({options_.warmup, options_.iterations}, run, ready));
+    if (graph) {
+      for (Seconds& time : mine) time /= options_.graph;
     }
-    for (int i = 0; i < options_.iterations; ++i) {
-      const auto begin = SteadyClock::now();
-      RINGSIDE_TRY(has_graph ? launch(*graph) : communicator_.run(call));
-      const Seconds time = SteadyClock::now() - begin;
-      mine.push_back(time.count() / (has_graph ? options_.graph : 1));
-    }
-    RINGSIDE_TRY(const std::vector<double> slowest, slowest_of_all(mine));
+    RINGSIDE_TRY(const std::vector<Seconds> slowest, slowest_of_all(mine));
     BenchTiming timing = summary(slowest, size);
     const int checks = options_.check == BenchCheck::Off     ? 0
                        : options_.check == BenchCheck::Every ? options_.iterations
@@ -139,29 +136,25 @@ class Sweep {
   }
 
   /// In each iteration the time of the slowest rank.
-  Result<std::vector<double>> slowest_of_all(const std::vector<double>& mine) {
+  Result<std::vector<Seconds>> slowest_of_all(const std::vector<Seconds>& mine) {
     RINGSIDE_TRY(const std::vector<std::byte> all,
                  communicator_.all_gather_bytes(std::as_bytes(std::span(mine))));
-    std::vector<double> slowest(mine.size(), 0.0);
-    for (std::size_t i = 0; i < all.size() / sizeof(double); ++i) {
-      double time = 0;
+    std::vector<Seconds> slowest(mine.size(), Seconds{0});
+    for (std::size_t i = 0; i < all.size() / sizeof(Seconds); ++i) {
+      Seconds time{0};
       std::memcpy(&time, all.data() + i * sizeof time, sizeof time);
-      double& most = slowest[i % mine.size()];
+      Seconds& most = slowest[i % mine.size()];
       most = std::max(most, time);
     }
     return slowest;
   }
 
-  [[nodiscard]] BenchTiming summary(std::vector<double> times, Bytes size) const {
-    std::sort(times.begin(), times.end());
-    const auto quantile = [&](double part) {
-      return Seconds{times[static_cast<std::size_t>(part * static_cast<double>(times.size() - 1))]};
-    };
+  [[nodiscard]] BenchTiming summary(const std::vector<Seconds>& times, Bytes size) const {
     BenchTiming timing;
-    timing.median = quantile(0.5);
-    timing.p95 = quantile(0.95);
-    timing.least = quantile(0);
-    timing.most = quantile(1);
+    timing.median = quantile_of(times, 0.5);
+    timing.p95 = quantile_of(times, 0.95);
+    timing.least = quantile_of(times, 0);
+    timing.most = quantile_of(times, 1);
     timing.algbw = size / timing.median;
     timing.busbw = timing.algbw * busbw_factor(options_.collective, n_);
     return timing;

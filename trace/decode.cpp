@@ -73,6 +73,19 @@ std::string text_of(const flatbuffers::String* text) {
   return text == nullptr ? std::string() : text->str();
 }
 
+/// Whether the texts of the pairs fit into a payload of `size` bytes. Offsets may point at one text again and again, which
+/// makes megabytes of a few thousand bytes; no writer of ours does that.
+bool are_values_their_own(const rtrace::Info& from, std::size_t size) {
+  if (from.values() == nullptr) return true;
+  std::size_t sum = 0;
+  for (const rtrace::KeyValue* value : *from.values()) {
+    if (value->key() != nullptr) sum += value->key()->size();
+    if (value->value() != nullptr) sum += value->value()->size();
+    if (sum > size) return false;
+  }
+  return true;
+}
+
 TraceInfo info_of(const rtrace::Info& from) {
   TraceInfo info;
   info.clock = from.clock() == 1 ? TraceClock::Simulated : TraceClock::HostMonotonic;
@@ -117,6 +130,7 @@ BlockContent BlockDecoder::decode(std::span<const std::byte> payload, TraceBlock
     return BlockContent::Events;
   }
   if (root->info() == nullptr) return BlockContent::Unknown;
+  if (!are_values_their_own(*root->info(), payload.size())) return BlockContent::Malformed;
   info = info_of(*root->info());
   return BlockContent::Info;
 }

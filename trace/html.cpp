@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/markup.h"
 #include "base/vocabulary.h"
+#include "trace/match.h"
 
 namespace ringside {
 namespace {
@@ -70,7 +71,7 @@ std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::in
     std::uint64_t sequence = 0;
     std::uint64_t step = 0;
     for (const TraceEvent& event : events) {
-      packer.add(static_cast<std::uint64_t>(event.kind) * 16 +
+      packer.add((event.is_modelled ? 64U : 0U) + static_cast<std::uint64_t>(event.kind) * 16 +
                  static_cast<std::uint64_t>(event.primitive));
       packer.add_signed(event.begin_ns - begin);
       begin = event.begin_ns;
@@ -102,17 +103,23 @@ std::string words_json(const std::string& title) {
   std::string collectives;
   for (int i = 0; i < kCollectiveCount; ++i) {
     const auto one = static_cast<Collective>(i);
-    collectives += fmt::format("{}[{},{:d}]", i == 0 ? "" : ",", quoted_json(to_string(one)),
-                               is_reduction(one));
+    const NetworkEnds ends = network_ends_of(one);
+    collectives +=
+        fmt::format("{}[{},{:d},{:d},{:d}]", i == 0 ? "" : ",", quoted_json(to_string(one)),
+                    is_reduction(one), ends.sends, ends.receives);
   }
   std::string algorithms;
   for (int i = 0; i < kAlgorithmCount; ++i) {
+    TraceEvent event;
+    event.algorithm = static_cast<Algorithm>(i);
     algorithms +=
-        fmt::format("{}{}", i == 0 ? "" : ",", quoted_json(to_string(static_cast<Algorithm>(i))));
+        fmt::format("{}[{},{:d},{:d}]", i == 0 ? "" : ",", quoted_json(to_string(event.algorithm)),
+                    is_matched_by_place(event), uses_switch(event));
   }
   return fmt::format(
-      R"({{"title":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"]}})",
-      quoted_json(title), primitives, collectives, algorithms);
+      R"({{"title":{},"primitives":[{}],"collectives":[{}],"algorithms":[{}],"protocols":["ll","ll128","simple"],"recvSend":{},"allReduce":{}}})",
+      quoted_json(title), primitives, collectives, algorithms,
+      static_cast<int>(Primitive::RecvSend), static_cast<int>(Collective::AllReduce));
 }
 
 }  // namespace
@@ -136,10 +143,11 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   constexpr std::string_view kWordsHere = "/*WORDS*/null";
   constexpr std::string_view kEventsHere = "/*EVENTS*/";
   std::string page(kTracePages.front().text);
-  // Text inside of a script must not end it.
+  // Text inside of a script must neither end it nor begin a comment in it, which would swallow the script's end.
   std::string words = words_json(title);
-  for (std::size_t at = 0; (at = words.find("</", at)) != std::string::npos; at += 3)
-    words.insert(at + 1, "\\");
+  constexpr std::string_view kEscaped = "\\u003c";
+  for (std::size_t at = 0; (at = words.find('<', at)) != std::string::npos; at += kEscaped.size())
+    words.replace(at, 1, kEscaped);
   page.replace(page.find(kWordsHere), kWordsHere.size(), words);
   page.replace(page.find(kEventsHere), kEventsHere.size(), base64(packed(lanes, origin)));
   counts.bytes = page.size();

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "diag/audit/process_parts.h"
@@ -48,8 +49,8 @@ struct CommFacts {
   std::vector<Member> members = {};  ///< by rank
   std::vector<Link> links = {};
   std::vector<Ring> rings = {};  ///< by channel
-  std::vector<std::vector<std::int32_t>> trees =
-      {};  ///< [channel][rank] = whom it sends to, -1 the root, -2 unknown
+  /// [channel] = ranks and whom they send to, -1 the root; by rank, of those that say it
+  std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> trees = {};
   std::set<std::int32_t> hosts = {};
 
   /// Hosts that take part: by name where all ranks are seen, else as NCCL counts them.

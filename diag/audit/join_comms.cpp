@@ -7,6 +7,7 @@
 #include <set>
 #include <thread>
 #include <tuple>
+#include <unordered_set>
 
 #include "diag/audit/join_calls.h"
 #include "diag/audit/join_rings.h"
@@ -182,12 +183,11 @@ class Grouping {
         taken_.emplace_back();
         guessed_.push_back(is_bare);
       }
-      std::vector<bool>& taken = taken_[at->second];
-      const auto rank = static_cast<std::size_t>(part.rank);
-      if (taken.size() <= rank) taken.resize(rank + 1);
-      const bool is_free = !taken[rank] || !is_bare;
+      // A set and not a bit for each rank: a line may claim any rank, and that sizes nothing.
+      std::unordered_set<std::int32_t>& taken = taken_[at->second];
+      const bool is_free = !taken.contains(part.rank) || !is_bare;
       if (!is_free && !is_same_process(at->second, part.rank, process)) continue;
-      taken[rank] = true;
+      taken.insert(part.rank);
       group = static_cast<std::int64_t>(at->second);
     }
     groups_[static_cast<std::size_t>(group)].push_back(index);
@@ -203,7 +203,7 @@ class Grouping {
 
   std::vector<Chain>& chains_;
   std::vector<std::vector<std::uint32_t>> groups_ = {};
-  std::vector<std::vector<bool>> taken_ = {};
+  std::vector<std::unordered_set<std::int32_t>> taken_ = {};
   std::vector<bool> guessed_ = {};
   std::map<std::pair<CommKey, std::uint32_t>, std::size_t> known_ = {};
   std::map<std::tuple<std::uint32_t, std::int32_t, std::int32_t, std::int32_t>, std::uint32_t>

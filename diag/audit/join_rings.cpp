@@ -10,7 +10,8 @@ namespace {
 
 using Successors = std::vector<std::int32_t>;  ///< [rank]; -1: unknown
 
-constexpr std::int32_t kNoTree = -2;
+using TreeParent = std::pair<std::int32_t, std::int32_t>;
+
 constexpr std::int32_t kMostChannels = 64;
 
 /// All of one part, in a vector that is sorted by part.
@@ -41,8 +42,12 @@ std::vector<std::int32_t> walk(const Successors& next) {
 
 bool is_tree_edge(const CommFacts& comm, std::size_t channel, std::int32_t from, std::int32_t to) {
   if (channel >= comm.trees.size()) return false;
-  const std::vector<std::int32_t>& up = comm.trees[channel];
-  return up[static_cast<std::size_t>(from)] == to || up[static_cast<std::size_t>(to)] == from;
+  const std::vector<TreeParent>& tree = comm.trees[channel];
+  const auto sends = [&](std::int32_t rank, std::int32_t parent) {
+    const auto found = std::ranges::lower_bound(tree, rank, {}, &TreeParent::first);
+    return found != tree.end() && found->first == rank && found->second == parent;
+  };
+  return sends(from, to) || sends(to, from);
 }
 
 /// Whom each rank sends to on a channel besides its tree's neighbours.
@@ -100,21 +105,39 @@ void RingMaker::make_trees(const std::vector<std::pair<std::uint32_t, std::uint3
     for (auto entry = first; entry != last; ++entry) {
       if (entry->rank < 0 || entry->rank >= comm.nranks) continue;
       const std::uint32_t count = std::min<std::uint32_t>(entry->count, kMostChannels);
-      if (comm.trees.size() < count) {
-        comm.trees.resize(
-            count, std::vector<std::int32_t>(static_cast<std::size_t>(comm.nranks), kNoTree));
-      }
+      if (comm.trees.size() < count) comm.trees.resize(count);
       for (std::uint32_t channel = 0; channel < count; ++channel) {
         const std::int32_t up = shard.ups[entry->at + channel];
-        if (up < comm.nranks) comm.trees[channel][static_cast<std::size_t>(entry->rank)] = up;
+        if (up < comm.nranks) comm.trees[channel].emplace_back(entry->rank, up);
       }
     }
   }
+  for (std::vector<TreeParent>& tree : comm.trees) {
+    // What a rank says last holds.
+    std::ranges::stable_sort(tree, {}, &TreeParent::first);
+    const auto newest = std::unique(tree.rbegin(), tree.rend(), [](const auto& a, const auto& b) {
+      return a.first == b.first;
+    });
+    tree.erase(tree.begin(), newest.base());
+  }
+}
+
+std::vector<std::int64_t> RingMaker::count_hops(
+    const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces) const {
+  std::vector<std::int64_t> counts(kMostChannels, 0);
+  for (const auto& [s, part] : pieces) {
+    const auto [hop, hop_end] = of_part(shards_[s]->ring_hops, part);
+    for (auto at = hop; at != hop_end; ++at) {
+      if (at->channel >= 0 && at->channel < kMostChannels)
+        ++counts[static_cast<std::size_t>(at->channel)];
+    }
+  }
+  return counts;
 }
 
 void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces,
                      CommFacts& comm) {
-  constexpr std::int32_t kMostRanks = 1 << 20;  // what a line can claim is not what we allocate
+  constexpr std::int32_t kMostRanks = 1 << 20;  // more is no number of ranks
   if (comm.nranks < 2 || comm.nranks > kMostRanks) return;
   make_trees(pieces, comm);
 
@@ -128,6 +151,7 @@ void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>&
     nchannels = std::max(nchannels, channel + 1);
     return by_channel[static_cast<std::size_t>(channel)];
   };
+  const std::vector<std::int64_t> said_hops = count_hops(pieces);
   for (const auto& [s, part] : pieces) {
     const Shard& shard = *shards_[s];
     const auto [hop, hop_end] = of_part(shard.ring_hops, part);
@@ -135,6 +159,8 @@ void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>&
       if (at->channel < 0 || at->channel >= kMostChannels) continue;
       if (at->rank < 0 || at->rank >= comm.nranks || at->next >= comm.nranks) continue;
       Successors& next = open(hops, at->channel);
+      // Only what all ranks say is a ring; and a line can claim any number of ranks, which sizes nothing by itself.
+      if (said_hops[static_cast<std::size_t>(at->channel)] < comm.nranks) continue;
       next.resize(static_cast<std::size_t>(comm.nranks), -1);
       next[static_cast<std::size_t>(at->rank)] = at->next;
     }

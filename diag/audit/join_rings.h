@@ -27,6 +27,10 @@ class RingMaker {
   void make_trees(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces,
                   CommFacts& comm);
 
+  /// By channel, how many lines name a successor in its ring.
+  [[nodiscard]] std::vector<std::int64_t> count_hops(
+      const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces) const;
+
   std::vector<std::unique_ptr<Shard>>& shards_;
 };
 

@@ -149,9 +149,11 @@ TorchWork parse_work(std::string_view text) {
 }
 
 std::vector<std::int32_t> parse_rank_list(std::string_view text) {
+  // A run of a few letters stands for a million ranks, and no job has more.
+  constexpr std::size_t kMost = std::size_t{1} << 20;
   std::vector<std::int32_t> ranks;
   Cursor cursor(text);
-  while (!cursor.is_done()) {
+  while (!cursor.is_done() && ranks.size() < kMost) {
     std::int32_t rank = 0;
     if (!is_digit(cursor.peek()) || !cursor.number(rank)) {
       cursor.skip(1);
@@ -161,7 +163,7 @@ std::vector<std::int32_t> parse_rank_list(std::string_view text) {
     std::int32_t last = 0;
     constexpr std::int32_t kLongestRun = 1 << 20;
     if (cursor.eat('-') && cursor.number(last) && last > rank && last - rank <= kLongestRun) {
-      while (rank < last) ranks.push_back(++rank);
+      while (rank < last && ranks.size() < kMost) ranks.push_back(++rank);
     }
   }
   return ranks;

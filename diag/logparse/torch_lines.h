@@ -44,7 +44,7 @@ struct TorchWork {
 /// Takes the text with or without `WorkNCCL(` and `)`.
 TorchWork parse_work(std::string_view text);
 
-/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order; what is not a number is left out.
+/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order, 2^20 at most; what is not a number is left out.
 std::vector<std::int32_t> parse_rank_list(std::string_view text);
 
 /// `KEY: value, KEY: value, ...` of the environment line.  returns  empty if the key is not there

@@ -87,10 +87,18 @@ Json comm_json(const JobFacts& facts, const CommFacts& comm) {
   json["rings"] = std::move(rings);
   json["ring_crossings"] = std::move(crossings);
   Json trees = Json::array();
-  for (const std::vector<std::int32_t>& up : comm.trees) {
-    const bool fits = up.size() <= room;
-    if (fits) room -= up.size();
-    trees.push_back(fits ? Json(up) : Json(nullptr));
+  const auto nranks = static_cast<std::size_t>(std::max(comm.nranks, 0));
+  for (const auto& tree : comm.trees) {
+    const bool fits = nranks <= room;
+    if (fits) {
+      room -= nranks;
+      constexpr std::int32_t kNotSaid = -2;
+      std::vector<std::int32_t> parents(nranks, kNotSaid);
+      for (const auto& [rank, parent] : tree) parents[static_cast<std::size_t>(rank)] = parent;
+      trees.push_back(parents);
+    } else {
+      trees.push_back(nullptr);
+    }
   }
   json["tree_parents"] = std::move(trees);
 

@@ -214,14 +214,21 @@ Result<Fault> parse_fault(std::string_view text) {
   return make_fault(kind, keys);
 }
 
+std::vector<std::pair<std::string_view, std::string>> keys_of(const Fault& fault) {
+  std::vector<std::pair<std::string_view, std::string>> keys;
+  for (const KeyRow& row : kKeys) {
+    if (!row.fits(fault.kind)) continue;
+    std::string value = row.write(fault);
+    if (!value.empty()) keys.emplace_back(row.key, std::move(value));
+  }
+  return keys;
+}
+
 std::string to_string(const Fault& fault) {
   std::string text = to_string(fault.kind);
   char mark = ':';
-  for (const KeyRow& row : kKeys) {
-    if (!row.fits(fault.kind)) continue;
-    const std::string value = row.write(fault);
-    if (value.empty()) continue;
-    text += fmt::format("{}{}={}", mark, row.key, value);
+  for (const auto& [key, value] : keys_of(fault)) {
+    text += fmt::format("{}{}={}", mark, key, value);
     mark = ',';
   }
   return text;

@@ -4,10 +4,15 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
 #include "engine/faults/fault.h"
+
+namespace YAML {
+class Emitter;
+}
 
 namespace ringside {
 
@@ -23,6 +28,9 @@ Result<Fault> make_fault(FaultKind kind, const FaultKeys& keys);
 /// errors  InvalidArgument: as make_fault(); names what cannot be read
 Result<Fault> parse_fault(std::string_view text);
 
+/// The keys whose values differ from their defaults, in the order in which they are written.
+std::vector<std::pair<std::string_view, std::string>> keys_of(const Fault& fault);
+
 /// What parse_fault() reads back.
 std::string to_string(const Fault& fault);
 
@@ -31,6 +39,8 @@ std::string to_string(const Fault& fault);
 /// errors  Corrupt: `where:line: what`, with the mend
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where);
 std::string to_yaml(const FaultPlan& plan);
+/// Writes the keys `seed` and `faults` into a mapping that is open.
+void write_faults(YAML::Emitter& out, const FaultPlan& plan);
 
 /// The key `faults` of a document that holds them among other things, and `seed`, if it is there.
 /// errors  as parse_fault_plan()

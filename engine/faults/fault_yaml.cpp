@@ -79,22 +79,32 @@ Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& w
 }
 
 std::string to_yaml(const FaultPlan& plan) {
-  std::string text = fmt::format("ringside: faults/1\nseed: {}\nfaults:{}\n", plan.seed,
-                                 plan.faults.empty() ? " []" : "");
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "ringside" << YAML::Value << "faults/1";
+  write_faults(out, plan);
+  out << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
+}
+
+void write_faults(YAML::Emitter& out, const FaultPlan& plan) {
+  out << YAML::Key << "seed" << YAML::Value << plan.seed;
+  out << YAML::Key << "faults" << YAML::Value;
+  if (plan.faults.empty()) out << YAML::Flow;
+  out << YAML::BeginSeq;
   for (const Fault& fault : plan.faults) {
-    std::string line = to_string(fault);
-    const std::size_t colon = line.find(':');
-    if (colon == std::string::npos) {
-      text += fmt::format("- {}\n", line);
+    const auto keys = keys_of(fault);
+    const char* const kind = to_string(fault.kind);
+    if (keys.empty()) {
+      out << kind;
       continue;
     }
-    std::string keys = line.substr(colon + 1);
-    for (std::size_t at = 0; (at = keys.find_first_of("=,", at)) != std::string::npos; at += 2) {
-      keys.replace(at, 1, keys[at] == '=' ? ": " : ", ");
+    out << YAML::BeginMap << YAML::Key << kind << YAML::Value << YAML::Flow << YAML::BeginMap;
+    for (const auto& [key, value] : keys) {
+      out << YAML::Key << std::string(key) << YAML::Value << value;
     }
-    text += fmt::format("- {}: {{{}}}\n", line.substr(0, colon), keys);
+    out << YAML::EndMap << YAML::EndMap;
   }
-  return text;
+  out << YAML::EndSeq;
 }
 
 }  // namespace ringside

@@ -117,16 +117,25 @@ Result<HostTable> parse_host_table(std::string_view text, const std::string& whe
 }
 
 std::string to_yaml(const HostTable& table) {
-  std::string text = "version: 1\nrules:\n";
+  YAML::Emitter out;
+  out << YAML::BeginMap << YAML::Key << "version" << YAML::Value << 1;
+  out << YAML::Key << "rules" << YAML::Value << YAML::BeginSeq;
   for (const HostRule& rule : table.rules) {
-    text += fmt::format(
-        "  - {{collective: {}, transport: {}, crowded: {}, ranks: {}, up_to: {}, algorithm: {}, "
-        "protocol: {}}}\n",
-        to_string(rule.collective), rule.transport->name, rule.is_crowded, rule.nranks,
-        rule.up_to == kNoLimit ? "inf" : format_bytes(rule.up_to), to_string(rule.algorithm),
-        to_string(rule.protocol));
+    out << YAML::Flow << YAML::BeginMap;
+    const auto write = [&](const char* key, const auto& value) {
+      out << YAML::Key << key << YAML::Value << value;
+    };
+    write("collective", to_string(rule.collective));
+    write("transport", std::string(rule.transport->name));
+    write("crowded", rule.is_crowded);
+    write("ranks", rule.nranks);
+    write("up_to", rule.up_to == kNoLimit ? "inf" : format_bytes(rule.up_to));
+    write("algorithm", to_string(rule.algorithm));
+    write("protocol", to_string(rule.protocol));
+    out << YAML::EndMap;
   }
-  return text;
+  out << YAML::EndSeq << YAML::EndMap;
+  return std::string(out.c_str()) + "\n";
 }
 
 const HostTable& usual_host_table() {

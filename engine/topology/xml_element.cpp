@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <set>
+#include <string_view>
 
 #include "base/suggest.h"
 #include "base/text.h"
@@ -56,8 +57,15 @@ Result<std::vector<XmlElement>> XmlElement::children(
 Status XmlElement::check_attributes() const {
   std::set<std::string_view> seen;
   for (const pugi::xml_attribute attribute : node_.attributes()) {
-    if (seen.insert(attribute.name()).second) continue;
-    return bad(fmt::format("attribute {} comes twice", attribute.name()), "keep one of them");
+    if (!seen.insert(attribute.name()).second)
+      return bad(fmt::format("attribute {} comes twice", attribute.name()), "keep one of them");
+    // Names are written into tables and logs, line by line.
+    const std::string_view value = attribute.value();
+    const bool is_plain =
+        std::ranges::none_of(value, [](unsigned char c) { return c < ' ' || c == 127; });
+    if (!is_plain)
+      return bad(fmt::format("attribute {} has a control character", attribute.name()),
+                 "leave it out");
   }
   return {};
 }

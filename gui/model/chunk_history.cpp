@@ -195,6 +195,10 @@ class ChunkHistory::Maker {
       const bool is_result = !parts.receives && kept != kNothing;
       add(value, is_result ? kept : own_[index(step.event.rank)]);
     }
+    const std::int64_t end = step.event.end_ns;
+    const Holding holding{std::span(made_.sets_).subspan(value * made_.words_, made_.words_), true};
+    if (holding.count() >= made_.whole_)
+      made_.first_whole_ns_ = std::min(made_.first_whole_ns_.value_or(end), end);
     step.message = value;
     step.round = round;
     made_.rounds_ = std::max(made_.rounds_, step.round);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,9 @@ class ChunkHistory {
   /// algorithm states.
   [[nodiscard]] int rounds() const { return rounds_; }
 
+  /// When the first chunk has all its contributions at some rank; none: no chunk does.
+  [[nodiscard]] std::optional<std::int64_t> first_whole_ns() const { return first_whole_ns_; }
+
   static constexpr std::size_t kMostSteps = 400'000;
 
  private:
@@ -58,6 +62,7 @@ class ChunkHistory {
   std::size_t words_ = 1;
   int whole_ = 1;
   int rounds_ = 0;
+  std::optional<std::int64_t> first_whole_ns_ = {};
   std::vector<std::uint64_t> chunks_;
   std::vector<std::uint64_t> sets_;
   std::vector<std::vector<Change>> cells_;  ///< [rank x chunks + chunk]

@@ -6,10 +6,13 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <optional>
 
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/topology/yaml_mapping.h"
+#include "gui/model/chunk_history.h"
+#include "gui/model/transfers.h"
 
 namespace ringside::gui {
 namespace {
@@ -77,6 +80,78 @@ Result<study::SimQuestion> read_question(const YamlMapping& sim) {
   return question;
 }
 
+std::optional<std::int64_t> share_in(std::string_view at) {
+  if (!at.ends_with('%')) return std::nullopt;
+  const auto share = parse_int(at.substr(0, at.size() - 1));
+  return share ? std::optional(std::clamp<std::int64_t>(*share, 0, 100)) : std::nullopt;
+}
+
+std::optional<std::int64_t> share_of_rounds_in(std::string_view at) {
+  constexpr std::string_view kRounds = "rounds ";
+  return at.starts_with(kRounds) ? share_in(at.substr(kRounds.size())) : std::nullopt;
+}
+
+constexpr std::string_view kFirstResult = "first result";
+constexpr std::array<std::string_view, 4> kCounts{"ranks", "chunks", "rounds", "carried"};
+
+/// The first word in braces that is none of kCounts; empty: there is none.
+std::string unknown_count(std::string_view text) {
+  for (std::size_t open = text.find('{'); open != std::string_view::npos;
+       open = text.find('{', open + 1)) {
+    const std::string_view word = text.substr(open + 1, text.find('}', open) - open - 1);
+    if (std::ranges::find(kCounts, word) == kCounts.end()) return std::string(word);
+  }
+  return {};
+}
+
+/// What the words in braces stand for, in the run.
+class RunCounts {
+ public:
+  RunCounts(const Document& document, const CallFacts& call) : document_(document), call_(call) {}
+
+  std::string filled_in(std::string text) {
+    for (const std::string_view word : kCounts) {
+      const std::string braced = fmt::format("{{{}}}", word);
+      for (std::size_t at = 0; (at = text.find(braced, at)) != std::string::npos;) {
+        const std::string count = count_of(word);
+        text.replace(at, braced.size(), count);
+        at += count.size();
+      }
+    }
+    return text;
+  }
+
+  /// Of a call that is too large to be followed, half of it.
+  std::int64_t first_result_ns() {
+    const std::int64_t half = call_.time.begin_ns / 2 + call_.time.end_ns / 2;
+    const auto& known = history();
+    return known ? known->first_whole_ns().value_or(half) : half;
+  }
+
+ private:
+  const Result<ChunkHistory>& history() {
+    if (!history_) history_ = ChunkHistory::make(document_, call_);
+    return *history_;
+  }
+
+  std::string count_of(std::string_view word) {
+    if (word == "ranks") return fmt::format("{}", call_.ranks);
+    if (word == "carried") {
+      const auto bytes = static_cast<double>(most_bytes_of_a_link(transfers_of(document_, call_)));
+      const auto buffer = static_cast<double>(std::max<std::uint64_t>(call_.bytes.value, 1));
+      return fmt::format("{:.2f}", bytes / buffer);
+    }
+    const auto& known = history();
+    if (!known) return "many";  // more than are followed
+    return word == "rounds" ? fmt::format("{}", known->rounds())
+                            : fmt::format("{}", known->chunks().size());
+  }
+
+  const Document& document_;
+  const CallFacts& call_;
+  std::optional<Result<ChunkHistory>> history_;
+};
+
 Result<std::vector<Lesson::Said>> read_captions(const YamlMapping& root) {
   std::vector<Lesson::Said> all;
   RINGSIDE_TRY(const YAML::Node list, root.find("captions", "[{at: 0%, text: ...}]"));
@@ -86,13 +161,17 @@ Result<std::vector<Lesson::Said>> read_captions(const YamlMapping& root) {
     Lesson::Said said;
     RINGSIDE_TRY(said.at, one.word("at", "25%"));
     RINGSIDE_TRY(said.text, one.word("text", "what is seen"));
-    const bool is_share = said.at.ends_with('%') &&
-                          parse_int(std::string_view(said.at).substr(0, said.at.size() - 1));
+    const bool is_share =
+        share_in(said.at) || share_of_rounds_in(said.at) || said.at == kFirstResult;
     const bool is_round =
         said.at.starts_with("round ") && parse_int(std::string_view(said.at).substr(6));
     if (!is_share && !is_round) {
       return one.bad(entry["at"], fmt::format("at: '{}' is no moment", said.at),
-                     "such as 25% (of the call) or round 3");
+                     "such as 25% (of the call), round 3, rounds 50% or first result");
+    }
+    if (const std::string word = unknown_count(said.text); !word.empty()) {
+      return one.bad(entry["text"], fmt::format("text: '{{{}}}' is not counted", word),
+                     fmt::format("known: {}", fmt::join(kCounts, ", ")));
     }
     all.push_back(std::move(said));
   }
@@ -208,17 +287,21 @@ std::vector<Caption> captions_of(const Lesson& lesson, const Document& document)
   // Of a scenario the shares are those of the whole of it.
   const TimeRange span = lesson.scenario.empty() ? call.time : document.whole();
   const std::vector<std::int64_t> rounds = round_ends(*document.replay, call);
+  RunCounts counts(document, call);
   for (const Lesson::Said& said : lesson.captions) {
     std::int64_t at = span.begin_ns;
-    if (said.at.ends_with('%')) {
-      const auto share = parse_int(std::string_view(said.at).substr(0, said.at.size() - 1));
-      at += (span.end_ns - at) / 100 * std::clamp<std::int64_t>(share ? *share : 0, 0, 100);
+    if (const auto share = share_in(said.at)) {
+      at += share_of(span.end_ns - at, *share);
+    } else if (said.at == kFirstResult) {
+      at = counts.first_result_ns();
+    } else if (const auto part = share_of_rounds_in(said.at); part && !rounds.empty()) {
+      at = rounds[static_cast<std::size_t>(share_of(std::ssize(rounds) - 1, *part))];
     } else if (const auto round = parse_int(std::string_view(said.at).substr(6));
                round && !rounds.empty()) {
       at = rounds[static_cast<std::size_t>(std::clamp<std::int64_t>(*round, 1, std::ssize(rounds)) -
                                            1)];
     }
-    all.push_back({at, said.text});
+    all.push_back({at, counts.filled_in(said.text)});
   }
   std::ranges::stable_sort(all, {}, &Caption::from_ns);
   return all;

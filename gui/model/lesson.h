@@ -28,8 +28,12 @@ namespace ringside::gui {
 
 /// A simulated run that shows one thing, and what is said at its moments: `ringside: lesson/1`.
 struct Lesson {
+  /// What the run itself shows is not told by the lesson's text but counted: `{ranks}`, `{chunks}`, `{rounds}`, and
+  /// `{carried}`: how many times the buffer the busiest link carried in one direction.
   struct Said {
-    std::string at;  ///< `25%` of the call, or `round 3`: when that round is over
+    /// `25%` of the call; `round 3`, `rounds 50%`: when that one, or half of them, is over; `first result`: when a rank has
+    /// the first chunk that is done
+    std::string at;
     std::string text;
   };
   std::string name;

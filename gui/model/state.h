@@ -16,6 +16,11 @@ const char* to_string(View view);  ///< timeline, topology, ...
 /// errors  InvalidArgument: no such view; the nearest is named
 Result<View> parse_view(std::string_view text);
 
+/// So many hundredths of it; 100 are all of it.
+constexpr std::int64_t share_of(std::int64_t whole, std::int64_t percent) {
+  return whole / 100 * percent + whole % 100 * percent / 100;
+}
+
 /// How lanes stand below each other.
 enum class Grouping : std::uint8_t { ByRank, ByChannel };
 

@@ -51,6 +51,7 @@ class TopologyView::Frame {
       parts();
     }
     if (traffic_ != nullptr) {
+      switches();
       loads();
       overlay();
       dots();
@@ -68,10 +69,11 @@ class TopologyView::Frame {
  private:
   [[nodiscard]] std::string words() const {
     const std::int32_t channel = state_.channel.value_or(0);
-    return fmt::format("{}{}: {} on the way; arrows: channel {}, whom it sends to",
+    return fmt::format("{}{}: {} on the way; arrows: channel {}, {}",
                        document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
                        title_of(document_, call_),
-                       plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel);
+                       plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel,
+                       has_switch_ ? "to the switch and from it" : "whom it sends to");
   }
 
   /// What the lines mean, and which is the fullest.
@@ -213,7 +215,53 @@ class TopologyView::Frame {
                                : machine_->way(one.from, one.to, one.channel);
   }
 
+  [[nodiscard]] const AtSwitch* switch_of(std::int32_t rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    return place < traffic_->switches.size() && traffic_->switches[place].group >= 0
+               ? &traffic_->switches[place]
+               : nullptr;
+  }
+
+  /// Of a rank whose transfers went through one.
+  [[nodiscard]] Point switch_point(std::int32_t rank) const {
+    const AtSwitch& at = *switch_of(rank);
+    if (at.hop && machine_ != nullptr) return layout_.at[at.hop->second];
+    return middles_.at(at.group);
+  }
+
+  /// Where no machine is known a switch is drawn in the middle of its ranks.
+  void switches() {
+    std::map<std::int32_t, std::vector<Point>> ranks;
+    for (std::int32_t rank = 0; rank < std::ssize(gpus_); ++rank) {
+      const AtSwitch* const at = switch_of(rank);
+      if (at == nullptr) continue;
+      has_switch_ = true;
+      if (machine_ == nullptr || !at->hop)
+        ranks[at->group].push_back(gpus_[static_cast<std::size_t>(rank)]);
+    }
+    for (const auto& [group, points] : ranks) {
+      Point& middle = middles_[group];
+      for (const Point& one : points) {
+        middle.x += one.x / static_cast<float>(points.size());
+        middle.y += one.y / static_cast<float>(points.size());
+      }
+      const float half = 5 * canvas_.letter;
+      const float tall = canvas_.line * 0.65F;
+      into_.boxes.push_back({middle.x - half, middle.y - tall, middle.x + half, middle.y + tall,
+                             Ink::Nvlink, Fill::Soft});
+      into_.words.push_back({.x = middle.x,
+                             .y = middle.y - canvas_.line / 2,
+                             .width = 2 * half,
+                             .align = Words::Align::Middle,
+                             .text = "NVSwitch"});
+    }
+  }
+
   [[nodiscard]] std::vector<Point> corners(const Transfer& one) const {
+    if (one.is_by_switch) {
+      return {gpus_[static_cast<std::size_t>(one.from)], switch_point(one.from),
+              gpus_[static_cast<std::size_t>(one.to)]};
+    }
     const auto places = way(one);
     if (!places.empty()) return layout_.corners(places);
     return {gpus_[static_cast<std::size_t>(one.from)], gpus_[static_cast<std::size_t>(one.to)]};
@@ -241,6 +289,12 @@ class TopologyView::Frame {
           if (!are_placed(one.from, one.to)) return;
           const double moved = bytes_in_window(one);
           if (moved <= 0) return;
+          if (one.is_by_switch) {
+            if (one.enters) bytes[hop_to_switch(one.from)] += moved;
+            const Machine::Hop back = hop_to_switch(one.to);
+            if (one.leaves) bytes[{back.second, back.first}] += moved;
+            return;
+          }
           const auto places = way(one);
           for (std::size_t i = 1; i < places.size(); ++i)
             bytes[{places[i - 1], places[i]}] += moved;
@@ -267,13 +321,27 @@ class TopologyView::Frame {
     for (const auto& [share, hop] : lines) stroke(hop, share);
   }
 
+  /// From a rank to its switch; a rank where the machine's places are not known.
+  [[nodiscard]] Machine::Hop hop_to_switch(std::int32_t rank) const {
+    const AtSwitch& at = *switch_of(rank);
+    if (at.hop && machine_ != nullptr) return *at.hop;
+    return {kRank | static_cast<std::uint32_t>(rank),
+            kRank | kMiddle | static_cast<std::uint32_t>(at.group)};
+  }
+
+  /// A place that is no machine's.
+  [[nodiscard]] Point point_of(std::uint32_t place) const {
+    const std::uint32_t number = place & ~(kRank | kMiddle);
+    return (place & kMiddle) != 0 ? middles_.at(static_cast<std::int32_t>(number)) : gpus_[number];
+  }
+
   void stroke(Machine::Hop hop, float share) {
     Point a;
     Point b;
     Ink ink = Ink::Nvlink;
     if ((hop.first & kRank) != 0) {
-      a = gpus_[hop.first & ~kRank];
-      b = gpus_[hop.second & ~kRank];
+      a = point_of(hop.first);
+      b = point_of(hop.second);
     } else {
       a = layout_.at[hop.first];
       b = layout_.at[hop.second];
@@ -306,13 +374,21 @@ class TopologyView::Frame {
     constexpr std::size_t kMostRanksApart = 256;
     const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
     for (const Edge& edge : edges) {
-      if (are_placed(edge.from, edge.to)) arrow(edge.from, edge.to, are_apart);
+      const std::int32_t rank = edge.from == kSwitch ? edge.to : edge.from;
+      if (edge.from != kSwitch && edge.to != kSwitch) {
+        if (are_placed(edge.from, edge.to)) {
+          arrow(gpus_[static_cast<std::size_t>(edge.from)],
+                gpus_[static_cast<std::size_t>(edge.to)], are_apart);
+        }
+      } else if (are_placed(rank, rank) && switch_of(rank) != nullptr) {
+        const Point gpu = gpus_[static_cast<std::size_t>(rank)];
+        const Point middle = switch_point(rank);
+        arrow(edge.from == kSwitch ? middle : gpu, edge.from == kSwitch ? gpu : middle, false);
+      }
     }
   }
 
-  void arrow(std::int32_t from, std::int32_t to, bool goes_around) {
-    const Point a = gpus_[static_cast<std::size_t>(from)];
-    const Point b = gpus_[static_cast<std::size_t>(to)];
+  void arrow(Point a, Point b, bool goes_around) {
     const float length = std::hypot(b.x - a.x, b.y - a.y);
     if (length < 2 * radius_ + 2) return;
     // Around others in its way, as from the last rank of a row back to the first.
@@ -356,15 +432,25 @@ class TopologyView::Frame {
     traffic_->transfers.for_each_between(
         state_.now_ns + 1, state_.now_ns, [&](const Transfer& one) {
           if (!are_placed(one.from, one.to)) return;
-          ++moving_;
-          if (moving_ > kMostDots) return;
           const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
           const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
                              static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
-          const Point at = along(corners(one), std::clamp(part, 0.0F, 1.0F));
+          if (one.is_by_switch && !(part < 0.5F ? one.enters : one.leaves)) return;
+          ++moving_;
+          if (moving_ > kMostDots) return;
+          const Point at = one.is_by_switch ? along_switched(one, part)
+                                            : along(corners(one), std::clamp(part, 0.0F, 1.0F));
           into_.discs.push_back(
               {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
         });
+  }
+
+  /// Half of the time to the switch, half of it from there.
+  [[nodiscard]] Point along_switched(const Transfer& one, float part) const {
+    const std::vector<Point> all = corners(one);
+    const std::size_t leg = part < 0.5F ? 0 : 1;
+    return along({all[leg], all[leg + 1]},
+                 std::clamp(2 * part - static_cast<float>(leg), 0.0F, 1.0F));
   }
 
   static Point along(const std::vector<Point>& corners, float part) {
@@ -383,7 +469,8 @@ class TopologyView::Frame {
     return corners.back();
   }
 
-  static constexpr std::uint32_t kRank = 1U << 31;  ///< of a hop's end: a rank, no place
+  static constexpr std::uint32_t kRank = 1U << 31;    ///< of a hop's end: a rank, no place
+  static constexpr std::uint32_t kMiddle = 1U << 30;  ///< beside it: the switch of that group
 
   const Document& document_;
   const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
@@ -396,19 +483,65 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
+  std::map<std::int32_t, Point> middles_;  ///< of switches that are no machine's, by group
+  bool has_switch_ = false;
   bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;
   std::optional<Machine::Hop> fullest_;
   double fullest_share_ = 0;
 };
 
+std::vector<TopologyView::AtSwitch> TopologyView::switches_of(const Transfers& transfers,
+                                                              const Machine* machine) {
+  std::vector<AtSwitch> all;
+  const auto at = [&](std::int32_t rank) -> AtSwitch& {
+    const auto place = static_cast<std::size_t>(rank);
+    if (all.size() <= place) all.resize(place + 1);
+    if (all[place].group < 0) all[place].group = rank;
+    return all[place];
+  };
+  const auto first_of = [&](std::int32_t rank) {
+    while (at(rank).group != rank) rank = at(rank).group;
+    return rank;
+  };
+  for (const Transfer& one : transfers.all) {
+    if (!one.is_by_switch || std::min(one.from, one.to) < 0 ||
+        std::max(one.from, one.to) >= kMostRanks) {
+      continue;
+    }
+    const std::int32_t from = first_of(one.from);
+    const std::int32_t to = first_of(one.to);
+    at(std::max(from, to)).group = std::min(from, to);
+    if (machine == nullptr || at(one.from).hop) continue;
+    const auto way = machine->way(one.from, one.to, one.channel);
+    for (std::size_t i = 0; i < way.size(); ++i) {
+      if (machine->places()[way[i]].kind != MachinePlace::Kind::NvSwitch) continue;
+      at(one.from).hop = Machine::Hop{way.front(), way[i]};
+      at(one.to).hop = Machine::Hop{way.back(), way[i]};
+    }
+  }
+  for (std::int32_t rank = 0; rank < std::ssize(all); ++rank) {
+    AtSwitch& one = all[static_cast<std::size_t>(rank)];
+    if (one.group >= 0) one.group = first_of(rank);
+  }
+  return all;
+}
+
 TopologyView::Traffic TopologyView::traffic_of(const Document& document,
                                                const CallFacts* const& call) {
-  Traffic made{.transfers = transfers_of(document, *call), .edges = {}};
+  Traffic made{.transfers = transfers_of(document, *call), .edges = {}, .switches = {}};
+  made.switches = switches_of(made.transfers, document.surround.ways.get());
   std::vector<Edge>& edges = made.edges;
-  for (const Transfer& one : made.transfers.all) {
-    const Edge edge{one.channel, one.from, one.to};
+  const auto add = [&](Edge edge) {
     if (edges.empty() || edges.back() != edge) edges.push_back(edge);
+  };
+  for (const Transfer& one : made.transfers.all) {
+    if (!one.is_by_switch) {
+      add({one.channel, one.from, one.to});
+      continue;
+    }
+    add({one.channel, one.from, kSwitch});
+    add({one.channel, kSwitch, one.to});
   }
   std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());

@@ -2,6 +2,7 @@
 
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "gui/model/kept.h"
@@ -11,7 +12,8 @@
 namespace ringside::gui {
 
 /// Where the ranks are, what moves between them at the moment, and the ring or tree of one channel over it: nodes with
-/// their GPUs, NVSwitch and NICs where the job is known, else the ranks on a circle.
+/// their GPUs, NVSwitch and NICs where the job is known, else the ranks on a circle. Where a switch reduces and multicasts,
+/// ranks send to it and receive from it, and arrows and chunks end there.
 class TopologyView {
  public:
   explicit TopologyView(Making making) : traffic_(making, traffic_of) {}
@@ -27,11 +29,20 @@ class TopologyView {
     std::int32_t channel, from, to;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
+  static constexpr std::int32_t kSwitch = -1;  ///< an end of an edge: the switch of its other end
+  /// The switch that a rank's transfers went through.
+  struct AtSwitch {
+    std::int32_t group = -1;  ///< a rank of those that have this switch; -1: none went through one
+    std::optional<Machine::Hop> hop =
+        {};  ///< from the GPU's place to the switch's; none: nobody knows
+  };
   struct Traffic {
     Transfers transfers;
-    std::vector<Edge> edges;  ///< of the call, each once, in order
+    std::vector<Edge> edges;         ///< of the call, each once, in order
+    std::vector<AtSwitch> switches;  ///< [rank]; shorter: the further ranks have none
   };
   static Traffic traffic_of(const Document& document, const CallFacts* const& call);
+  static std::vector<AtSwitch> switches_of(const Transfers& transfers, const Machine* machine);
   Kept<Traffic> traffic_;
 };
 

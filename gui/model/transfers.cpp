@@ -1,6 +1,11 @@
 #include "gui/model/transfers.h"
 
 #include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "trace/match.h"
 
 namespace ringside::gui {
 namespace {
@@ -14,6 +19,7 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
   const Replay& replay = *document.replay;
   std::vector<EventId> found;
   std::vector<EventId> others;
+  std::unordered_set<std::uint32_t> received;  // by a switch
   const auto [first, last] = replay.lanes_of(call.communicator);
   for (std::size_t i = first; i < last; ++i) {
     if (replay.lanes()[i].channel == LaneKey::kCalls) continue;
@@ -44,6 +50,9 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
       if (others.empty()) made.all.push_back(one);
       for (const EventId other : others) {
         const TraceEvent taken = replay.event(other);
+        one.is_by_switch = goes_by_switch(event, taken);
+        one.enters = !one.is_by_switch || other == others.front();
+        one.leaves = !one.is_by_switch || received.insert(to_int(other)).second;
         one.to = taken.rank;
         one.waited_ns = taken.begin_ns;
         one.taken_ns = taken.end_ns;
@@ -57,6 +66,22 @@ Transfers transfers_of(const Document& document, const CallFacts& call) {
     made.last_taken_ns.back() = std::max(made.last_taken_ns.back(), made.all[i].taken_ns);
   }
   return made;
+}
+
+std::uint64_t most_bytes_of_a_link(const Transfers& transfers) {
+  constexpr std::int32_t kSwitch = -1;
+  std::map<std::pair<std::int32_t, std::int32_t>, std::uint64_t> bytes;
+  for (const Transfer& one : transfers.all) {
+    if (!one.is_by_switch) {
+      bytes[{one.from, one.to}] += one.bytes;
+      continue;
+    }
+    if (one.enters) bytes[{one.from, kSwitch}] += one.bytes;
+    if (one.leaves) bytes[{kSwitch, one.to}] += one.bytes;
+  }
+  std::uint64_t most = 0;
+  for (const auto& [ends, sum] : bytes) most = std::max(most, sum);
+  return most;
 }
 
 }  // namespace ringside::gui

@@ -17,6 +17,11 @@ struct Transfer {
   std::uint64_t bytes = 0;
   std::int32_t from = 0, to = 0;
   std::int32_t channel = 0;
+  /// Through a switch, which reduces what several ranks send and multicasts to several.
+  bool is_by_switch = false;
+  /// Whether it counts on the way to the switch, and on the way from there: of one send's transfers the first one does, and
+  /// of one receive's. Without a switch every transfer counts.
+  bool enters = true, leaves = true;
   EventId send = kNoEvent;
 
   /// Of its time that in which both ends were in it: what the way between them takes. 0: it never came.
@@ -51,5 +56,8 @@ struct Transfers {
 
 /// takes  O(primitives of the call); the first 2 million are taken
 Transfers transfers_of(const Document& document, const CallFacts& call);
+
+/// Bytes in one direction of the link that carried the most: from a rank to another one, or to or from a switch.
+std::uint64_t most_bytes_of_a_link(const Transfers& transfers);
 
 }  // namespace ringside::gui

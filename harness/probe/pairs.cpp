@@ -4,22 +4,18 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <map>
 
 #include "base/text.h"
 #include "engine/runtime/communicator.h"
+#include "harness/bench_buffer.h"
+#include "harness/rank_binder.h"
 
 namespace ringside::probe {
 namespace {
 
-using SteadyClock = std::chrono::steady_clock;
 using Steps = std::vector<std::vector<std::pair<int, int>>>;
-
-double seconds_since(SteadyClock::time_point begin) {
-  return std::chrono::duration<double>(SteadyClock::now() - begin).count();
-}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -31,38 +27,46 @@ double median(std::vector<double> values) {
 /// One pair's messages on one of its ranks.
 class PairRun {
  public:
-  PairRun(Communicator& communicator, const PairOptions& options)
-      : communicator_(communicator),
-        options_(options),
-        out_(static_cast<std::size_t>(options.large.value), std::byte{1}),
-        in_(static_cast<std::size_t>(options.large.value)) {}
+  /// errors  System: no memory
+  static Result<PairRun> make(Communicator& communicator, const PairOptions& options) {
+    const auto size = static_cast<std::size_t>(options.large.value);
+    PairRun run(communicator, options);
+    RINGSIDE_TRY(run.out_, BenchBuffer::make(size, true));
+    RINGSIDE_TRY(run.in_, BenchBuffer::make(size, true));
+    return run;
+  }
 
   /// returns  on the rank that leads, the cell of what it sends; on the other one nothing that counts
   Result<PairCell> run(int peer, bool leads) {
     PairCell cell{.from = to_int(communicator_.rank()), .to = peer};
     constexpr std::int64_t kSmall = 8;
     const auto large = static_cast<std::int64_t>(options_.large.value);
-    std::vector<double> trips;
-    constexpr int kWarmup = 8;
-    for (int i = 0; i < options_.round_trips + kWarmup; ++i) {
-      const auto begin = SteadyClock::now();
-      RINGSIDE_TRY(leads ? send(peer, kSmall) : receive(peer, kSmall));
-      RINGSIDE_TRY(leads ? receive(peer, kSmall) : send(peer, kSmall));
-      if (i >= kWarmup) trips.push_back(seconds_since(begin));
-    }
-    cell.latency_us = median(trips) / 2 * 1e6;
-    auto begin = SteadyClock::now();
-    for (int i = 0; i <= options_.transfers; ++i) {
-      if (i == 1) begin = SteadyClock::now();  // the first one warms up
-      RINGSIDE_TRY(leads ? send(peer, large) : receive(peer, large));
-    }
-    // The answer says that all of it has come.
-    RINGSIDE_TRY(leads ? receive(peer, kSmall) : send(peer, kSmall));
-    cell.gbs = static_cast<double>(large) * options_.transfers / seconds_since(begin) / 1e9;
+    // There and back: the answer says that all of it has come.
+    const auto time = [&](const TimedRuns& runs, std::int64_t count) {
+      const auto trip = [&]() -> Status {
+        RINGSIDE_TRY(leads ? send(peer, count) : receive(peer, count));
+        return leads ? receive(peer, kSmall) : send(peer, kSmall);
+      };
+      // Each trip brings the two together, and others are not waited for.
+      return time_runs(runs, trip, [] { return Status(); });
+    };
+    RINGSIDE_TRY(std::vector<Seconds> trips, time(options_.round_trips, kSmall));
+    const Seconds latency = quantile_of(std::move(trips), 0.5) / 2;
+    RINGSIDE_TRY(std::vector<Seconds> transfers, time(options_.transfers, large));
+    // The shortest: a sender waits for as long as the other one copies, and on a host that has other work to do the
+    // scheduler then gives its core away for milliseconds. A link is not faster than that by chance.
+    const Seconds trip = quantile_of(std::move(transfers), 0);
+    cell.latency_us = latency.count() * 1e6;
+    // Without the way back of the answer, which is a short message's.
+    const Seconds there = trip > 2 * latency ? trip - latency : trip / 2;
+    cell.gbs = in_gbs(options_.large / there);
     return cell;
   }
 
  private:
+  PairRun(Communicator& communicator, const PairOptions& options)
+      : communicator_(communicator), options_(options) {}
+
   Status send(int peer, std::int64_t count) { return message(Collective::Send, peer, count); }
   Status receive(int peer, std::int64_t count) { return message(Collective::Recv, peer, count); }
 
@@ -76,7 +80,7 @@ class PairRun {
 
   Communicator& communicator_;
   const PairOptions& options_;
-  std::vector<std::byte> out_, in_;
+  BenchBuffer out_, in_;
 };
 
 /// What hosts of the same number of ranks do, walked along a circle.  players  even: the last one may be nobody
@@ -170,8 +174,11 @@ Steps tournament(const std::vector<int>& hosts) {
 Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports) {
   const int n = communicator.nranks(), me = to_int(communicator.rank());
-  PairMatrix matrix{
-      .nranks = n, .hosts = {}, .cells = {}, .is_crowded = communicator.layout().is_crowded};
+  PairMatrix matrix{.nranks = n,
+                    .hosts = {},
+                    .cores = {},
+                    .cells = {},
+                    .is_crowded = communicator.layout().is_crowded};
   std::map<std::string, int> numbers;
   std::vector<int> hosts;
   for (const HostReport& report : reports) {
@@ -180,9 +187,10 @@ Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& 
     matrix.hosts.push_back(report.host);
   }
   const Steps steps = tournament(hosts);
-  PairRun run(communicator, options);
+  RINGSIDE_TRY(PairRun run, PairRun::make(communicator, options));
   struct Told {
     double latency_us = 0, gbs = 0;
+    std::int64_t core = -1;
   };
   std::vector<Told> mine(static_cast<std::size_t>(n));
   for (std::size_t step = 0; step < steps.size(); ++step) {
@@ -205,11 +213,14 @@ Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& 
       options.on_progress(static_cast<double>(step + 1) / static_cast<double>(steps.size()));
     }
   }
+  for (Told& one : mine) one.core = own_core().value_or(-1);
   RINGSIDE_TRY(const std::vector<std::byte> bytes,
                communicator.all_gather_bytes(std::as_bytes(std::span(mine))));
   std::vector<Told> all(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   for (int from = 0; from < n; ++from) {
+    const std::int64_t core = all[static_cast<std::size_t>(from * n)].core;
+    matrix.cores.push_back(core < 0 ? std::nullopt : std::optional(static_cast<int>(core)));
     for (int to = 0; to < n; ++to) {
       const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
       const Told& told = all[a * static_cast<std::size_t>(n) + b];

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "harness/probe/compare.h"
+#include "harness/timed_runs.h"
 
 namespace ringside {
 class Communicator;
@@ -27,11 +29,12 @@ Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostR
 /// source   the circle method of round-robin tournaments
 std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>& hosts);
 
+/// Each pair is measured by the loop that bench has (time_runs()), on buffers as bench has them.
 struct PairOptions {
   Bytes large{4 << 20};
-  int turns = 2;          ///< of both; the better one counts, for what else happens only ever slows
-  int round_trips = 100;  ///< of 8 B
-  int transfers = 8;      ///< of `large`, each way
+  int turns = 2;  ///< of both; the better one counts, for what else happens only ever slows
+  TimedRuns round_trips{.warmup = 5, .iterations = 100};  ///< of 8 B
+  TimedRuns transfers{.warmup = 5, .iterations = 8};      ///< of `large`, each way
   std::function<void(double share)> on_progress = {};
 };
 
@@ -39,7 +42,7 @@ struct PairOptions {
 struct PairCell {
   int from = 0, to = 0;
   double latency_us = 0;    ///< of 8 B one way: half a round trip, the median
-  double gbs = 0;           ///< 10^9 B/s
+  double gbs = 0;           ///< 10^9 B/s, of the fastest message
   double expected_gbs = 0;  ///< by the slower interface of the two; 0: not known
   bool is_outlier = false;
   bool is_slow = false;  ///< an outlier by its rate, not its latency alone
@@ -48,9 +51,10 @@ struct PairCell {
 
 struct PairMatrix {
   int nranks = 0;
-  std::vector<std::string> hosts = {};  ///< [rank]
-  std::vector<PairCell> cells = {};     ///< [from * nranks + to]; from = to: zeros
-  bool is_crowded = false;              ///< some host has more ranks than cores
+  std::vector<std::string> hosts = {};         ///< [rank]
+  std::vector<std::optional<int>> cores = {};  ///< [rank] = its core; none: it may run on several
+  std::vector<PairCell> cells = {};            ///< [from * nranks + to]; from = to: zeros
+  bool is_crowded = false;                     ///< some host has more ranks than cores
   [[nodiscard]] const PairCell& at(int from, int to) const {
     return cells[static_cast<std::size_t>(from * nranks + to)];
   }

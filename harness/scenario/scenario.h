@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -63,8 +64,10 @@ struct Scenario {
 /// errors  Corrupt: `where:line: what`, with the mend
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
 
-/// What parse_scenario() reads back: a workload as the steps that it was made into.
-std::string to_yaml(const Scenario& scenario);
+/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from anybody:
+/// none of them becomes a key. A line break or control character in `name` and `about` is written as `\x0a`.
+/// unknown  what the scenario's source did not say: comments at the top
+std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown = {});
 
 /// errors  as read_file(), parse_scenario()
 Result<Scenario> load_scenario(const std::string& path);

@@ -1,9 +1,9 @@
 #include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
 
-#include <algorithm>
 #include <span>
 
-#include "base/text.h"
+#include "base/one_line.h"
 #include "engine/faults/fault_text.h"
 #include "harness/scenario/scenario.h"
 
@@ -13,16 +13,6 @@ namespace {
 using hangs::Outline;
 using hangs::OutlineStep;
 using OutlineKind = OutlineStep::Kind;
-
-/// In double quotes, as YAML and JSON have it.
-std::string quoted(const std::string& text) {
-  std::string all = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') all += '\\';
-    all += static_cast<unsigned char>(c) < ' ' ? ' ' : c;
-  }
-  return all + "\"";
-}
 
 std::string ranks_text(const std::vector<int>& ranks) {
   std::string text;
@@ -36,19 +26,26 @@ std::string ranks_text(const std::vector<int>& ranks) {
   return text;
 }
 
+/// Every word goes through the emitter: names and notes come from dumps, and must not become keys.
 class ScenarioWriter {
  public:
   explicit ScenarioWriter(const Scenario& scenario)
       : scenario_(scenario), outline_(scenario.outline) {}
 
-  std::string run() {
-    text_ = fmt::format("ringside: scenario/1\nname: {}\n", quoted(scenario_.name));
-    if (!scenario_.about.empty()) text_ += fmt::format("about: {}\n", quoted(scenario_.about));
+  std::string run(std::span<const std::string> notes) {
+    for (const std::string& note : notes) {
+      out_ << YAML::Comment("not known: " + one_line(note)) << YAML::Newline;
+    }
+    out_ << YAML::BeginMap;
+    put("ringside", "scenario/1");
+    put("name", one_line(scenario_.name));
+    if (!scenario_.about.empty()) put("about", one_line(scenario_.about));
     write_cluster();
-    text_ += fmt::format("ranks: {}\nranks_per_host: {}\niterations: {}\n", outline_.ranks,
-                         outline_.ranks_per_host, outline_.iterations);
+    put("ranks", outline_.ranks);
+    put("ranks_per_host", outline_.ranks_per_host);
+    put("iterations", outline_.iterations);
     write_groups();
-    text_ += "steps:\n";
+    open_list("steps");
     for (std::size_t i = 0; i < outline_.steps.size();) {
       std::size_t end = i + 1;
       while (outline_.steps[i].bundle != 0 && end < outline_.steps.size() &&
@@ -56,189 +53,236 @@ class ScenarioWriter {
         ++end;
       }
       const std::span<const OutlineStep> steps(outline_.steps.data() + i, end - i);
-      const bool is_group = steps[0].bundle != 0 && steps[0].kind != OutlineKind::Shift;
-      text_ += "- " + (is_group ? group_text(steps) : step_text(steps[0])) + "\n";
+      if (steps[0].bundle != 0 && steps[0].kind != OutlineKind::Shift) {
+        write_grouped(steps);
+      } else {
+        write_step(steps[0]);
+      }
       i = end;
     }
+    out_ << YAML::EndSeq;
     write_start();
-    write_faults();
+    if (!scenario_.faults.faults.empty()) write_faults(out_, scenario_.faults);
     write_expectation();
-    return std::move(text_);
+    out_ << YAML::EndMap;
+    RINGSIDE_ASSERT(out_.good(), "{}", out_.GetLastError());
+    return std::string(out_.c_str()) + "\n";
   }
 
  private:
+  template <typename T>
+  void put(const char* key, const T& value) {
+    out_ << YAML::Key << key << YAML::Value << value;
+  }
+  /// A mapping on one line.
+  void open(const char* key) {
+    out_ << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginMap;
+  }
+  void close() { out_ << YAML::EndMap; }
+  void open_list(const char* key) { out_ << YAML::Key << key << YAML::Value << YAML::BeginSeq; }
+  template <typename List>
+  void put_list(const char* key, const List& values) {
+    out_ << YAML::Key << key << YAML::Value << YAML::Flow << YAML::BeginSeq;
+    for (const auto& value : values) out_ << value;
+    out_ << YAML::EndSeq;
+  }
+
   [[nodiscard]] const std::string& family(int number) const {
     return outline_.families[static_cast<std::size_t>(number)].name;
   }
 
   void write_cluster() {
     if (scenario_.on.empty()) return;
-    text_ += fmt::format("cluster: {{on: {}", quoted(scenario_.on));
-    if (scenario_.nodes) text_ += fmt::format(", nodes: {}", *scenario_.nodes);
-    if (!scenario_.broken.empty()) text_ += fmt::format(", broken: {}", quoted(scenario_.broken));
+    open("cluster");
+    put("on", scenario_.on);
+    if (scenario_.nodes) put("nodes", *scenario_.nodes);
+    if (!scenario_.broken.empty()) put("broken", scenario_.broken);
     if (!scenario_.set.empty()) {
-      text_ += ", set: {";
+      open("set");
       for (const std::string& one : scenario_.set) {
         const auto equals = one.find('=');
-        text_ += fmt::format("{}{}: {}", &one == scenario_.set.data() ? "" : ", ",
-                             one.substr(0, equals), quoted(one.substr(equals + 1)));
+        put(one.substr(0, equals).c_str(), one_line(one.substr(equals + 1)));
       }
-      text_ += "}";
+      close();
     }
-    text_ += "}\n";
+    close();
   }
 
   void write_groups() {
     if (outline_.families.size() < 2) return;
-    text_ += "groups:\n";
-    for (std::size_t i = 1; i < outline_.families.size(); ++i) {
+    out_ << YAML::Key << "groups" << YAML::Value << YAML::BeginMap;
+    for (const hangs::Family& one : std::span(outline_.families).subspan(1)) {
       std::vector<std::string> members;
-      for (const auto& group : outline_.families[i].members) members.push_back(ranks_text(group));
-      text_ += fmt::format("  {}: [{}]\n", outline_.families[i].name, fmt::join(members, ", "));
+      for (const auto& group : one.members) members.push_back(ranks_text(group));
+      put_list(one.name.c_str(), members);
     }
+    close();
   }
 
-  [[nodiscard]] std::string place_text(const OutlineStep::Place& place) const {
-    return fmt::format("on: {}, at: {}", family(place.family), place.rank);
+  void put_place(const OutlineStep::Place& place) {
+    put("on", family(place.family));
+    put("at", place.rank);
   }
 
-  [[nodiscard]] std::string only_text(const OutlineStep::Place& place) const {
-    return fmt::format("only: {{{}}}", place_text(place));
+  void put_only(const OutlineStep& step) {
+    if (!step.at) return;
+    open("only");
+    put_place(*step.at);
+    close();
   }
 
-  [[nodiscard]] std::string step_text(const OutlineStep& step) const {
+  void put_order(const OutlineStep& step) {
+    if (step.async) put("async", "yes");
+    if (step.stream >= 0) put("stream", outline_.streams[static_cast<std::size_t>(step.stream)]);
+  }
+
+  void write_step(const OutlineStep& step) {
     switch (step.kind) {
-      case OutlineKind::Join: {
-        std::vector<std::string> keys;
-        if (step.is_of_family) keys.push_back("on: " + family(step.family));
-        if (step.stream >= 0) keys.push_back("stream: " + stream(step));
-        if (step.at) keys.push_back(only_text(*step.at));
-        return keys.empty() ? "join" : fmt::format("join: {{{}}}", fmt::join(keys, ", "));
-      }
+      case OutlineKind::Join:
+        if (!step.is_of_family && step.stream < 0 && !step.at) {
+          out_ << "join";
+          return;
+        }
+        return write_alone("join", [&] {
+          if (step.is_of_family) put("on", family(step.family));
+          put_order(step);
+          put_only(step);
+        });
       case OutlineKind::Synchronize:
-        return step.at ? fmt::format("synchronize: {{{}}}", only_text(*step.at)) : "synchronize";
+        if (!step.at) {
+          out_ << "synchronize";
+          return;
+        }
+        return write_alone("synchronize", [&] { put_only(step); });
       case OutlineKind::Compute:
-      case OutlineKind::Kernel: {
-        const char* const word = step.kind == OutlineKind::Compute ? "compute" : "kernel";
-        const std::string time = fmt::format("{}ns", step.time.count());
-        const std::string order = order_text(step);
-        if (!step.at && order.empty()) return fmt::format("{}: {}", word, time);
-        return fmt::format("{}: {{time: {}{}{}}}", word, time, order,
-                           step.at ? ", " + place_text(*step.at) : std::string());
-      }
+      case OutlineKind::Kernel:
+        return write_work(step.kind == OutlineKind::Compute ? "compute" : "kernel", step);
       case OutlineKind::Call:
       case OutlineKind::Transfer:
       case OutlineKind::Shift:
       case OutlineKind::Rendezvous:
-        break;
+        return write_alone(word_of(step), [&] {
+          put_call(step);
+          put_order(step);
+          put_only(step);
+        });
     }
-    return fmt::format("{}{}}}", call_text(step), tail_text(step));
   }
 
-  [[nodiscard]] const std::string& stream(const OutlineStep& step) const {
-    return outline_.streams[static_cast<std::size_t>(step.stream)];
+  /// `- word: {...}`
+  template <typename Body>
+  void write_alone(const char* word, const Body& body) {
+    out_ << YAML::BeginMap;
+    open(word);
+    body();
+    close();
+    close();
   }
 
-  [[nodiscard]] std::string order_text(const OutlineStep& step) const {
-    std::string text;
-    if (step.async) text += ", async: yes";
-    if (step.stream >= 0) text += ", stream: " + stream(step);
-    return text;
+  void write_work(const char* word, const OutlineStep& step) {
+    const std::string time = fmt::format("{}ns", step.time.count());
+    if (step.at || step.async || step.stream >= 0) {
+      return write_alone(word, [&] {
+        put("time", time);
+        put_order(step);
+        if (step.at) put_place(*step.at);
+      });
+    }
+    out_ << YAML::BeginMap;
+    put(word, time);
+    close();
   }
 
-  /// What a group's calls have in common.
-  [[nodiscard]] std::string tail_text(const OutlineStep& step) const {
-    return order_text(step) + (step.at ? ", " + only_text(*step.at) : std::string());
+  /// What the calls have in common is said once.
+  void write_grouped(std::span<const OutlineStep> steps) {
+    write_alone("grouped", [&] {
+      open_list("calls");
+      for (const OutlineStep& step : steps) write_alone(word_of(step), [&] { put_call(step); });
+      out_ << YAML::EndSeq;
+      put_order(steps.front());
+      put_only(steps.front());
+    });
   }
 
-  [[nodiscard]] std::string group_text(std::span<const OutlineStep> steps) const {
-    std::vector<std::string> calls;
-    for (const OutlineStep& step : steps) calls.push_back(call_text(step) + "}");
-    return fmt::format("grouped: {{calls: [{}]{}}}", fmt::join(calls, ", "),
-                       tail_text(steps.front()));
+  static const char* word_of(const OutlineStep& step) {
+    return step.kind == OutlineKind::Transfer     ? "transfer"
+           : step.kind == OutlineKind::Shift      ? "send_recv"
+           : step.kind == OutlineKind::Rendezvous ? "rendezvous"
+                                                  : to_string(step.op);
   }
 
-  /// Up to what a group's calls have in common.
-  [[nodiscard]] std::string call_text(const OutlineStep& step) const {
-    const char* const word = step.kind == OutlineKind::Transfer     ? "transfer"
-                             : step.kind == OutlineKind::Shift      ? "send_recv"
-                             : step.kind == OutlineKind::Rendezvous ? "rendezvous"
-                                                                    : to_string(step.op);
-    std::string text = fmt::format("{}: {{on: {}", word, family(step.family));
-    if (step.kind == OutlineKind::Transfer)
-      text += fmt::format(", from: {}, to: {}", step.from, step.to);
-    if (step.kind == OutlineKind::Shift) text += fmt::format(", by: {}", step.to);
+  void put_call(const OutlineStep& step) {
+    put("on", family(step.family));
+    if (step.kind == OutlineKind::Transfer) {
+      put("from", step.from);
+      put("to", step.to);
+    }
+    if (step.kind == OutlineKind::Shift) put("by", step.to);
     const bool is_call = step.kind == OutlineKind::Call;
-    if (is_call && hangs::has_root(step.op)) text += fmt::format(", root: {}", step.from);
+    if (is_call && hangs::has_root(step.op)) put("root", step.from);
     if (step.kind != OutlineKind::Rendezvous && !(is_call && step.op == hangs::Op::Barrier)) {
-      text += fmt::format(", count: {}, type: {}", step.count, to_string(step.type));
+      put("count", step.count);
+      put("type", to_string(step.type));
     }
-    return text;
   }
 
   void write_start() {
-    if (scenario_.watchdog) text_ += fmt::format("watchdog: {}s\n", scenario_.watchdog->count());
-    if (!scenario_.absent.empty()) {
-      text_ += fmt::format("absent: [{}]\n", fmt::join(scenario_.absent, ", "));
-    }
-  }
-
-  void write_faults() {
-    if (scenario_.faults.faults.empty()) return;
-    // A plan of faults is a document of its own: without its first line its keys are ours.
-    const std::string plan = to_yaml(scenario_.faults);
-    text_ += plan.substr(plan.find('\n') + 1);
+    if (scenario_.watchdog) put("watchdog", fmt::format("{}s", scenario_.watchdog->count()));
+    if (!scenario_.absent.empty()) put_list("absent", scenario_.absent);
   }
 
   void write_expectation() {
     const Expectation& expect = scenario_.expect;
     if (!expect.outcome) return;
-    text_ += "expect:\n";
-    if (!expect.findings.empty()) {
-      text_ += fmt::format("  findings: [{}]\n", fmt::join(expect.findings, ", "));
-    }
+    out_ << YAML::Key << "expect" << YAML::Value << YAML::BeginMap;
+    if (!expect.findings.empty()) put_list("findings", expect.findings);
     if (*expect.outcome == Expectation::Outcome::Finished) {
-      text_ += "  finished: ";
-      std::vector<std::string> bounds;
-      if (expect.at_least) bounds.push_back(fmt::format("at_least: {}s", expect.at_least->count()));
-      if (expect.at_most) bounds.push_back(fmt::format("at_most: {}s", expect.at_most->count()));
-      if (!expect.busbw.empty()) bounds.push_back(busbw_text(expect.busbw));
-      text_ += bounds.empty() ? "yes\n" : fmt::format("{{{}}}\n", fmt::join(bounds, ", "));
-      return;
+      write_finished(expect);
+    } else {
+      open("hang");
+      put_list("kind", expect.kinds);
+      if (expect.culprits) put_list("culprits", *expect.culprits);
+      if (expect.call) {
+        open("call");
+        if (!expect.call->call.empty()) put("call", expect.call->call);
+        if (!expect.call->on.empty()) put("on", expect.call->on);
+        if (expect.call->number) put("number", *expect.call->number);
+        close();
+      }
+      close();
     }
-    text_ += fmt::format("  hang: {{kind: [{}]", fmt::join(expect.kinds, ", "));
-    if (expect.culprits)
-      text_ += fmt::format(", culprits: [{}]", fmt::join(*expect.culprits, ", "));
-    if (expect.call) text_ += ", call: " + expected_call_text(*expect.call);
-    text_ += "}\n";
+    close();
   }
 
-  static std::string expected_call_text(const ExpectedCall& call) {
-    std::vector<std::string> keys;
-    if (!call.call.empty()) keys.push_back("call: " + call.call);
-    if (!call.on.empty()) keys.push_back("on: " + call.on);
-    if (call.number) keys.push_back(fmt::format("number: {}", *call.number));
-    return fmt::format("{{{}}}", fmt::join(keys, ", "));
-  }
-
-  static std::string busbw_text(const std::vector<ExpectedBusbw>& all) {
-    std::vector<std::string> texts;
-    for (const ExpectedBusbw& one : all) {
-      std::string text = fmt::format("{{call: {}, on: {}", one.call, one.on);
-      if (one.at_least) text += fmt::format(", at_least: {}GB/s", one.at_least->value / 1e9);
-      if (one.at_most) text += fmt::format(", at_most: {}GB/s", one.at_most->value / 1e9);
-      texts.push_back(text + "}");
+  void write_finished(const Expectation& expect) {
+    if (!expect.at_least && !expect.at_most && expect.busbw.empty()) return put("finished", "yes");
+    open("finished");
+    if (expect.at_least) put("at_least", fmt::format("{}s", expect.at_least->count()));
+    if (expect.at_most) put("at_most", fmt::format("{}s", expect.at_most->count()));
+    if (!expect.busbw.empty()) {
+      open_list("busbw");
+      for (const ExpectedBusbw& one : expect.busbw) {
+        out_ << YAML::BeginMap;
+        put("call", one.call);
+        put("on", one.on);
+        if (one.at_least) put("at_least", fmt::format("{}GB/s", one.at_least->value / 1e9));
+        if (one.at_most) put("at_most", fmt::format("{}GB/s", one.at_most->value / 1e9));
+        close();
+      }
+      out_ << YAML::EndSeq;
     }
-    return fmt::format("busbw: [{}]", fmt::join(texts, ", "));
+    close();
   }
 
   const Scenario& scenario_;
   const Outline& outline_;
-  std::string text_;
+  YAML::Emitter out_;
 };
 
 }  // namespace
 
-std::string to_yaml(const Scenario& scenario) { return ScenarioWriter(scenario).run(); }
+std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown) {
+  return ScenarioWriter(scenario).run(unknown);
+}
 
 }  // namespace ringside

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/json.h"
 #include "study/interchange/chakra_file.h"
 
 namespace ringside::study {
@@ -229,7 +230,7 @@ Result<std::vector<std::string>> export_chakra(
   }
   std::string groups = "{";
   for (const Group& group : program.groups) {
-    groups += fmt::format("{}\"{}\": [{}]", groups.size() > 1 ? ",\n " : "", group.name,
+    groups += fmt::format("{}{}: [{}]", groups.size() > 1 ? ",\n " : "", quoted_json(group.name),
                           fmt::join(group.ranks, ", "));
   }
   RINGSIDE_TRY(write("comm_groups.json", groups + "}\n"));

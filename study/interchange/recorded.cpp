@@ -6,6 +6,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/one_line.h"
+#include "base/wording.h"
+
 namespace ringside::study {
 
 int RecordedGroup::index_of(int rank) const {
@@ -29,7 +32,11 @@ std::size_t RecordedRank::set_length(std::size_t first) const {
 }
 
 void RecordedJob::note(const std::string& text) {
-  if (std::ranges::find(unknown, text) == unknown.end()) unknown.push_back(text);
+  constexpr int kLongest = 200;
+  constexpr std::size_t kMost = 256;  // each name that programs lack makes one
+  if (unknown.size() >= kMost) return;
+  std::string line = cut(one_line(text), kLongest);
+  if (std::ranges::find(unknown, line) == unknown.end()) unknown.push_back(std::move(line));
 }
 
 int RecordedJob::group_of(const std::string& name, const std::string& description,

@@ -54,6 +54,7 @@ struct RecordedJob {
   std::vector<RecordedRank> ranks;
   std::vector<std::string> unknown;  ///< what the recording does not say; each once
 
+  /// Keeps a line for people. `text` may hold words of the recording: it is cut and made one line.
   void note(const std::string& text);
   /// Of those members; made where there is none.
   int group_of(const std::string& name, const std::string& description, std::vector<int> members);

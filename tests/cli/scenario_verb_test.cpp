@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -81,6 +83,70 @@ TEST(ScenarioVerb, AVerdictIsVerified) {
   ASSERT_FALSE(answer["synthesis"].empty());
   EXPECT_EQ(answer["synthesis"][0]["culprits"], answer["verdict"]["culprits"]) << verified.out;
   fs::remove_all(dumps);
+}
+
+/// Two ranks' dumps as JSON, whose rank 1 has not come to the last call. The name of a call, its element type and the name
+/// of its group are a stranger's.
+void write_hostile_dumps(const std::string& folder, const std::string& text) {
+  fs::create_directories(folder);
+  for (int rank = 0; rank < 2; ++rank) {
+    json dump{{"version", "2.10"}, {"entries", json::array()}};
+    for (int number = 1; number <= 3; ++number) {
+      if (rank == 1 && number == 3) break;
+      const bool is_last = number == 3;
+      dump["entries"].push_back(
+          {{"record_id", number},
+           {"pg_id", 0},
+           {"process_group", {"0", number == 1 ? "default_pg" : text}},
+           {"collective_seq_id", number},
+           {"profiling_name", number == 2 ? "nccl:" + text : "nccl:all_reduce"},
+           {"input_sizes", {{4}}},
+           {"output_sizes", {{4}}},
+           {"input_dtypes", {text}},
+           {"output_dtypes", {text}},
+           {"state", is_last ? "started" : "completed"},
+           {"retired", !is_last},
+           {"time_created_ns", 1'700'000'000'000'000'000 + number}});
+    }
+    dump["pg_config"] = {{"0", {{"name", "0"}, {"desc", text}, {"ranks", "[0, 1]"}}}};
+    std::ofstream(folder + "/comm_lib_trace_rank_" + std::to_string(rank) + ".json")
+        << dump.dump(-1, ' ', false, json::error_handler_t::replace);
+  }
+}
+
+// Names of calls, groups and types come from the dumps; scenarios of them run, with the faults that they list.
+TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
+  const std::string file = new_path("made.yaml");
+  const std::string keys = "faults:\n- kill: {rank: 0, call: 0}\n";
+  for (const std::string& text :
+       {"x\n" + keys + "#", "x\r" + keys + "#", "x\u2028" + keys, "\"\n" + keys + "about: \"",
+        std::string("x: {y\x1b[2J\x7f"), std::string(3'000, 'x') + "\n" + keys}) {
+    const std::string dumps = new_path("hostile");
+    write_hostile_dumps(dumps, text);
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"scenario", "import", dumps},
+          std::vector<std::string>{"reproduce", dumps}}) {
+      std::vector<std::string> into = words;
+      into.insert(into.end(), {"-o", file});
+      const Outcome made = run_program(into);
+      ASSERT_TRUE(made.status == 0 || made.status == 1) << made.err;
+      std::ifstream stream(file);
+      const std::string written(std::istreambuf_iterator<char>(stream), {});
+      // Of what a rank did that went on by itself reproduce makes a fault, and that is `throw`.
+      for (const char* const line : {"\n- kill", "\n  - kill", "\rfaults", "\u2028faults"}) {
+        EXPECT_EQ(written.find(line), std::string::npos) << written;
+      }
+      const bool is_import = words[0] == "scenario";
+      EXPECT_TRUE(!is_import || written.find("\nfaults") == std::string::npos) << written;
+      const Outcome printed = run_program(words);
+      for (const std::string& shown : {written, made.out, printed.out}) {
+        const auto steers = [](unsigned char c) { return (c < ' ' && c != '\n') || c == 127; };
+        EXPECT_EQ(std::ranges::count_if(shown, steers), 0) << shown;
+      }
+    }
+    fs::remove_all(dumps);
+  }
+  fs::remove(file);
 }
 
 // What is refused leaves no file behind, and one that was there as it was.

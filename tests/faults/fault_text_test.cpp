@@ -39,11 +39,12 @@ TEST(FaultText, KeysLandInTheirPlaces) {
 
 TEST(FaultText, WhatIsWrittenIsReadBack) {
   for (const char* text :
-       {"skip", "skip:rank=3,call=40", "add:on=world,times=0", "wrong_count:count=0",
-        "wrong_type:type=half", "wrong_op:op=max", "wrong_collective:collective=all_gather",
-        "wrong_root:root=2", "late:by=1.5us", "stall", "stall:by=2s", "exit:status=7",
-        "slow_link:rate=12.5GB/s", "slow_link:by=3ms", "drop:from=1,times=4",
-        "blackhole:from=2,after=1M", "cut_link:from=0,to=1,channel=3,step=12"}) {
+       {"skip", "skip:rank=3,call=40", "skip:on=0:,rank=1", "add:on=world,times=0",
+        "wrong_count:count=0", "wrong_type:type=half", "wrong_op:op=max",
+        "wrong_collective:collective=all_gather", "wrong_root:root=2", "late:by=1.5us", "stall",
+        "stall:by=2s", "exit:status=7", "slow_link:rate=12.5GB/s", "slow_link:by=3ms",
+        "drop:from=1,times=4", "blackhole:from=2,after=1M",
+        "cut_link:from=0,to=1,channel=3,step=12"}) {
     const auto fault = parse_fault(text);
     ASSERT_TRUE(fault) << text;
     const auto again = parse_fault(to_string(*fault));

@@ -12,7 +12,8 @@ using testing::HasSubstr;
 const std::string kText =
     "ringside: lesson/1\nname: x\ntitle: y\nview: chunks\n"
     "sim: {collective: all_reduce, bytes: 1M, on: dgx-h100, ranks: 4, algorithm: ring}\n"
-    "captions:\n- {at: 50%, text: half}\n- {at: round 1, text: first}\n";
+    "captions:\n- {at: 50%, text: half}\n- {at: round 1, text: first}\n"
+    "- {at: rounds 100%, text: 'all {ranks}'}\n";
 
 TEST(LessonText, IsRead) {
   const auto lesson = parse_lesson(kText, "x.yaml");
@@ -21,10 +22,12 @@ TEST(LessonText, IsRead) {
   EXPECT_EQ(lesson->question.job.hosts.gpus.size(), 4U);
   const auto document = late_document();
   const auto captions = captions_of(*lesson, *document);
-  ASSERT_EQ(captions.size(), 2U);
+  ASSERT_EQ(captions.size(), 3U);
   EXPECT_EQ(captions[0].from_ns, 50'000);
   EXPECT_EQ(captions[0].text, "half");
   EXPECT_EQ(captions[1].from_ns, 50'000) << "step 0 of both ranks has ended";
+  EXPECT_EQ(captions[2].from_ns, 100'000) << "step 2 of both ranks has ended";
+  EXPECT_EQ(captions[2].text, "all 2");
 }
 
 TEST(LessonText, WhatIsWrongIsToldWithItsLine) {
@@ -35,6 +38,8 @@ TEST(LessonText, WhatIsWrongIsToldWithItsLine) {
     return lesson ? std::string("read") : lesson.error().message;
   };
   EXPECT_THAT(wrong("at: 50%", "at: noon"), HasSubstr("x.yaml:7: at: 'noon' is no moment"));
+  EXPECT_THAT(wrong("at: rounds 100%", "at: rounds all"), HasSubstr("is no moment"));
+  EXPECT_THAT(wrong("{ranks}", "{rank}"), HasSubstr("x.yaml:9: text: '{rank}' is not counted"));
   EXPECT_THAT(wrong("view: chunks", "view: chunk"), HasSubstr("x.yaml:4: unknown view 'chunk'"));
   EXPECT_THAT(wrong("title: y", "titel: y"), HasSubstr("unknown key 'titel'"));
   EXPECT_THAT(wrong("ranks: 4", "ranks: 9"), HasSubstr("9 ranks"));

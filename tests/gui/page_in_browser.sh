@@ -16,7 +16,13 @@ show() {
 "$ringside" sim all_reduce --bytes 1M --on dgx-h100 --algo ring --proto simple --channels 2 --trace "$folder/run.rtrace" >/dev/null
 "$ringside" trace export --html "$folder/run.html" "$folder/run.rtrace"
 # 8 ranks, 2 channels, 15 steps each, 14 of them with a send; 8 calls; 8 ranks x 16 chunks.
-show run.html chunks@100 | grep -q 'data-ready="events 248 transfers 224 chunks 128 of 128"'
+show run.html chunks@100 | grep -q 'data-ready="events 248 transfers 224 chunks 128 of 128 switched 0 rounds 14"'
+
+# Of NVLS all goes by the switch, and no share is taken for a result: 8 ranks x 8 heads x 4 channels x 8 loops, there
+# and back, in 2 rounds.
+"$ringside" sim all_reduce --bytes 8M --on dgx-h100 --algo nvls --proto simple --channels 4 --trace "$folder/nvls.rtrace" >/dev/null
+"$ringside" trace export --html "$folder/nvls.html" "$folder/nvls.rtrace"
+show nvls.html topology@50 | grep -q 'transfers 4096 chunks 2048 of 2048 switched 4096 rounds 2"'
 
 # 8 ranks, 16 channels, 54 loops of 15 steps each; 8 calls.
 "$ringside" sim all_reduce --bytes 216M --on dgx-h100 --algo ring --proto simple --channels 16 --set NCCL_BUFFSIZE=65536 \

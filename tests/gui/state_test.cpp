@@ -8,6 +8,12 @@
 namespace ringside::gui {
 namespace {
 
+TEST(Share, AHundredHundredthsAreAllOfIt) {
+  EXPECT_EQ(share_of(104'149, 100), 104'149);
+  EXPECT_EQ(share_of(149, 50), 74);
+  EXPECT_EQ(share_of(INT64_MAX, 100), INT64_MAX);
+}
+
 TEST(State, BeginsAtTheBeginningWithAllInSight) {
   const auto document = late_document();
   const State state = first_state(*document);

@@ -126,6 +126,100 @@ TEST(Pickle, NestingAndSelfReferenceEndInAnErrorOrAPlainAnswer) {
   EXPECT_FALSE(parse("\x80\x02(\x8b\xff\xff\xff\xff."s));  // a number of 4 GiB
 }
 
+/// Opcode r: keeps the topmost value under a number.
+std::string keep_as(std::uint32_t number) {
+  std::string bytes = "r";
+  for (int i = 0; i < 4; ++i) bytes += static_cast<char>((number >> (8 * i)) & 0xFFU);
+  return bytes;
+}
+
+// 9,000 values in steps of 65,535 would take 9 GB of a file of 60 KB.
+TEST(Pickle, NumbersOfKeptValuesThatRunAheadOfTheFileAreRefused) {
+  std::string bytes = "\x80\x02";
+  for (std::uint32_t i = 1; i <= 20; ++i) bytes += "N" + keep_as(i * 65'535);
+  const auto dump = parse(bytes + small_dump().substr(2));
+  ASSERT_FALSE(dump);
+  EXPECT_THAT(dump.error().message, HasSubstr("byte 3: value 65535 is kept"));
+}
+
+// pickletools.optimize() of old Pythons takes out the opcodes of values that are not used again, and keeps the numbers.
+TEST(Pickle, NumbersOfKeptValuesMayHaveGaps) {
+  Writer writer;
+  writer.raw("\x80\x02}("s).text("version").text("2.10").text("entries").raw("](");
+  writer.call(1).raw(keep_as(40)).call(2).raw("e");
+  writer.text("nccl_version").text("2.30.7").raw(keep_as(90)).raw("u.");
+  const auto dump = parse(writer.bytes());
+  ASSERT_TRUE(dump) << dump.error().message;
+  EXPECT_EQ(dump->calls.size(), 2U);
+  EXPECT_EQ(dump->library, "2.30.7");
+}
+
+/// A dump whose values of the top of the stack are kept first: `kept` pickles them, `each` is one dictionary that uses
+/// them, `times` as often.
+std::string dump_of_shared(const std::string& kept, const std::string& each, int times) {
+  std::string bytes = "\x80\x02" + kept + "](";
+  for (int i = 0; i < times; ++i) bytes += each;
+  return bytes + "e" + small_dump().substr(2);
+}
+
+std::string kept_text(std::string_view value, std::uint8_t number) {
+  return Writer().text(value).raw("q").bytes() + static_cast<char>(number);
+}
+
+// A text of 64 KB in a dictionary of 13 bytes, and in the next one again.
+TEST(Pickle, ATextThatManyFramesShareIsNotCopiedForEach) {
+  const std::string kept = kept_text(std::string(65'536, 'f'), 0) + kept_text("name", 1) +
+                           kept_text("filename", 2) + kept_text("line", 3);
+  const std::string frame = "}(h\x01h\x00h\x02h\x00h\x03K\x01u"s;
+  EXPECT_TRUE(parse(dump_of_shared(kept, frame, 4)));
+  const auto dump = parse(dump_of_shared(kept, frame, 400));
+  ASSERT_FALSE(dump);
+  EXPECT_THAT(dump.error().message, HasSubstr("values are used again more often"));
+}
+
+TEST(Pickle, AListThatManyGroupsShareIsNotCopiedForEach) {
+  std::string list = "](";
+  for (int i = 0; i < 50'000; ++i) list += "K\x01";
+  const std::string kept =
+      list + "eq\x00"s + kept_text("ranks", 1) + kept_text("name", 2) + kept_text("x", 3);
+  const std::string group = "}(h\x01h\x00h\x02h\x03u"s;
+  EXPECT_TRUE(parse(dump_of_shared(kept, group, 4)));
+  EXPECT_FALSE(parse(dump_of_shared(kept, group, 400)));
+}
+
+TEST(Pickle, AFrameThatManyStacksShareIsNotCopiedForEach) {
+  std::string kept = kept_text(std::string(16'384, 'f'), 0) + kept_text("name", 1) +
+                     kept_text("filename", 2) + kept_text("line", 3) +
+                     kept_text("profiling_name", 4) + kept_text("nccl:all_reduce", 5) +
+                     kept_text("frames", 6);
+  kept += "}(h\x01h\x00h\x02h\x00h\x03K\x01uq\x08"s;
+  std::string calls;
+  for (int depth = 200; depth < 220; ++depth) {
+    calls += "}(h\x04h\x05h\x06]("s;
+    for (int i = 0; i < depth; ++i) calls += "h\x08";
+    calls += "eu";
+  }
+  EXPECT_FALSE(parse(dump_of_shared(kept, calls, 1)));
+}
+
+// As Python saves a dump again: calls share their keys, names and stacks.
+TEST(Pickle, ADumpWhoseCallsShareTheirStacksIsRead) {
+  std::string kept = kept_text("name", 1) + kept_text("filename", 2) + kept_text("line", 3) +
+                     kept_text("profiling_name", 4) + kept_text("nccl:all_reduce", 5) +
+                     kept_text("frames", 6) + kept_text("collective_seq_id", 7) +
+                     kept_text("/opt/conda/lib/python3.11/site-packages/torch/nn/module.py", 8);
+  kept += "](";
+  for (int depth = 0; depth < 100; ++depth) {
+    kept += "}(h\x01h\x08h\x02h\x08h\x03K"s + static_cast<char>(depth) + "u";
+  }
+  kept += "eq\x09";
+  std::string calls;
+  for (int i = 0; i < 5'000; ++i) calls += "}(h\x04h\x05h\x06h\x09h\x07K\x01u"s;
+  const auto dump = parse(dump_of_shared(kept, calls, 1));
+  ASSERT_TRUE(dump) << dump.error().message;
+  EXPECT_EQ(dump->calls.size(), 5'002U);
+}
+
 // Containers that grow in turns make each other move: bounded, not quadratic.
 TEST(Pickle, ListsThatGrowInTurnsAreStopped) {
   std::string bytes = "\x80\x02]q\x00]q\x01"s;

@@ -228,6 +228,10 @@ TEST(TorchLines, PartsOfTheirTexts) {
       parse_work("WorkNCCL(OpType=BROADCAST, TensorShape=[1, 2], Timeout(ms)=1)").tensor_shape,
       "1, 2");
   EXPECT_EQ(parse_rank_list("[0, 1, 5-7]"), (std::vector<std::int32_t>{0, 1, 5, 6, 7}));
+  // A short line may name a million ranks, but not a thousand times.
+  std::string runs;
+  for (int i = 0; i < 40; ++i) runs += "0-1000000,";
+  EXPECT_EQ(parse_rank_list(runs).size(), std::size_t{1} << 20);
   EXPECT_EQ(value_of_key("size: 8, global rank: 3, TIMEOUT(ms): 600000", "global rank"), "3");
   EXPECT_EQ(value_of_key("size: 8", "rank"), "");
 }

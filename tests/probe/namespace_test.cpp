@@ -115,5 +115,21 @@ TEST_F(ProbeNamespace, TwoHostsWhoseMtuDiffers) {
   EXPECT_EQ(outcome.status, 1);
 }
 
+// As bench does: a rank that may run anywhere is moved onto the core of the one that it waits for.
+TEST(ProbeProgram, RanksThatItStartsAreBoundToCores) {
+  const auto bound_to = [](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"probe", "-n", "2", "--pairs", "--size", "64", "--json"};
+    words.insert(words.end(), more.begin(), more.end());
+    return nlohmann::json::parse(run_program(words).out)["bound_to"];
+  };
+  const auto cores = bound_to({});
+  ASSERT_EQ(cores.size(), 2U);
+  EXPECT_TRUE(cores[0].is_number() && cores[1].is_number()) << cores;
+  EXPECT_EQ(run_program({"probe", "-n", "2", "--pairs", "--bind", "socket"}).status, 2);
+  if (::sysconf(_SC_NPROCESSORS_ONLN) < 2) GTEST_SKIP() << "needs 2 cores";
+  EXPECT_NE(cores[0], cores[1]);
+  EXPECT_TRUE(bound_to({"--bind", "none"})[0].is_null());
+}
+
 }  // namespace
 }  // namespace ringside

@@ -1,8 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/fd.h"
+#include "base/one_line.h"
+#include "harness/hangs/outline_yaml.h"
 #include "harness/hangs/program.h"
 #include "harness/scenario/scenario.h"
 #include "harness/scenario/workload.h"
@@ -126,6 +129,91 @@ TEST(ScenarioText, AWorkloadIsItsSteps) {
   scenario.name = "steps";
   scenario.outline = *std::move(outline);
   expect_kept(scenario);
+}
+
+/// What a dump's fields may hold to become keys, comments' ends, or orders to a terminal.
+std::vector<std::string> hostile_texts() {
+  const std::string keys = "faults: [kill: {rank: 0, call: 0}]";
+  return {"x\n" + keys,
+          "x\r" + keys,
+          "x\r\n" + keys,
+          "x\xc2\x85" + keys,  // "next line" and the two separators: line breaks of YAML 1.1
+          "x\xe2\x80\xa8" + keys,
+          "x\xe2\x80\xa9" + keys,
+          "\"\n" + keys + "\n#\"",
+          "'\n" + keys,
+          "x\n---\n" + keys,
+          "x\n...\n%YAML 1.2\n---\n" + keys,
+          "}, " + keys + ", y: {",
+          "x\"}\n" + keys,
+          "# " + keys,
+          ": ",
+          "- a",
+          "? a",
+          "&a *a",
+          "!!binary x",
+          "null",
+          "~",
+          "{[",
+          "\\",
+          "\\n" + keys,
+          "\x1b[2J\x7f\xc2\x9b",
+          "\xff\xfe\xc0\xaf",
+          std::string("\0x", 2),
+          std::string(100'000, 'a') + "\n" + keys,
+          std::string(2'000, ':') + " " + keys};
+}
+
+TEST(ScenarioText, TextsOfOthersBecomeNoKeys) {
+  for (const std::string& text : hostile_texts()) {
+    Scenario scenario;
+    scenario.name = text;
+    scenario.about = text;
+    scenario.on = "dgx-h100";
+    scenario.set = {"NCCL_ALGO=" + text};
+    scenario.outline = hangs::outline_of("x", 2, 2, 1);
+    hangs::OutlineStep call;
+    call.count = 4;
+    scenario.outline.steps = {call};
+    const std::vector<std::string> notes{text, "a second one"};
+    const std::string written = to_yaml(scenario, notes);
+    const auto read = parse_scenario(written, "written.yaml");
+    ASSERT_TRUE(read) << read.error().message << "\n" << written.substr(0, 2000);
+    EXPECT_TRUE(read->faults.faults.empty()) << written.substr(0, 2000);
+    EXPECT_EQ(read->outline.steps.size(), 1U);
+    EXPECT_EQ(read->set, std::vector<std::string>{"NCCL_ALGO=" + one_line(text)});
+    // For other readers of YAML, and for a terminal that shows the file.
+    const auto is_odd = [](unsigned char c) { return (c < ' ' && c != '\n') || c == 127; };
+    EXPECT_EQ(std::ranges::count_if(written, is_odd), 0) << written.substr(0, 2000);
+    EXPECT_EQ(written.find("\xc2\x85"), std::string::npos);
+    EXPECT_EQ(written.find("\xe2\x80\xa8"), std::string::npos);
+    const auto line_begins = [&](const std::string& start) {
+      return written.starts_with(start) || written.find("\n" + start) != std::string::npos;
+    };
+    EXPECT_TRUE(line_begins("# not known: a second one\n"));
+    EXPECT_TRUE(written.ends_with("\n"));
+    EXPECT_FALSE(line_begins("faults"));
+    EXPECT_FALSE(line_begins("---"));
+    EXPECT_FALSE(line_begins("%"));
+  }
+}
+
+// Keys of `set`, and names of groups, are words of others, too; whoever reads them refuses what is no name.
+TEST(ScenarioText, NamesOfOthersBecomeNoKeys) {
+  for (const std::string& text : hostile_texts()) {
+    Scenario scenario;
+    scenario.name = "x";
+    scenario.on = "dgx-h100";
+    scenario.set = {text.substr(0, text.find('=')) + "=1"};
+    scenario.outline = hangs::outline_of("x", 2, 2, 1);
+    scenario.outline.families.push_back({text, "", {{0, 1}}});
+    hangs::OutlineStep call;
+    call.count = 4;
+    call.family = 1;
+    scenario.outline.steps = {call};
+    const auto read = parse_scenario(to_yaml(scenario), "written.yaml");
+    EXPECT_TRUE(!read || read->faults.faults.empty()) << text.substr(0, 200);
+  }
 }
 
 }  // namespace

@@ -101,5 +101,25 @@ TEST(Evolution, AColumnThatLiesAskewIsMalformed) {
   EXPECT_EQ(with_block(framed(payload), bytes).counts().malformed_blocks, 1U);
 }
 
+// Offsets may all point at one text: 4 bytes each in the file, and a copy of the text each in memory.
+TEST(Evolution, ValuesThatShareATextAreMalformed) {
+  const auto info_with = [](std::size_t text, int times) {
+    FlatBufferBuilder builder;
+    const auto value = newer::CreateKeyValue(builder, builder.CreateString("key"),
+                                             builder.CreateString(std::string(text, 'x')));
+    const std::vector<flatbuffers::Offset<newer::KeyValue>> all(static_cast<std::size_t>(times),
+                                                                value);
+    const auto values = builder.CreateVector(all);
+    newer::InfoBuilder info(builder);
+    info.add_values(values);
+    return finished(builder, newer::CreateBlock(builder, info.Finish()));
+  };
+  FileBytes bytes;
+  EXPECT_EQ(with_block(info_with(100, 1), bytes).processes().front().values.size(), 1U);
+  const TraceFile hostile = with_block(info_with(1'000'000, 1'000), bytes);
+  EXPECT_TRUE(hostile.processes().empty());
+  EXPECT_EQ(hostile.counts().malformed_blocks, 1U);
+}
+
 }  // namespace
 }  // namespace ringside

@@ -35,7 +35,14 @@ TEST(Html, NothingIsLoadedFromElsewhere) {
 TEST(Html, ATitleCannotEndTheScript) {
   const std::string page = page_of({}, "</script><b>");
   EXPECT_EQ(page.find("</script><b>"), std::string::npos);
-  EXPECT_THAT(page, testing::HasSubstr("<\\/script><b>"));
+  EXPECT_THAT(page, testing::HasSubstr("\\u003c/script>\\u003cb>"));
+}
+
+// HTML, "script data double escaped state": behind both of them </script> no longer ends a script.
+TEST(Html, ATitleCannotHideTheScriptsEnd) {
+  const std::string page = page_of({}, "<!--<script>");
+  EXPECT_EQ(page.find("<!--"), std::string::npos);
+  EXPECT_THAT(page, testing::HasSubstr("\\u003c!--\\u003cscript>"));
 }
 
 TEST(Html, AHundredThousandEventsTakeLessThanThreeMegabytes) {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <vector>
 
 namespace ringside {
@@ -110,6 +111,77 @@ TEST(TransferMatcher, CopiesWholeCollectivesAndAbsentPeersHaveNoPart) {
   const Matched found = match({whole, primitive(Primitive::Copy, 0, 1, 1, 0, 2),
                                primitive(Primitive::Send, 0, -1, -1, 0, 3)});
   EXPECT_EQ(found.unmatched, 0U);
+}
+
+/// A step of an all-reduce by NVLS, on the part of the buffer at `offset`.
+TraceEvent of_heads(Primitive what, std::int32_t rank, std::int32_t from, std::int32_t to,
+                    std::uint64_t offset, std::int64_t id) {
+  TraceEvent event = primitive(what, rank, from, to, 0, id);
+  event.algorithm = Algorithm::Nvls;
+  event.offset = offset;
+  return event;
+}
+
+// Ranks 0 and 1 are heads of the parts at 0 and at 100. Rank 0 sends its share of part 100 to rank 1, and the sum of its own
+// part 0 as well; rank 1 takes the sum before it comes to the share of the second loop.
+TEST(TransferMatcher, SharesAndResultsOfHeadsAreToldApartByTheirPlace) {
+  std::vector<std::uint32_t> numbers;
+  std::vector<Ids> ids;
+  TransferMatcher matcher([&](const TraceTransfer& transfer) {
+    ids.emplace_back(transfer.send_begin_ns, transfer.recv_begin_ns);
+    numbers.push_back(transfer.connection_number);
+  });
+  for (const TraceEvent& event :
+       {of_heads(Primitive::Send, 0, -1, 1, 100, 1), of_heads(Primitive::Send, 0, -1, 1, 300, 2),
+        of_heads(Primitive::RecvSend, 0, -1, 1, 0, 3),
+        of_heads(Primitive::RecvSend, 0, -1, 1, 200, 4),
+        of_heads(Primitive::RecvSend, 1, 0, -1, 100, 11),
+        of_heads(Primitive::Recv, 1, 0, -1, 0, 12),
+        of_heads(Primitive::RecvSend, 1, 0, -1, 300, 13),
+        of_heads(Primitive::Recv, 1, 0, -1, 200, 14)}) {
+    matcher.add(event);
+  }
+  EXPECT_THAT(ids, ElementsAre(Ids{1, 11}, Ids{3, 12}, Ids{2, 13}, Ids{4, 14}));
+  EXPECT_EQ(matcher.unmatched(), 0U);
+  // Of one number both ends ascend, for those who keep transfers as runs.
+  EXPECT_EQ(*std::ranges::max_element(numbers), 1U);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (std::size_t later = i + 1; later < ids.size(); ++later) {
+      if (numbers[i] != numbers[later]) continue;
+      EXPECT_LT(ids[i].first, ids[later].first) << i << " and " << later;
+      EXPECT_LT(ids[i].second, ids[later].second) << i << " and " << later;
+    }
+  }
+}
+
+// A head's own share goes to itself before its own sum does, and both are at one place.
+TEST(TransferMatcher, AHeadsOwnShareComesBeforeItsOwnResult) {
+  const Matched found = match({of_heads(Primitive::Send, 0, -1, 0, 0, 1),
+                               of_heads(Primitive::RecvSend, 0, 0, 0, 0, 3),
+                               of_heads(Primitive::Recv, 0, 0, -1, 0, 5)});
+  EXPECT_THAT(found.ids, ElementsAre(Ids{1, 3}, Ids{3, 5}));
+  EXPECT_EQ(found.unmatched, 0U);
+}
+
+TEST(TransferMatcher, WhatGoesBySwitchesIsKnownByItsEnds) {
+  const auto goes = [](Collective collective, Primitive sent, Primitive received) {
+    TraceEvent from = of_heads(sent, 0, -1, 1, 0, 1);
+    TraceEvent to = of_heads(received, 1, 0, -1, 0, 2);
+    from.collective = to.collective = collective;
+    return goes_by_switch(from, to);
+  };
+  EXPECT_TRUE(goes(Collective::AllReduce, Primitive::Send, Primitive::RecvSend));
+  EXPECT_TRUE(goes(Collective::AllReduce, Primitive::RecvSend, Primitive::Recv));
+  EXPECT_FALSE(goes(Collective::AllReduce, Primitive::RecvSend, Primitive::RecvSend))
+      << "heads of two nodes";
+  EXPECT_TRUE(goes(Collective::AllGather, Primitive::Send, Primitive::Recv));
+  EXPECT_FALSE(goes(Collective::AllGather, Primitive::Send, Primitive::RecvSend));
+  EXPECT_TRUE(goes(Collective::ReduceScatter, Primitive::Send, Primitive::RecvSend));
+  EXPECT_FALSE(goes(Collective::ReduceScatter, Primitive::RecvSend, Primitive::Recv));
+  TraceEvent copied = of_heads(Primitive::Send, 0, -1, 1, 0, 1);
+  copied.is_modelled = true;
+  EXPECT_FALSE(goes_by_switch(copied, of_heads(Primitive::RecvSend, 1, 0, -1, 0, 2)));
+  EXPECT_FALSE(goes_by_switch(send(0, 1), recv(0, 2))) << "a ring";
 }
 
 TEST(TransferMatcher, HoldsNoMoreThanItsLimit) {

@@ -60,14 +60,18 @@ void TransferIndex::finish() {
   pending_ = std::vector<Pending>();
 }
 
-std::span<const TransferIndex::Run> TransferIndex::runs_of(
-    const TraceConnection& connection) const {
+EventId TransferIndex::other_end(const TraceConnection& connection, EventId id,
+                                 End (*own)(const Run&), End (*other)(const Run&)) const {
   const Key key = key_of(connection);
   const auto last = std::prev(connections_.end());
-  const auto found =
-      std::ranges::lower_bound(connections_.begin(), last, key, {}, &Connection::key);
-  if (found == last || found->key != key) return {};
-  return std::span(runs_).subspan(found->first, std::next(found)->first - found->first);
+  const auto [begin, end] =
+      std::ranges::equal_range(connections_.begin(), last, key, {}, &Connection::key);
+  for (auto part = begin; part != end; ++part) {
+    const auto runs = std::span(runs_).subspan(part->first, std::next(part)->first - part->first);
+    const EventId found = other_end(runs, id, own, other);
+    if (found != kNoEvent) return found;
+  }
+  return kNoEvent;
 }
 
 EventId TransferIndex::other_end(std::span<const Run> runs, EventId id, End (*own)(const Run&),
@@ -86,11 +90,11 @@ EventId TransferIndex::other_end(std::span<const Run> runs, EventId id, End (*ow
 }
 
 EventId TransferIndex::receive_of(const TraceConnection& connection, EventId send) const {
-  return other_end(runs_of(connection), send, sends_of, receives_of);
+  return other_end(connection, send, sends_of, receives_of);
 }
 
 EventId TransferIndex::send_of(const TraceConnection& connection, EventId receive) const {
-  return other_end(runs_of(connection), receive, receives_of, sends_of);
+  return other_end(connection, receive, receives_of, sends_of);
 }
 
 }  // namespace ringside

@@ -21,7 +21,7 @@ namespace ringside {
 class TransferIndex {
  public:
   /// Numbers of events are those of transfer.send.event and transfer.recv.event.
-  /// shape  as TransferMatcher hands them over: those of a connection ascend at both ends
+  /// shape  as TransferMatcher hands them over: those of a connection number ascend at both ends
   void add(const TraceTransfer& transfer);
   void finish();  ///< after the last
 
@@ -70,13 +70,16 @@ class TransferIndex {
     Key key;
     std::vector<Run> runs;
   };
-  [[nodiscard]] std::span<const Run> runs_of(const TraceConnection& connection) const;
+  /// In each of the connection's parts.
+  [[nodiscard]] EventId other_end(const TraceConnection& connection, EventId id,
+                                  End (*own)(const Run&), End (*other)(const Run&)) const;
   static EventId other_end(std::span<const Run> runs, EventId id, End (*own)(const Run&),
                            End (*other)(const Run&));
 
-  std::vector<Pending> pending_;         ///< by the matcher's number, until finish()
-  std::vector<Connection> connections_;  ///< by key; behind the last stands one without
-  std::vector<Run> runs_;                ///< of a connection: both ends ascend
+  std::vector<Pending> pending_;  ///< by the matcher's number, until finish()
+  std::vector<Connection>
+      connections_;        ///< by key, one for each part; behind the last stands one without
+  std::vector<Run> runs_;  ///< of a part of a connection: both ends ascend
 };
 
 }  // namespace ringside

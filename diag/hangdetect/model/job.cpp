@@ -94,7 +94,10 @@ int Job::group_number(const std::string& name, const std::string& description, i
     }
     return known;
   }
-  const bool is_default = description == "default_pg" || (name == "0" && description.empty());
+  // All ranks, in each of them: of many such groups, as no job has, the later ones hold those seen calling in them.
+  constexpr int kMostDefaults = 8;
+  const bool is_default = (description == "default_pg" || (name == "0" && description.empty())) &&
+                          default_groups_++ < kMostDefaults;
   Group made{name, description, {rank}, is_default};
   if (is_default) {
     made.members.clear();

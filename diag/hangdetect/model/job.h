@@ -90,6 +90,7 @@ class Job {
   std::vector<RankView> ranks_;
   std::vector<Group> groups_;
   std::unordered_map<std::string, std::vector<int>> by_name_;
+  int default_groups_ = 0;
 };
 
 }  // namespace ringside::hang

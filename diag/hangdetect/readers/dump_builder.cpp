@@ -17,6 +17,21 @@ Error corrupt(const char* what) { return {ErrorCode::Corrupt, what}; }
 
 }  // namespace
 
+// A pickle names a value that it has kept by a number, and a dictionary copies it: without a limit one text of half the
+// file, named in each of thousands of dictionaries, takes memory by the square of the file's size. A recorder's dump, where
+// calls share their stacks and names, uses up to about twice its size.
+void DumpBuilder::begin(std::size_t size) {
+  constexpr std::uint64_t kTimes = 16;
+  constexpr std::uint64_t kFloor = 1U << 20U;
+  used_ = 0;
+  allowance_ = kFloor + kTimes * size;
+}
+
+bool DumpBuilder::use(std::size_t size) {
+  used_ += size;
+  return used_ <= allowance_;
+}
+
 void DumpBuilder::push_real(double value) {
   // Only durations are real, and nothing is decided from them.
   const double whole = std::isnan(value) ? 0 : std::clamp(value, -9e15, 9e15);
@@ -147,6 +162,7 @@ Status DumpBuilder::check_size() const {
   if (stack_.size() + items_.size() + lists_.size() + dicts_.size() + texts_.size() > kMostValues) {
     return corrupt("more values than any recorder keeps");
   }
+  if (used_ > allowance_) return corrupt("values are used again more often than by any recorder");
   return {};
 }
 
@@ -156,16 +172,17 @@ DumpBuilder::Value DumpBuilder::resolved(Value value) const {
   return made.kind == Kind::Dict ? value : Value{made.number, made.kind};
 }
 
-std::string_view DumpBuilder::text_of(const Value& value) const {
-  return value.kind == Kind::Text ? texts_[static_cast<std::size_t>(value.at)].text
-                                  : std::string_view{};
+std::string_view DumpBuilder::text_of(const Value& value) {
+  if (value.kind != Kind::Text) return {};
+  const std::string_view text = texts_[static_cast<std::size_t>(value.at)].text;
+  return use(text.size()) ? text : std::string_view{};
 }
 
 std::uint64_t DumpBuilder::hash_of(const Value& value) const {
   return value.kind == Kind::Text ? texts_[static_cast<std::size_t>(value.at)].hash : 0;
 }
 
-std::int64_t DumpBuilder::int_of(const Value& value, std::int64_t otherwise) const {
+std::int64_t DumpBuilder::int_of(const Value& value, std::int64_t otherwise) {
   if (value.kind == Kind::Int || value.kind == Kind::Bool || value.kind == Kind::Real) {
     return value.at;
   }
@@ -173,11 +190,12 @@ std::int64_t DumpBuilder::int_of(const Value& value, std::int64_t otherwise) con
   return value.kind == Kind::Text ? parse_whole(text_of(value)).value_or(otherwise) : otherwise;
 }
 
-const DumpBuilder::Value* DumpBuilder::items_of(const Value& value, std::size_t& count) const {
+const DumpBuilder::Value* DumpBuilder::items_of(const Value& value, std::size_t& count) {
   count = 0;
   Range range;
   if (value.kind == Kind::List) range = lists_[static_cast<std::size_t>(value.at)];
   if (value.kind == Kind::Dict) range = dicts_[static_cast<std::size_t>(value.at)].items;
+  if (!use(range.count)) return nullptr;
   count = range.count;
   return range.count == 0 ? nullptr : &items_[range.begin];
 }

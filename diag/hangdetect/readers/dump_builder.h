@@ -18,7 +18,8 @@ namespace ringside::hang {
 /// filled (a call, a frame, a group), so no tree of the document is ever built. Lists of numbers wait in
 /// one arena until the call that holds them is made.
 ///
-/// Memory     bounded: a document with more than 16 M values waiting is refused
+/// Memory     bounded: a document with more than 16 M values waiting is refused, and so is one whose dictionaries use
+///            the same texts and lists so often that their sum is more than 16 times the document
 /// Threads    one thread uses a builder; many builders share one Names
 /// Ownership  texts are views: the bytes given must outlive the builder's use
 class DumpBuilder {
@@ -46,6 +47,9 @@ class DumpBuilder {
 
   explicit DumpBuilder(Names& names) : names_(names) {}
 
+  /// Begins a document of `size` bytes. finish() ends it.
+  void begin(std::size_t size);
+
   void push(Value value) { stack_.push_back(value); }
   void push_null() { push({0, Kind::Null}); }
   void push_bool(bool value) { push({value ? 1 : 0, Kind::Bool}); }
@@ -69,7 +73,7 @@ class DumpBuilder {
   Result<Value> top() const;
   [[nodiscard]] std::size_t depth() const { return stack_.size(); }
 
-  /// errors  Corrupt: more is waiting than any recorder writes
+  /// errors  Corrupt: more is waiting than any recorder writes, or one value is used more often
   Status check_size() const;
 
   /// The finished dump, of whatever was understood so far. The builder is empty afterwards.
@@ -105,14 +109,19 @@ class DumpBuilder {
   void take_parent(const Value* pairs, std::size_t count);
   void take_numbered_groups(const Value& groups);
 
+  /// Counts the use of a value that a document may share among its dictionaries.
+  /// size     its bytes or items
+  /// returns  false once the document's allowance is used up: the value then counts as empty
+  bool use(std::size_t size);
+
   [[nodiscard]] Value resolved(Value value) const;
-  [[nodiscard]] std::string_view text_of(const Value& value) const;
+  [[nodiscard]] std::string_view text_of(const Value& value);
   [[nodiscard]] std::uint64_t hash_of(const Value& value) const;
-  [[nodiscard]] std::int64_t int_of(const Value& value, std::int64_t otherwise) const;
-  [[nodiscard]] const Value* items_of(const Value& value, std::size_t& count) const;
-  [[nodiscard]] std::uint64_t hash_of_lists(const Value& value, int depth) const;
-  [[nodiscard]] std::string lists_as_text(const Value& value, std::uint64_t& elements) const;
-  [[nodiscard]] std::string types_as_text(const Value& value) const;
+  [[nodiscard]] std::int64_t int_of(const Value& value, std::int64_t otherwise);
+  [[nodiscard]] const Value* items_of(const Value& value, std::size_t& count);
+  [[nodiscard]] std::uint64_t hash_of_lists(const Value& value, int depth);
+  [[nodiscard]] std::string lists_as_text(const Value& value, std::uint64_t& elements);
+  [[nodiscard]] std::string types_as_text(const Value& value);
   std::uint32_t signature_of(const Fields& fields);
   std::uint32_t stack_of(const Value& frames);
   std::uint32_t group_of(const Fields& fields);
@@ -134,7 +143,9 @@ class DumpBuilder {
   std::vector<Frame> frames_;
   std::vector<std::uint64_t> frame_hashes_;
   std::vector<GroupStatus> statuses_;
-  std::uint64_t copied_ = 0;  ///< items moved because their container grew behind another
+  std::uint64_t copied_ = 0;     ///< items moved because their container grew behind another
+  std::uint64_t used_ = 0;       ///< bytes and items of the values that dictionaries used
+  std::uint64_t allowance_ = 0;  ///< for used_
   bool is_dump_ = false;
   RankDump dump_;
   /// Of a recorder hook (of any backend but those that record themselves): its retired collectives, places in

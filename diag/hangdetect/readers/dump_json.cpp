@@ -86,6 +86,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
 
 Result<RankDump> parse_dump_json(std::string_view bytes, DumpBuilder& builder) {
   if (bytes.empty()) return Error{ErrorCode::Corrupt, "byte 0: the file is empty"};
+  builder.begin(bytes.size());
   Events events(builder);
   const bool is_whole = nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &events);
   auto dump = builder.finish();

@@ -247,7 +247,7 @@ void DumpBuilder::take_numbered_groups(const Value& groups) {
   }
 }
 
-std::uint64_t DumpBuilder::hash_of_lists(const Value& value, int depth) const {
+std::uint64_t DumpBuilder::hash_of_lists(const Value& value, int depth) {
   std::size_t count = 0;
   const Value* items = items_of(value, count);
   std::uint64_t hash = count;
@@ -260,7 +260,7 @@ std::uint64_t DumpBuilder::hash_of_lists(const Value& value, int depth) const {
   return hash;
 }
 
-std::string DumpBuilder::lists_as_text(const Value& value, std::uint64_t& elements) const {
+std::string DumpBuilder::lists_as_text(const Value& value, std::uint64_t& elements) {
   constexpr std::size_t kShown = 64;  // of what is printed; the hash has seen all
   std::size_t count = 0;
   const Value* tensors = items_of(value, count);
@@ -282,7 +282,7 @@ std::string DumpBuilder::lists_as_text(const Value& value, std::uint64_t& elemen
   return text + "]";
 }
 
-std::string DumpBuilder::types_as_text(const Value& value) const {
+std::string DumpBuilder::types_as_text(const Value& value) {
   std::size_t count = 0;
   const Value* items = items_of(value, count);
   std::string text;
@@ -341,8 +341,11 @@ std::uint32_t DumpBuilder::stack_of(const Value& frames) {
     constexpr std::size_t kDeepest = 512;
     Stack stack;
     for (std::size_t i = 0; i < count && i < kDeepest; ++i) {
-      const Value frame = resolved(items[i]);
-      if (frame.kind == Kind::Frame) stack.push_back(frames_[static_cast<std::size_t>(frame.at)]);
+      const Value value = resolved(items[i]);
+      if (value.kind != Kind::Frame) continue;
+      const Frame& frame = frames_[static_cast<std::size_t>(value.at)];
+      if (!use(frame.function.size() + frame.file.size())) break;
+      stack.push_back(frame);
     }
     return stack;
   });

@@ -49,6 +49,7 @@ class PickleReader {
   PickleReader(std::string_view bytes, DumpBuilder& builder) : bytes_(bytes), builder_(builder) {}
 
   Result<RankDump> run() {
+    builder_.begin(bytes_.size());
     while (true) {
       if (at_ >= bytes_.size()) return torn();
       opcode_at_ = at_;
@@ -142,6 +143,7 @@ class PickleReader {
   }
 
   Result<RankDump> finished() {
+    if (const Status size = builder_.check_size(); !size) return located(size.error());
     auto dump = builder_.finish();
     if (!dump) return located(dump.error());
     return dump;
@@ -167,10 +169,11 @@ class PickleReader {
   }
 
   Status put(std::uint64_t index) {
-    // Writers number what they keep one by one; a gap of a few thousand is what optimisers leave.
-    if (index > memo_.size() + 65536) {
+    // Writers number the values that they keep one by one, and each value is a byte or more before this one. Optimisers
+    // leave gaps in the numbers, but not the values out. So the table stays in proportion to the file.
+    if (index >= opcode_at_) {
       return Error{ErrorCode::Corrupt,
-                   fmt::format("value {} is kept after {} values", index, memo_.size())};
+                   fmt::format("value {} is kept: so many do not fit before this byte", index)};
     }
     RINGSIDE_TRY(const Value value, builder_.top());
     if (index >= memo_.size()) memo_.resize(index + 1);

@@ -27,6 +27,8 @@ using logs::is_digit;
 using logs::is_letter;
 
 constexpr std::size_t kMostStacks = 16384;
+constexpr std::size_t kMostRanksKept = std::size_t{1}
+                                       << 22;  ///< in the heads of all stacks: `0-1048575` is short
 constexpr std::size_t kMostFrames = 256;
 
 /// A thread and its frames.
@@ -186,7 +188,7 @@ class Reader {
         return is_last || (!whom.ranks.empty() && std::find(one.ranks.begin(), one.ranks.end(),
                                                             whom.ranks.front()) != one.ranks.end());
       });
-      if (like == out_.rend() || out_.size() >= kMostStacks) continue;
+      if (like == out_.rend() || !has_room(who.ranks.size())) continue;
       ProcessStack copy = *like;
       copy.ranks = who.ranks;
       copy.pids.clear();
@@ -321,8 +323,15 @@ class Reader {
     is_in_frames_ = false;
   }
 
+  /// Whether one more stack, of so many ranks, is kept.
+  bool has_room(std::size_t ranks) {
+    if (out_.size() >= kMostStacks || ranks_kept_ + ranks > kMostRanksKept) return false;
+    ranks_kept_ += ranks;
+    return true;
+  }
+
   void place_stack(ProcessStack stack, std::int64_t line, int count) {
-    if (out_.size() >= kMostStacks) return;
+    if (!has_room(head_.ranks.size())) return;
     stack.file = path_;
     stack.line = line;
     stack.ranks = head_.ranks;
@@ -343,6 +352,7 @@ class Reader {
   }
 
   std::string path_;
+  std::size_t ranks_kept_ = 0;
   std::vector<ProcessStack>& out_;
   StackHead file_;
   StackHead head_;

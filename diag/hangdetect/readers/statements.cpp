@@ -17,6 +17,8 @@ void Statements::state(const logs::Record& record, LogStatement::What what, std:
   if (facts_.statements.size() >= kMost) return;
   for (const int rank : ranks) facts_.world = std::max(facts_.world, std::min(rank, 1 << 20) + 1);
   std::erase_if(ranks, [](int rank) { return rank < 0 || rank > (1 << 20); });
+  if (ranks_kept_ + ranks.size() > kMostRanksKept) return;
+  ranks_kept_ += ranks.size();
   places_.push_back(record.place);
   facts_.statements.push_back({what,
                                std::move(ranks),

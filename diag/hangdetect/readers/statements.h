@@ -32,7 +32,8 @@ class Statements {
  public:
   explicit Statements(LogFacts& facts) : facts_(facts) {}
 
-  /// A line says this of these ranks. Ranks that no job has are left out; at most 4,096 statements are kept.
+  /// A line says this of these ranks. Ranks that no job has are left out; at most 4,096 statements are kept, with
+  /// 4 M ranks in all of them together: `0-1048575` is short.
   void state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
              std::int64_t code = 0, std::string detail = {});
 
@@ -57,9 +58,11 @@ class Statements {
 
   static constexpr std::size_t kShown = 400;  ///< characters of a line, in a statement
   static constexpr std::size_t kMost = 4096;
+  static constexpr std::size_t kMostRanksKept = std::size_t{1} << 22;
 
  private:
   LogFacts& facts_;
+  std::size_t ranks_kept_ = 0;
   std::vector<logs::Place> places_;
   std::vector<logs::Place> shown_places_;
   std::map<int, logs::Place> line_places_;  ///< of each rank's last line

@@ -1,0 +1,31 @@
+#include "tests/support/peak_memory.h"
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace ringside {
+namespace {
+
+std::int64_t peak_of_child(const std::function<void()>& work) {
+  const pid_t child = ::fork();
+  if (child < 0) std::abort();
+  if (child == 0) {
+    work();
+    ::_exit(0);
+  }
+  int status = 0;
+  struct rusage usage = {};
+  if (::wait4(child, &status, 0, &usage) != child || status != 0) std::abort();
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
+
+}  // namespace
+
+std::int64_t peak_memory_of(const std::function<void()>& work) {
+  return peak_of_child(work) - peak_of_child([] {});
+}
+
+}  // namespace ringside
