@@ -13,6 +13,7 @@
 #include <span>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/env.h"
 #include "base/fd.h"
 
@@ -37,12 +38,15 @@ TemporaryFolder::~TemporaryFolder() {
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
 }
 
-Status replace_file(const std::string& path, std::string_view text) {
+std::string draft_path(const std::string& path) {
   std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) {
-    return system_error("getrandom", errno);
-  }
-  const std::string draft = fmt::format("{}.{:016x}.part", path, random);
+  const ssize_t got = ::getrandom(&random, sizeof random, 0);  // so few bytes always come
+  RINGSIDE_ASSERT(got == static_cast<ssize_t>(sizeof random), "getrandom gave {} bytes", got);
+  return fmt::format("{}.{:016x}.part", path, random);
+}
+
+Status replace_file(const std::string& path, std::string_view text) {
+  const std::string draft = draft_path(path);
   // O_EXCL: neither a file nor a link that somebody has put there is opened.
   UniqueFd file(::open(draft.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   const auto failed = [&path](int why) {

@@ -27,8 +27,11 @@ class TemporaryFolder {
   std::string path_;  ///< empty: moved from
 };
 
+/// A random name in the folder of `path` for what takes that path once it is whole; it ends in ".part". Open it with O_EXCL.
+std::string draft_path(const std::string& path);
+
 /// Replaces the file's content, or makes the file. A concurrent reader finds the old content or all of the new one: the text
-/// is first written to a new file of a random name in the same folder, which ends in ".part". On failure that file is removed.
+/// is first written to draft_path(), which is removed on failure.
 /// errors  System
 Status replace_file(const std::string& path, std::string_view text);
 
