@@ -1,13 +1,16 @@
 #include "base/temporary.h"
 
 #include <fmt/format.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "base/assert.h"
 #include "base/env.h"
 
 namespace ringside {
@@ -29,6 +32,13 @@ TemporaryFolder::TemporaryFolder(TemporaryFolder&& other) noexcept
 TemporaryFolder::~TemporaryFolder() {
   std::error_code ignored;
   if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
+}
+
+std::string draft_path(const std::string& path) {
+  std::uint64_t random = 0;
+  const ssize_t got = ::getrandom(&random, sizeof random, 0);  // so few bytes always come
+  RINGSIDE_ASSERT(got == static_cast<ssize_t>(sizeof random), "getrandom gave {} bytes", got);
+  return fmt::format("{}.{:016x}.part", path, random);
 }
 
 }  // namespace ringside

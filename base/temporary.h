@@ -27,4 +27,7 @@ class TemporaryFolder {
   std::string path_;  ///< empty: moved from
 };
 
+/// A random name in the folder of `path` for what takes that path once it is whole; it ends in ".part". Open it with O_EXCL.
+std::string draft_path(const std::string& path);
+
 }  // namespace ringside

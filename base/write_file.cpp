@@ -2,12 +2,10 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <span>
@@ -15,6 +13,7 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/temporary.h"
 
 namespace ringside {
 namespace {
@@ -50,9 +49,7 @@ NewFile::NewFile(const std::string& path) : path_(path), draft_(path) {
   if (ignored) path_ = path;
   const std::string parent = fs::path(path_).parent_path().string();
   if (::access(parent.empty() ? "." : parent.c_str(), W_OK) != 0) return;
-  std::uint64_t random = 0;
-  if (::getrandom(&random, sizeof random, 0) != static_cast<ssize_t>(sizeof random)) return;
-  draft_ = fmt::format("{}.{:016x}.part", path_, random);
+  draft_ = draft_path(path_);
   is_disposable_ = true;
 }
 

@@ -89,7 +89,9 @@ class CheckTree(unittest.TestCase):
         self.assert_one({"trace/a.cpp": body}, "trace/a.cpp:2", "base/folder.h")
         self.assert_one({"trace/a.cpp": '#include "base/units.h"\nauto path = std::filesystem::temp_directory_path() / name;\n'},
                         "trace/a.cpp:2", "base/temporary.h")
-        self.assertEqual(findings({"base/a.cpp": body}), [])
+        self.assert_one({"base/a.cpp": 'auto draft = fmt::format("{}.{}.part", path, ::getpid());\n'},
+                        "base/a.cpp:1", "base/temporary.h")
+        self.assertEqual(findings({"base/temporary.cpp": "::mkdtemp(path);\n"}), [])
 
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
