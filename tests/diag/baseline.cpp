@@ -248,11 +248,13 @@ std::string summary(const std::vector<Row>& rows) {
   std::map<Key, std::array<int, 4>> counts;
   for (const Row& row : rows)
     ++counts[{row.set, row.answerable}][static_cast<std::size_t>(row.outcome)];
-  std::string text = fmt::format("{:<28}{:<12}{:>7}{:>7}{:>7}{:>7}\n", "set", "answerable", "right",
-                                 "fair", "silent", "wrong");
+  std::string text = fmt::format("| {:<26} | {:<10} | {:>5} | {:>4} | {:>6} | {:>5} |\n", "set",
+                                 "answerable", "right", "fair", "silent", "wrong");
+  text +=
+      fmt::format("|{:-<28}|{:-<12}|{:->6}:|{:->5}:|{:->7}:|{:->6}:|\n", "", "", "", "", "", "");
   for (const auto& [key, count] : counts)
-    text += fmt::format("{:<28}{:<12}{:>7}{:>7}{:>7}{:>7}\n", key.first, key.second, count[3],
-                        count[2], count[1], count[0]);
+    text += fmt::format("| {:<26} | {:<10} | {:>5} | {:>4} | {:>6} | {:>5} |\n", key.first,
+                        key.second, count[3], count[2], count[1], count[0]);
   return text;
 }
 

@@ -60,7 +60,7 @@ struct Differences {
 Differences compare(const std::vector<Row>& before, const std::vector<Row>& now,
                     const std::vector<std::string>& absent_sets);
 
-/// A table: how many cases of each set, by how far they can be answered, are right, fair, silent and wrong.
+/// A table in Markdown: how many cases of each set, by how far they can be answered, are right, fair, silent and wrong.
 std::string summary(const std::vector<Row>& rows);
 
 }  // namespace ringside::diag

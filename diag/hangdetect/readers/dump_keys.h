@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -7,68 +10,83 @@
 
 namespace ringside::hang {
 
-/// The keys of a dump that mean something to us; all others are skipped.
+/// The keys of a dump that mean something to us, as KEY(name, text); all others are skipped. The last ones are of
+/// ringside's own engine alone (engine/flight).
 /// source  PyTorch torch/csrc/distributed/c10d/FlightRecorder.hpp, versions 1.1 to 2.10
+#define RINGSIDE_DUMP_KEYS(KEY)                      \
+  KEY(Version, "version")                            \
+  KEY(Entries, "entries")                            \
+  KEY(PgConfig, "pg_config")                         \
+  KEY(PgStatus, "pg_status")                         \
+  KEY(NcclVersion, "nccl_version")                   \
+  KEY(CommLibVersion, "comm_lib_version")            \
+  KEY(RecordId, "record_id")                         \
+  KEY(PgId, "pg_id")                                 \
+  KEY(ProcessGroup, "process_group")                 \
+  KEY(SeqId, "seq_id")                               \
+  KEY(CollectiveSeqId, "collective_seq_id")          \
+  KEY(P2pSeqId, "p2p_seq_id")                        \
+  KEY(OpId, "op_id")                                 \
+  KEY(ProfilingName, "profiling_name")               \
+  KEY(TimeCreated, "time_created_ns")                \
+  KEY(InputSizes, "input_sizes")                     \
+  KEY(OutputSizes, "output_sizes")                   \
+  KEY(InputTypes, "input_dtypes")                    \
+  KEY(OutputTypes, "output_dtypes")                  \
+  KEY(State, "state")                                \
+  KEY(TimeStarted, "time_discovered_started_ns")     \
+  KEY(TimeCompleted, "time_discovered_completed_ns") \
+  KEY(Retired, "retired")                            \
+  KEY(Timeout, "timeout_ms")                         \
+  KEY(IsP2p, "is_p2p")                               \
+  KEY(Frames, "frames")                              \
+  KEY(Name, "name")                                  \
+  KEY(Filename, "filename")                          \
+  KEY(Line, "line")                                  \
+  KEY(Description, "desc")                           \
+  KEY(Ranks, "ranks")                                \
+  KEY(LastEnqueued, "last_enqueued_collective")      \
+  KEY(LastStarted, "last_started_collective")        \
+  KEY(LastCompleted, "last_completed_collective")    \
+  KEY(Reason, "reason")                              \
+  KEY(ReasonGroup, "reason_group")                   \
+  KEY(Root, "root")                                  \
+  KEY(Channel, "channel")                            \
+  KEY(Peer, "peer")                                  \
+  KEY(Direction, "direction")                        \
+  KEY(Messages, "messages")                          \
+  KEY(Waiting, "waiting")                            \
+  KEY(Protocol, "protocol")                          \
+  KEY(SlotSize, "slot_size")                         \
+  KEY(Index, "index")
+
 enum class Key : std::uint8_t {
   None,
-  // top level
-  Version,
-  Entries,
-  PgConfig,
-  PgStatus,
-  NcclVersion,
-  CommLibVersion,
-  // a call
-  RecordId,
-  PgId,
-  ProcessGroup,
-  SeqId,
-  CollectiveSeqId,
-  P2pSeqId,
-  OpId,
-  ProfilingName,
-  TimeCreated,
-  InputSizes,
-  OutputSizes,
-  InputTypes,
-  OutputTypes,
-  State,
-  TimeStarted,
-  TimeCompleted,
-  Retired,
-  Timeout,
-  IsP2p,
-  Frames,
-  // a frame; Name is also a group's
-  Name,
-  Filename,
-  Line,
-  // a group
-  Description,
-  Ranks,
-  LastEnqueued,
-  LastStarted,
-  LastCompleted,
-  // of ringside's own engine alone (engine/flight)
-  Reason,
-  ReasonGroup,
-  Root,
-  Channel,
-  Peer,
-  Direction,
-  Messages,
-  Waiting,
-  Protocol,
-  SlotSize,
-  Index,
+#define RINGSIDE_NAME(name, text) name,
+  RINGSIDE_DUMP_KEYS(RINGSIDE_NAME)
+#undef RINGSIDE_NAME
 };
-inline constexpr std::size_t kKeyCount = static_cast<std::size_t>(Key::Index) + 1;
+
+inline constexpr auto kKeyTexts = std::to_array<std::string_view>({
+#define RINGSIDE_TEXT(name, text) text,
+    RINGSIDE_DUMP_KEYS(RINGSIDE_TEXT)
+#undef RINGSIDE_TEXT
+});
+inline constexpr std::size_t kKeyCount = kKeyTexts.size() + 1;
 
 /// returns  Key::None for a text that is no key
-Key key_of(std::string_view text);
+inline Key key_of(std::string_view text) {
+  const auto found = std::find(kKeyTexts.begin(), kKeyTexts.end(), text);
+  return found == kKeyTexts.end() ? Key::None : static_cast<Key>(found - kKeyTexts.begin() + 1);
+}
 
 /// The whole of `text` as a number.
-std::optional<std::int64_t> parse_whole(std::string_view text);
+inline std::optional<std::int64_t> parse_whole(std::string_view text) {
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
 
 constexpr std::uint64_t mix(std::uint64_t seed, std::uint64_t value) {
   // The finaliser of splitmix64, over both.
