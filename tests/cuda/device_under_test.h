@@ -16,6 +16,10 @@ class DeviceUnderTest {
   [[nodiscard]] virtual DeviceLauncher launcher() = 0;
   /// Of the same launches. A user's stream is, on fibres, a FakeStream.
   [[nodiscard]] virtual DeviceQueue& queue() = 0;
+  /// Memory as cudaMalloc() gives it to a user's program: small pieces are cut from one block. Other processes can open it.
+  /// shape   at most 64 KiB together; on fibres the company shares memory
+  /// errors  System
+  virtual Result<std::byte*> take_piece(Bytes size) = 0;
 
   int dead_rank = -1;   ///< whose blocks end before they begin
   bool hangs = false;   ///< on fibres: whether its blocks stand still until they are stopped
@@ -40,6 +44,10 @@ struct DeviceCompany {
 
 /// How many there are that launches of ranks on one each can wait for each other; many of fibres.
 int device_count();
+
+/// Files that a device keeps open for each piece of memory that take_to_share() gave: fibres one, since the piece is a file;
+/// a GPU none.
+int files_kept_per_share();
 
 /// A fresh one.
 /// errors  System: there is none, and why
