@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "engine/cuda/device_queue.h"
 #include "engine/cuda/device_traffic.h"
@@ -53,10 +54,18 @@ int files_kept_per_share();
 /// errors  System: there is none, and why
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company = {});
 
+/// Whether that is because there is no device. Whatever else keeps one from opening is a failure.
+inline bool is_absent(const Error& error) {
+  return error.message.find("no NVIDIA driver") != std::string::npos ||
+         error.message.find("no CUDA-capable device") != std::string::npos;
+}
+
 }  // namespace ringside
 
 /// Skips the test with the reason where there is no device.
-#define RINGSIDE_DEVICE_OR_SKIP(name)                            \
-  const auto name##_made = ::ringside::make_device();            \
-  if (!name##_made) GTEST_SKIP() << name##_made.error().message; \
+#define RINGSIDE_DEVICE_OR_SKIP(name)                             \
+  const auto name##_made = ::ringside::make_device();             \
+  if (!name##_made && ::ringside::is_absent(name##_made.error())) \
+    GTEST_SKIP() << name##_made.error().message;                  \
+  ASSERT_TRUE(name##_made) << name##_made.error().message;        \
   ::ringside::DeviceUnderTest& name = **name##_made

@@ -56,7 +56,7 @@ Result<int> run_processes(const ProcessJob& job,
 bool is_without_device(const Result<int>& status) {
   if (status) return false;
   const std::string& why = status.error().message;
-  return why.find("no NVIDIA driver") != std::string::npos ||
+  return is_absent(status.error()) ||
          why.find("shares no memory by file descriptors") != std::string::npos;
 }
 

@@ -4,10 +4,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <tuple>
+#include <vector>
 
 #include "base/fd.h"
 #include "engine/cuda/process_executor.h"
@@ -79,12 +82,16 @@ class SharedCount {
 
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
-TEST_P(CudaProcesses, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
-  std::vector<DeviceCase> cases = integer_grid(3, GetParam().shares_memory());
+/// A test for each collective: where processes take turns on one GPU, all of them together take minutes.
+class CudaProcessGrid : public testing::TestWithParam<std::tuple<Way, Collective>> {};
+
+TEST_P(CudaProcessGrid, EveryAlgorithmGivesTheHostsBits) {
+  const auto& [way, collective] = GetParam();
+  std::vector<DeviceCase> cases = integer_grid(3, way.shares_memory());
+  std::erase_if(cases, [&](const DeviceCase& one) { return one.call.collective != collective; });
   const auto expected = host_answers(cases);
-  const auto status = run_processes(job_of(GetParam()), [&](const ProcessRank& rank) {
-    return run_cases(rank, cases, expected);
-  });
+  const auto status = run_processes(
+      job_of(way), [&](const ProcessRank& rank) { return run_cases(rank, cases, expected); });
   EXPECT_ENDS_WELL(status);
 }
 
@@ -392,6 +399,23 @@ TEST(CudaProcessesOfThreads, OpenMemoryByAddressWithinAProcessAndByFileBetweenTh
 
 INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::ValuesIn(all_ways()),
                          [](const auto& test) { return std::string(test.param.name); });
+
+std::vector<Collective> collectives_of_the_grid() {
+  std::vector<Collective> all;
+  for (const DeviceCase& test : integer_grid(3, true)) {
+    const bool is_known = std::ranges::find(all, test.call.collective) != all.end();
+    if (!is_known) all.push_back(test.call.collective);
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CudaProcessGrid,
+                         testing::Combine(testing::ValuesIn(all_ways()),
+                                          testing::ValuesIn(collectives_of_the_grid())),
+                         [](const auto& test) {
+                           return std::string(std::get<Way>(test.param).name) + "_" +
+                                  to_string(std::get<Collective>(test.param));
+                         });
 
 }  // namespace
 }  // namespace ringside

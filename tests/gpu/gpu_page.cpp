@@ -1,6 +1,6 @@
 // Measures what one GPU does, and prints tables in Markdown, one for each collective. tests/gpu/run.sh makes a page of it.
 //
-//   ringside_gpu_page [FILE]        ranks that share the GPU in one launch; FILE gets a row for each measured bar
+//   ringside_gpu_page [FILE]        ranks that share the GPU in one launch; FILE gets rows for the bars: the last row of each holds
 //   ringside_gpu_page --processes   ranks that are processes
 //   ringside_gpu_page --nccl        the same by NCCL, which needs a GPU for each of two ranks
 //   ringside_gpu_page --facts       one line about the GPU
@@ -47,6 +47,7 @@ struct Bar {
 constexpr Bar kOfCopies{4, 1_GiB, "1 GiB all-reduce of 4 ranks: bytes moved, of the rate of copies",
                         "80 %"};
 constexpr Bar kInGraph{2, 8_B, "8 B all-reduce of 2 ranks in a graph", "under 10 us"};
+constexpr const Bar* kBars[] = {&kOfCopies, &kInGraph};
 
 constexpr Nanoseconds kTimeout = std::chrono::seconds(20);
 /// Seconds of one size, or of one way between processes: each holds more than one wait that ends by its time-out.
@@ -63,7 +64,7 @@ const Bar* bar_of(const Table& table, Bytes bytes) {
       table.wishes.protocol) {
     return nullptr;
   }
-  for (const Bar* const bar : {&kOfCopies, &kInGraph}) {
+  for (const Bar* const bar : kBars) {
     if (bar->nranks == table.nranks && bar->bytes == bytes) return bar;
   }
   return nullptr;
@@ -285,6 +286,11 @@ Result<int> print_nccl() {
 bool print_all(const char* bars_path) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> bars(
       bars_path == nullptr ? nullptr : std::fopen(bars_path, "w"), std::fclose);
+  if (bars != nullptr) {
+    for (const Bar* const bar : kBars)
+      fmt::print(bars.get(), "| {} | | {} | not run |\n", bar->what, bar->asked);
+    std::fflush(bars.get());
+  }
   bool is_fine = true;
   for (const Table& table : tables()) is_fine = print(table, bars.get()) && is_fine;
   return is_fine;
