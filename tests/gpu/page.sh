@@ -23,7 +23,7 @@ verdict() {
   elif ((${#words[@]})); then
     echo "FAILED: $(join '; ' "${words[@]}")"
   elif [[ $left != 0 ]]; then
-    echo "incomplete: tests that no time was left for: $left; what ran is fine"
+    echo "incomplete: tests that no time was left for: $left$(awk '$2 == "left" && NF > 3 {print " (" $1 " was running)"}' "$logs/results.txt" | paste -sd' '); what ran is fine"
   else
     status=0
     missed=$(bars | grep -c -E '\| (missed|not run) \|$')

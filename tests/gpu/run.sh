@@ -138,15 +138,16 @@ run_tests "$(share 24)" "$tests" '*'
 
 # tables_of SECONDS TITLE OPTION..
 tables_of() {
-  local before outcome seconds=$1 title=$2
+  local before outcome lines line seconds=$1 title=$2
   shift 2
   before=$(stat -c %s "$logs/tables.md")
   bounded "$seconds" "$(share 8)" "$logs/tables.md" "$tables" "$@"
   outcome=$?
   [[ $outcome == 0 ]] && return
   [[ $outcome == 1 ]] || wrong "$title: $(ending "$outcome")"
-  tail -c +$((before + 1)) "$logs/tables.md" | grep -E 'failed:|^Failed|^After the last' | head -20 | while read -r line; do wrong "$title: $line"; done
-  [[ $outcome == 1 ]] && wrong "$title: a size failed or has wrong elements"
+  lines=$(tail -c +$((before + 1)) "$logs/tables.md" | grep -E 'failed:|^Failed|^After the last' | head -20)
+  [[ -z $lines && $outcome == 1 ]] && lines="wrong elements"
+  while read -r line; do [[ -n $line ]] && wrong "$title: $line"; done <<< "$lines"
 }
 begin_stage "tables"
 tables_of "$(share 24)" "tables" "$logs/bars.md"

@@ -52,6 +52,7 @@ case $1 in
     echo '| 1 GiB | | 80 % | not run |' > "$1"
     [[ $RINGSIDE_STANDIN_TABLES == crash ]] && kill -SEGV $$
     [[ $RINGSIDE_STANDIN_TABLES == fail ]] && { echo '| 8 | failed: time-out | |'; exit 1; }
+    [[ $RINGSIDE_STANDIN_TABLES == wrong ]] && exit 1
     [[ $RINGSIDE_STANDIN_TABLES == deaf ]] && { trap '' TERM; while :; do sleep 1; done; }
     echo '| 1 GiB | 91.0 % | 80 % | held |' >> "$1"
     echo '## four ranks' ;;
@@ -75,8 +76,11 @@ while kill -0 $pid 2> /dev/null; do
 done
 wait $pid
 status=$?
-[[ $RINGSIDE_STANDIN == fail ]] && sed -i 's|^.       OK . AT|[  FAILED  ] AT|; T; q1' "$log"
-exit $((status + $?))
+if [[ $RINGSIDE_STANDIN == fail ]] && grep -q -F '[       OK ] AT' "$log"; then
+  sed -i 's|^.       OK . AT|[  FAILED  ] AT|' "$log"
+  status=1
+fi
+exit $status
 """
 
 
@@ -156,6 +160,8 @@ class StandIns(RunTest):
         self.assertRegex(page.row("tests"), r"13 passed, 0 failed, 2 skipped, 0 not run")
         self.assertRegex(page.row("every type and operation"), "2 passed.*held")
         self.assertRegex(page.row("skipped"), "2 x needs 4 GPUs")
+        # What takes longest comes last.
+        self.assertRegex(page.logs["logs/results.txt"].splitlines()[-1], "CudaProcessGrid.* ringside_gpu_processes_test")
 
     def test_failing(self):
         page = self.run_page(RINGSIDE_STANDIN="fail")
@@ -169,7 +175,9 @@ class StandIns(RunTest):
         page = self.run_page(RINGSIDE_STANDIN="break_context")
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertRegex(page.row("every type and operation"), "2 passed, 0 failed.*held")
+        self.assertRegex(page.row("tests"), r"12 passed, 1 failed, 2 skipped, 0 not run")
+        # Only once, since no test runs in the process behind it.
+        self.assertEqual(page.logs["logs/tests.log"].count("an illegal memory access"), 1)
 
     def test_a_victim_of_other_tests_passes_alone(self):
         page = self.run_page(RINGSIDE_STANDIN="fail_in_company")
@@ -214,6 +222,12 @@ class StandIns(RunTest):
     def test_deaf_to_sigterm(self):
         self.hang("deaf")
 
+    def test_what_prints_for_ever_takes_no_more_than_its_stage(self):
+        page = self.run_page(seconds=20, RINGSIDE_STANDIN="chatter")
+        self.assertEqual(page.status, 1, page.text)
+        self.assertRegex(page.verdict, r"^incomplete: .*: 6 \(CudaMiddle.DoesAsItIsTold was running\); what ran is fine")
+        self.assertIn("## two processes", page.text)
+
     def test_a_gpu_that_does_not_open_fails_the_page(self):
         page = self.run_page(RINGSIDE_STANDIN_TABLES="closed")
         self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 1"), page.text)
@@ -238,6 +252,11 @@ class StandIns(RunTest):
         self.assertIn("- tables:   8   failed: time-out", page.text)
         self.assertIn("## two processes", page.text)
 
+    def test_wrong_elements_in_a_table(self):
+        page = self.run_page(RINGSIDE_STANDIN_TABLES="wrong")
+        self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 1"), page.text)
+        self.assertIn("- tables: wrong elements", page.text)
+
     def test_tables_deaf_to_sigterm_leave_the_tests(self):
         page = self.run_page(RINGSIDE_STANDIN_TABLES="deaf")
         self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 1"), page.text)
@@ -254,6 +273,13 @@ class StandIns(RunTest):
         page = self.run_page()
         self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 2"), page.text)
         self.assertIn("- ringside_gpu_processes_test has no tests -*CudaProcessGrid*", page.text)
+
+    def test_tests_that_no_time_is_left_for_are_no_success(self):
+        slow = "#!/bin/bash\n[[ $* == *list_tests* ]] || for i in {1..40}; do echo; sleep 0.2; done\n"
+        self.put("binaries/ringside_gpu_processes_test", f"{slow}unset RINGSIDE_STANDIN\nexec {STANDIN} \"$@\"\n")
+        page = self.run_page(seconds=12)
+        self.assertEqual(page.status, 1, page.text)
+        self.assertRegex(page.verdict, "^incomplete: tests that no time was left for: [0-9]+; what ran is fine")
 
     def test_the_driver_stays_open_between_programs(self):
         page = self.run_page()
@@ -284,7 +310,9 @@ class StandIns(RunTest):
 
 
 class OnFibres(RunTest):
-    """In the time that a GPU would be given."""
+    """In the time that a GPU is given. A machine that is busy with something else may need more: RINGSIDE_GPU_SECONDS."""
+
+    SECONDS = int(os.environ.get("RINGSIDE_GPU_SECONDS", 460))
 
     def setUp(self):
         if FIBRES is None:
@@ -292,8 +320,8 @@ class OnFibres(RunTest):
         super().setUp()
 
     def run_fibres(self, what):
-        page = self.run_page(seconds=460, RINGSIDE_STANDIN=what)
-        self.assertLess(page.seconds, 480)
+        page = self.run_page(seconds=self.SECONDS, RINGSIDE_STANDIN=what)
+        print(f"{what}: {page.seconds:.0f} s", file=sys.stderr)
         self.assert_complete(page)
         return page
 
@@ -316,15 +344,15 @@ class OnFibres(RunTest):
         self.assert_found("crash", "crashed: signal 11 (SIGSEGV)")
 
     def test_hanging(self):
-        self.assert_found("hang", "hung: no output for 33 s")
+        self.assert_found("hang", "hung: no output for ")
 
     def test_deaf_to_sigterm(self):
-        self.assert_found("deaf", "hung: no output for 33 s")
+        self.assert_found("deaf", "hung: no output for ")
 
 
 if __name__ == "__main__":
     STANDIN = Path(sys.argv.pop(1)).resolve()
     if sys.argv[1:2] == ["--fibres"]:
         FIBRES = Path(sys.argv[2]).resolve()
-        sys.argv[1:3] = sys.argv[3:] or ["OnFibres"]
+        sys.argv[1:] = sys.argv[3:] or ["OnFibres"]
     unittest.main(verbosity=2)

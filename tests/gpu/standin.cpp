@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 
@@ -32,6 +33,11 @@ TEST(CudaMiddle, DoesAsItIsTold) {
   if (what == "deaf") ::signal(SIGTERM, SIG_IGN);
   if (what == "leave_child" && ::fork() == 0) {
     for (;;) ::pause();
+  }
+  while (what == "chatter") {
+    std::puts("still here");
+    std::fflush(stdout);
+    ::usleep(100'000);
   }
   if (what == "hang" || what == "deaf") {
     for (;;) ::pause();

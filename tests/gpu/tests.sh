@@ -37,7 +37,8 @@ run_tests() {
     cat "$log" >> "$logs/tests.log"
     results_of "$program" "$log" > "$logs/here"
     if [[ $why == "not done"* || $why == "no time"* ]]; then
-      sed -i '/^[^ ]* open /d' "$logs/here" # the stage's time is up, for which this test need not be at fault
+      # The stage's time is up, for which this test need not be at fault.
+      sed -i -E 's/^([^ ]+) open (.*)/\1 left \2 was running/' "$logs/here"
     else
       how=$(ending "$outcome") word=crashed
       [[ $how == *:* ]] && word=${how%%:*} how=${how#*: }
@@ -48,8 +49,9 @@ run_tests() {
       fi
     fi
     cat "$logs/here" >> "$logs/results.txt"
-    [[ -s $logs/here && $is_over == no ]] || break
+    [[ -s $logs/here ]] || break
     awk 'NR == FNR {done[$1]; next} !($1 in done)' "$logs/here" "$pending" > "$pending.next" && mv "$pending.next" "$pending"
+    [[ $is_over == no ]] || break
   done
   sed "s/\$/ left $(basename "$program")/" "$pending" >> "$logs/results.txt"
 }
