@@ -12,7 +12,9 @@ struct GpuSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< bytes_to_choose_by()
   int nranks = 1;
-  int sharing = 1;  ///< ranks whose blocks are in one launch
+  /// Ranks whose blocks have to be resident on one GPU at a time: those of one launch, and processes that share a GPU. Under
+  /// MPS the launches of these run side by side; without it they take turns, and fewer channels do no harm.
+  int sharing = 1;
   /// Whether connections keep LL128's lines whole: those through memory of hosts or by PCIe do not.
   bool keeps_lines = true;
   int multiprocessors = 1;
@@ -36,7 +38,7 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
 /// measured yet; bench shows what they should be (--algo, --proto, --channels). Nor is nvls, which runs where it is
 /// wished for: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
-/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors.
+/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors for all that share them.
 ///         Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
 

@@ -111,7 +111,7 @@ struct DeviceBlock {
   std::int32_t channel = 0;
   std::int32_t element = 1;  ///< bytes
   std::int32_t warps_per_strand = 1;
-  std::int32_t slots = kSlots;
+  std::int32_t slots = kSlots;  ///< a power of two
   std::int64_t slot = 0;        ///< data bytes that a message has at most
   std::int64_t timeout_ns = 0;  ///< a wait that takes longer fails
   Protocol protocol = Protocol::Simple;

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "engine/cuda/device_call.h"
+#include "engine/cuda/device_steps.h"
 #include "engine/cuda/device_wait.h"
 
 namespace ringside {
@@ -74,10 +75,13 @@ class DeviceCredits {
       if (credit.window > 0) {
         output += windows.offsets[credit.window * windows.ranks + block_.send_ends[end].peer];
       }
-      outputs_[end] = output;
+      machine_.each_lane([&](int lane) {
+        if (lane == 0) machine_.warp_memory().outputs[end] = output;
+      });
       is_known_ |= std::uint64_t{1} << end;
+      return output;
     }
-    return outputs_[end];
+    return machine_.warp_memory().outputs[end];
   }
   /// A place in it, by what DeviceSlice::place says of it.
   [[nodiscard]] RINGSIDE_HD std::int64_t shifted(int end, std::int64_t place) const {
@@ -98,9 +102,9 @@ class DeviceCredits {
 
   Machine& machine_;
   const DeviceBlock& block_;
-  std::byte* outputs_[kMostDeviceEnds];  ///< of those who receive; null: slots
-  std::uint64_t is_known_ = 0;           ///< a bit an end
-  bool has_window_ = false;              ///< others may reach this rank's output
+  std::uint64_t is_known_ =
+      0;  ///< a bit an end whose receiver's output is known: null where messages go through slots
+  bool has_window_ = false;  ///< others may reach this rank's output
 };
 
 }  // namespace ringside

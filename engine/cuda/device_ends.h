@@ -11,7 +11,7 @@
 namespace ringside {
 
 /// The ends of one block as one warp of one strand sees them: which message is next on each, and the waits that
-/// guard it. Each warp counts for itself and all count alike, so that none has to be told.
+/// guard it. Each warp counts for itself (DeviceWarpMemory) and all count alike, so that none has to be told.
 ///
 /// Ordering   every load of a counter is ld.acquire.sys, every store st.release.sys: what a sender has stored
 ///            into a slot before its tail is seen by whoever has seen the tail, and what a receiver has loaded
@@ -29,7 +29,7 @@ class DeviceEnds {
  public:
   RINGSIDE_HD DeviceEnds(Machine& machine, const DeviceBlock& block)
       : machine_(machine), block_(block), credits_(machine, block) {
-    steps_.load(block);
+    steps().load(machine, block);
   }
 
   /// Calls visit(end) for each end behind the ports, in the order of reduction.
@@ -46,15 +46,15 @@ class DeviceEnds {
     });
   }
 
-  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return steps_.recv[end]; }
-  [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return steps_.send[end]; }
+  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return steps().recv[end]; }
+  [[nodiscard]] RINGSIDE_HD std::uint64_t send_step(int end) const { return steps().send[end]; }
 
   /// Where the next message of an end lies; of one with `multicast`, in the slots of all members.
   [[nodiscard]] RINGSIDE_HD const std::byte* recv_slot(int end) const {
-    return slot_of(block_.recv_ends[end], steps_.recv[end]);
+    return slot_of(block_.recv_ends[end], recv_step(end));
   }
   [[nodiscard]] RINGSIDE_HD std::byte* send_slot(int end) const {
-    return slot_of(block_.send_ends[end], steps_.send[end]);
+    return slot_of(block_.send_ends[end], send_step(end));
   }
 
   [[nodiscard]] RINGSIDE_HD DeviceCredits<Machine>& credits() { return credits_; }
@@ -64,27 +64,28 @@ class DeviceEnds {
   RINGSIDE_HD bool wait_for_room(Ports to, const DirectStep& direct = {}) {
     DeviceWait<Machine> wait(machine_, block_);
     int waits_on = -1;
-    bool has_looked = false, is_credit = false;
+    bool is_credit = false;
     for_each_send(to, [&](int end) {
       if (waits_on < 0 && !credits_.wait_for(end, direct, wait)) {
         waits_on = end;
         is_credit = true;
       }
       if (waits_on >= 0 || credits_.output_of(end, direct) != nullptr) return;
-      while (waits_on < 0 && steps_.send[end] >= steps_.room_until[end]) {
-        has_looked = true;
+      const std::uint64_t step = send_step(end);
+      std::uint64_t room = steps().room_until[end];
+      if (step < room) return;
+      while (waits_on < 0 && step >= room) {
         // Lane 0's answer for all: each might see another one, and part from the warp.
         const std::uint64_t head = machine_.from_first_lane(
             [&] { return machine_.load_acquire(block_.send_ends[end].head); });
-        steps_.room_until[end] = head + static_cast<std::uint64_t>(block_.slots);
-        if (steps_.send[end] >= steps_.room_until[end] &&
-            wait.is_over(block_.send_ends[end].step)) {
-          waits_on = end;
-        }
+        room = head + static_cast<std::uint64_t>(block_.slots);
+        if (step >= room && wait.is_over(block_.send_ends[end].step)) waits_on = end;
       }
+      // What lane 0 has acquired holds for the other lanes behind the barrier of the warp that ends this.
+      machine_.each_lane([&](int lane) {
+        if (lane == 0) steps().room_until[end] = room;
+      });
     });
-    if (has_looked)
-      machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
     if (waits_on < 0) wait.end();
     if (waits_on >= 0) report(wait.outcome(), waits_on, is_credit ? 2 : 1);
     return waits_on < 0;
@@ -98,7 +99,7 @@ class DeviceEnds {
     for_each_recv(from, [&](int end) {
       std::uint64_t* const tail = block_.recv_ends[end].tail;
       while (waits_on < 0 && !machine_.all_lanes([&](int lane) {
-        return lane != 0 || machine_.load_acquire(tail) > steps_.recv[end];
+        return lane != 0 || machine_.load_acquire(tail) > recv_step(end);
       })) {
         if (wait.is_over(block_.recv_ends[end].step)) waits_on = end;
       }
@@ -117,7 +118,7 @@ class DeviceEnds {
       mine.peer = waits_for != 0 ? block_.send_ends[end].peer : block_.recv_ends[end].peer;
       mine.waits_for_room = waits_for;
       mine.end = static_cast<std::uint32_t>(end);
-      mine.step = waits_for != 0 ? steps_.send[end] : steps_.recv[end];
+      mine.step = waits_for != 0 ? send_step(end) : recv_step(end);
       mine.outcome = outcome;
       if (outcome == DeviceOutcome::TimedOut)
         machine_.store_flag(&block_.control->abort, DeviceControl::kByKernel);
@@ -133,42 +134,51 @@ class DeviceEnds {
       int turn = 0;
       for_each_recv(from, [&](int end) {
         if (turn++ % kLanesOfWarp != lane) return;
-        machine_.store_release(block_.recv_ends[end].head, steps_.recv[end] + 1);
-        machine_.store_relaxed(block_.recv_ends[end].step, steps_.recv[end] + 1);
+        machine_.store_release(block_.recv_ends[end].head, recv_step(end) + 1);
+        machine_.store_relaxed(block_.recv_ends[end].step, recv_step(end) + 1);
       });
       for_each_send(to, [&](int end) {
         if (turn++ % kLanesOfWarp != lane) return;
         const DeviceEnd& to_end = block_.send_ends[end];
-        machine_.store_relaxed(to_end.step, steps_.send[end] + 1);
-        to_end.step[DeviceSteps::kRoomAt] = steps_.room_until[end];
+        const std::uint64_t step = send_step(end);
+        machine_.store_relaxed(to_end.step, step + 1);
+        to_end.step[DeviceSteps::kRoomAt] = steps().room_until[end];
         if (to_end.sizes != nullptr) {
-          to_end.sizes[slot_index(steps_.send[end])] = static_cast<std::uint32_t>(bytes);
+          to_end.sizes[slot_index(step)] = static_cast<std::uint32_t>(bytes);
         } else if (has_flags) {
           return;
         }
-        machine_.store_release(to_end.tail, steps_.send[end] + 1);
+        machine_.store_release(to_end.tail, step + 1);
       });
     });
   }
 
   /// Every warp: on to the next message.
   RINGSIDE_HD void advance(Ports from, Ports to) {
-    for_each_recv(from, [&](int end) { ++steps_.recv[end]; });
-    for_each_send(to, [&](int end) { ++steps_.send[end]; });
+    machine_.sync_warp();  // a lane may still read its step
+    machine_.each_lane([&](int lane) {
+      for_each_recv(from, [&](int end) {
+        if (end % kLanesOfWarp == lane) ++steps().recv[end];
+      });
+      for_each_send(to, [&](int end) {
+        if (end % kLanesOfWarp == lane) ++steps().send[end];
+      });
+    });
   }
 
  private:
+  [[nodiscard]] RINGSIDE_HD DeviceSteps& steps() const { return machine_.warp_memory().steps; }
   [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
     std::byte* const slots = end.multicast != nullptr ? end.multicast : end.slots;
     return slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
   }
   [[nodiscard]] RINGSIDE_HD std::uint32_t slot_index(std::uint64_t step) const {
-    return static_cast<std::uint32_t>(step % static_cast<std::uint32_t>(block_.slots));
+    // A division of 64 bits takes a GPU some hundred instructions.
+    return static_cast<std::uint32_t>(step) & static_cast<std::uint32_t>(block_.slots - 1);
   }
 
   Machine& machine_;
   const DeviceBlock& block_;
-  DeviceSteps steps_;
   DeviceCredits<Machine> credits_;
 };
 

@@ -1,42 +1,51 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "engine/cuda/device_call.h"
 
 namespace ringside {
 
-/// Which message is next on each of a block's ends: a thread's own, from call to call in DeviceEnd::step.
+/// The next message of each of a block's ends, kept from call to call in DeviceEnd::step.
 ///
-/// Cost  a short call is mostly waits for memory: loads of several ends go side by side, and where there is known to be room no
-///       call asks for it again
+/// Cost  a short call is mostly waits for memory: each lane loads an end, so the loads overlap, and a call does not ask again
+///       for room that is known
 struct DeviceSteps {
   static constexpr int kRoomAt = 2;  ///< in DeviceEnd::step
 
   std::uint64_t recv[kMostDeviceEnds];
   std::uint64_t send[kMostDeviceEnds];
-  std::uint64_t room_until[kMostDeviceEnds];  ///< what may be sent without a look at the head
+  std::uint64_t room_until[kMostDeviceEnds];  ///< messages below this need no look at the head
 
-  RINGSIDE_HD void load(const DeviceBlock& block) {
-    constexpr int kTogether = 4;
-    const int most = block.recv_count > block.send_count ? block.recv_count : block.send_count;
-    for (int first = 0; first < most; first += kTogether) {
-      const std::uint64_t* recv_at[kTogether];
-      const std::uint64_t* send_at[kTogether];
-      RINGSIDE_UNROLL
-      for (int i = 0; i < kTogether; ++i) {
-        recv_at[i] = first + i < block.recv_count ? block.recv_ends[first + i].step : nullptr;
-        send_at[i] = first + i < block.send_count ? block.send_ends[first + i].step : nullptr;
+  template <typename Machine>
+  RINGSIDE_HD void load(Machine& machine, const DeviceBlock& block) {
+    machine.each_lane([&](int lane) {
+      const int count = block.recv_count + block.send_count;
+      for (int turn = lane; turn < count; turn += kLanesOfWarp) {
+        const int end = turn - block.recv_count;
+        if (end < 0) {
+          recv[turn] = block.recv_ends[turn].step[0];
+        } else {
+          const std::uint64_t* const kept = block.send_ends[end].step;
+          const std::uint64_t step = kept[0], room = kept[kRoomAt];
+          send[end] = step;
+          room_until[end] = room;
+        }
       }
-      RINGSIDE_UNROLL
-      for (int i = 0; i < kTogether; ++i) {
-        if (recv_at[i] != nullptr) recv[first + i] = recv_at[i][0];
-        if (send_at[i] == nullptr) continue;
-        send[first + i] = send_at[i][0];
-        room_until[first + i] = send_at[i][kRoomAt];
-      }
-    }
+    });
   }
+};
+
+/// What a warp keeps of its block's ends: Machine::warp_memory(). Its lanes share it, in shared memory on a GPU: arrays that are
+/// indexed by end take 3 KiB, which CUDA would reserve for each thread that the GPU can hold.
+///
+/// Ordering  one lane writes an entry, and a barrier of the warp separates that from the other lanes' reads
+struct DeviceWarpMemory {
+  DeviceSteps steps;
+  std::byte* outputs[kMostDeviceEnds];            ///< DeviceCredits
+  const std::byte* sources[kMostDeviceEnds - 1];  ///< DevicePlaces: all but the first
+  std::byte* targets[kMostDeviceEnds - 1];
 };
 
 }  // namespace ringside

@@ -2,7 +2,9 @@
 
 #include <cstdint>
 
+#include "engine/cuda/device_steps.h"
 #include "engine/cuda/gpu_multimem.cuh"
+#include "engine/cuda/kernels.h"
 #include "engine/cuda/pack.h"
 
 namespace ringside {
@@ -29,12 +31,22 @@ class GpuMachine {
   __device__ explicit GpuMachine(bool is_one_gpu) : is_one_gpu_(is_one_gpu) {}
 
   /// Parts the warps anew.
-  __device__ void begin_work(int /*work*/, int warps_per_strand) { warps_ = warps_per_strand; }
+  __device__ void begin_work(int /*work*/, int warps_per_strand) {
+    warps_ = warps_per_strand;
+    strand_ = warp_of_block() / warps_per_strand;
+    warp_ = warp_of_block() % warps_per_strand;
+  }
 
   [[nodiscard]] __device__ int warp_of_block() const { return static_cast<int>(threadIdx.x) / 32; }
-  [[nodiscard]] __device__ int strand() const { return warp_of_block() / warps_; }
-  [[nodiscard]] __device__ int warp() const { return warp_of_block() % warps_; }
+  [[nodiscard]] __device__ int strand() const { return strand_; }
+  [[nodiscard]] __device__ int warp() const { return warp_; }
   [[nodiscard]] __device__ int warps() const { return warps_; }
+
+  /// Of this lane's warp.
+  [[nodiscard]] __device__ DeviceWarpMemory& warp_memory() const {
+    __shared__ DeviceWarpMemory of_warps[kMostThreadsOfBlock / kLanesOfWarp];
+    return of_warps[warp_of_block()];
+  }
 
   /// What lanes meet nowhere in: each goes its own way, and they come together behind it.
   template <typename Do>
@@ -171,7 +183,7 @@ class GpuMachine {
   __device__ void pause() {}
 
  private:
-  int warps_ = 1;
+  int warps_ = 1, strand_ = 0, warp_ = 0;
   bool is_one_gpu_;
 };
 

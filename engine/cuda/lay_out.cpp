@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstring>
 
+#include "base/assert.h"
 #include "engine/collectives/flatten.h"
 #include "engine/runtime/host_ports.h"
 
@@ -145,6 +147,8 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   at.block.channel = channel;
   at.block.element = static_cast<std::int32_t>(size_of(shape.type).value);
   at.block.slots = links.slots();
+  RINGSIDE_ASSERT(std::has_single_bit(static_cast<unsigned>(at.block.slots)), "{} slots",
+                  at.block.slots);
   at.block.slot = static_cast<std::int64_t>(choice.slot.value);
   at.block.timeout_ns = shape.timeout.count();
   at.block.warps_per_strand = shape.warps_per_strand;

@@ -34,7 +34,7 @@ class DeviceLinks {
   /// Where a group's slots lie for one of its members.
   /// errors  System: no memory.  Unsupported: no switch joins these ranks' memory
   virtual Result<SwitchSlots> slots_of(const SwitchName& name, Rank member);
-  /// Messages that a connection holds.
+  /// Messages that a connection holds: a power of two.
   [[nodiscard]] virtual int slots() const = 0;
 };
 

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// Addresses of some ends' slots, or of where messages end. Of most steps there is one, which stays in a register.
+/// Addresses of some ends' slots, or of where messages end. Most steps have one, which stays in a register.
 template <typename Byte>
 struct DevicePlaces {
   int count = 0;  ///< without `multicast`
@@ -15,9 +15,10 @@ struct DevicePlaces {
   /// reads the input, since heads put their share into the switch like everybody (nvls.h). Null: none
   Byte* multicast = nullptr;
   Byte* first = nullptr;
-  Byte* others[kMostDeviceEnds - 1];
+  Byte** others = nullptr;  ///< of the warp, DeviceWarpMemory: behind the first
 
-  RINGSIDE_HD void add(Byte* place, bool is_multicast) {
+  template <typename Machine>
+  RINGSIDE_HD void add(Machine& machine, Byte* place, bool is_multicast) {
     if (is_multicast) {
       multicast = place;
       return;
@@ -25,7 +26,9 @@ struct DevicePlaces {
     if (count == 0) {
       first = place;
     } else {
-      others[count - 1] = place;
+      machine.each_lane([&](int lane) {
+        if (lane == 0) others[count - 1] = place;
+      });
     }
     ++count;
   }

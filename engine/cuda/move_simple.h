@@ -23,12 +23,14 @@ struct DeviceSlice {
 
 /// Where all of a slice comes from and goes to.
 template <typename Machine>
-RINGSIDE_HD void find_places(const DeviceBlock& block, DeviceEnds<Machine>& ends,
+RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice, DeviceMove& move) {
   std::uintptr_t addresses = 0;
   const auto meets = [&](const std::byte* place) {
     addresses |= reinterpret_cast<std::uintptr_t>(place);
   };
+  move.from.others = machine.warp_memory().sources;
+  move.to.others = machine.warp_memory().targets;
   move.bytes = slice.bytes;
   move.reads_input = slice.parts.reads_input;
   move.input = slice.input;
@@ -40,10 +42,10 @@ RINGSIDE_HD void find_places(const DeviceBlock& block, DeviceEnds<Machine>& ends
   if (move.reads_input) meets(slice.input);
   if (slice.parts.writes_output) meets(slice.output);
   if (is_there) {
-    move.from.add(slice.output, false);
+    move.from.add(machine, slice.output, false);
   } else {
     ends.for_each_recv(slice.from, [&](int end) {
-      move.from.add(ends.recv_slot(end), block.recv_ends[end].multicast != nullptr);
+      move.from.add(machine, ends.recv_slot(end), block.recv_ends[end].multicast != nullptr);
     });
   }
   ends.for_each_send(slice.to, [&](int end) {
@@ -51,7 +53,7 @@ RINGSIDE_HD void find_places(const DeviceBlock& block, DeviceEnds<Machine>& ends
     std::byte* const place =
         output == nullptr ? ends.send_slot(end) : output + ends.credits().shifted(end, slice.place);
     meets(place);
-    move.to.add(place, block.send_ends[end].multicast != nullptr);
+    move.to.add(machine, place, block.send_ends[end].multicast != nullptr);
   });
   move.is_aligned = addresses % sizeof(Pack) == 0;
 }
@@ -85,7 +87,7 @@ RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceE
   if (is_head && machine.warp() == 0) machine.fence_aliases();
   if (machine.any_in_strand(!is_there)) return false;
   DeviceMove move;
-  find_places(block, ends, slice, move);
+  find_places(machine, block, ends, slice, move);
   const std::int64_t packs = move.to.is_any() || move.writes_output ? ceil_div(slice.bytes, 16) : 0;
   const std::int64_t whole = move.is_aligned ? slice.bytes / 16 : 0;
   const std::int64_t lanes = std::int64_t{machine.warps()} * kLanesOfWarp;

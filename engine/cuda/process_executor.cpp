@@ -72,6 +72,7 @@ class CudaProcessExecutor final : public Executor {
     return choose_on_gpu({.collective = call.collective,
                           .bytes = bytes_to_choose_by(call, nranks()),
                           .nranks = nranks(),
+                          .sharing = links_->ranks_per_gpu(),
                           .keeps_lines = links_->keeps_lines(),
                           .multiprocessors = device_.multiprocessors,
                           .type = call.type,

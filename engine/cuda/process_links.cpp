@@ -133,6 +133,15 @@ bool ProcessLinks::find_switch() const {
   return true;
 }
 
+int ProcessLinks::ranks_per_gpu() const {
+  std::ptrdiff_t most = 1;
+  for (const DevicePlace& place : places_) {
+    if (place.id == DeviceId{}) continue;  // which GPU it is, is unknown
+    most = std::max(most, std::ranges::count(places_, place.id, &DevicePlace::id));
+  }
+  return static_cast<int>(most);
+}
+
 const TransportEnd& ProcessLinks::end_between(const ConnectionId& id) const {
   const bool receives = id.to == static_cast<std::uint32_t>(to_int(bootstrap_.rank()));
   if (receives) return connections_->recv_end(host_id(id));

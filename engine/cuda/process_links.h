@@ -94,6 +94,8 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
   /// Whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
   [[nodiscard]] bool has_switch() const { return has_switch_; }
+  /// Ranks that use the same GPU, on the GPU that most ranks use; 1 where no rank shares its GPU. Equal on all ranks.
+  [[nodiscard]] int ranks_per_gpu() const;
   [[nodiscard]] const HostLayout& layout() const { return connections_->layout(); }
 
   void abort() noexcept { connections_->abort(); }

@@ -36,5 +36,24 @@ TEST(CudaProcessAgreement, RanksOfUnequalGpusTakeAsManyChannels) {
   EXPECT_EQ(*status, 0);
 }
 
+// Under MPS the grids of processes that share a GPU run side by side, so all of their blocks need a multiprocessor each. Every rank of
+// a ProcessJob has 64.
+TEST(CudaProcessAgreement, RanksThatShareAGpuShareItsMultiprocessors) {
+  for (const auto& [gpus, channels] : {std::pair(1, 16), std::pair(2, 32), std::pair(4, 64)}) {
+    const ProcessJob job{
+        .nranks = 4, .shares_by = MemoryWay::File, .has_switch = true, .gpus = gpus};
+    const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
+      const CollectiveCall call{.count = 1 << 26};
+      rank.communicator.set_wishes({});
+      RINGSIDE_TRY(const Choice choice, rank.communicator.choose(call));
+      if (choice.nchannels != channels) return 1;
+      rank.communicator.set_wishes({.nchannels = channels + 1});
+      return rank.communicator.choose(call) ? 2 : 0;
+    });
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_EQ(*status, 0) << gpus << " GPUs";
+  }
+}
+
 }  // namespace
 }  // namespace ringside

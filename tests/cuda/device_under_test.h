@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "engine/cuda/device_queue.h"
 #include "engine/cuda/device_traffic.h"
@@ -16,6 +17,10 @@ class DeviceUnderTest {
   [[nodiscard]] virtual DeviceLauncher launcher() = 0;
   /// Of the same launches. A user's stream is, on fibres, a FakeStream.
   [[nodiscard]] virtual DeviceQueue& queue() = 0;
+  /// Memory as cudaMalloc() gives it to a user's program: small pieces are cut from one block. Other processes can open it.
+  /// shape   at most 64 KiB together; on fibres the company shares memory
+  /// errors  System
+  virtual Result<std::byte*> take_piece(Bytes size) = 0;
 
   int dead_rank = -1;   ///< whose blocks end before they begin
   bool hangs = false;   ///< on fibres: whether its blocks stand still until they are stopped
@@ -41,14 +46,26 @@ struct DeviceCompany {
 /// How many there are that launches of ranks on one each can wait for each other; many of fibres.
 int device_count();
 
+/// Files that a device keeps open for each piece of memory that take_to_share() gave: fibres one, since the piece is a file;
+/// a GPU none.
+int files_kept_per_share();
+
 /// A fresh one.
 /// errors  System: there is none, and why
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company = {});
 
+/// Whether that is because there is no device. Whatever else keeps one from opening is a failure.
+inline bool is_absent(const Error& error) {
+  return error.message.find("no NVIDIA driver") != std::string::npos ||
+         error.message.find("no CUDA-capable device") != std::string::npos;
+}
+
 }  // namespace ringside
 
 /// Skips the test with the reason where there is no device.
-#define RINGSIDE_DEVICE_OR_SKIP(name)                            \
-  const auto name##_made = ::ringside::make_device();            \
-  if (!name##_made) GTEST_SKIP() << name##_made.error().message; \
+#define RINGSIDE_DEVICE_OR_SKIP(name)                             \
+  const auto name##_made = ::ringside::make_device();             \
+  if (!name##_made && ::ringside::is_absent(name##_made.error())) \
+    GTEST_SKIP() << name##_made.error().message;                  \
+  ASSERT_TRUE(name##_made) << name##_made.error().message;        \
   ::ringside::DeviceUnderTest& name = **name##_made

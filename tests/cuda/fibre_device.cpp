@@ -28,6 +28,15 @@ class FibreDevice final : public DeviceUnderTest {
             }};
   }
   [[nodiscard]] DeviceQueue& queue() override { return queue_; }
+  Result<std::byte*> take_piece(Bytes size) override {
+    constexpr std::int64_t kAlignment = 512;  // CUDA's
+    if (block_ == nullptr) {
+      RINGSIDE_TRY(block_, memory_->take_to_share(64_KiB, company_.shares_by));
+    }
+    std::byte* const piece = block_ + taken_of_block_;
+    taken_of_block_ += ceil_multiple(static_cast<std::int64_t>(size.value), kAlignment);
+    return piece;
+  }
 
  private:
   static constexpr std::uint64_t kMostTurns = 2'000'000;
@@ -78,6 +87,8 @@ class FibreDevice final : public DeviceUnderTest {
   const DeviceCompany company_;
   const std::unique_ptr<DeviceMemory> memory_;
   DeviceControl control_;
+  std::byte* block_ = nullptr;  ///< of take_piece()
+  std::int64_t taken_of_block_ = 0;
   std::uint64_t seed_ = 1;
   FakeQueue queue_{[this](const DeviceLaunch& launch, Collective collective) {
     return run(launch, collective);
@@ -87,6 +98,7 @@ class FibreDevice final : public DeviceUnderTest {
 }  // namespace
 
 int device_count() { return std::numeric_limits<int>::max(); }
+int files_kept_per_share() { return 1; }
 
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company) {
   return std::unique_ptr<DeviceUnderTest>(std::make_unique<FibreDevice>(company));

@@ -68,6 +68,7 @@ class FibreMachine {
   }
 
   void sync_warp() {}
+  [[nodiscard]] DeviceWarpMemory& warp_memory() { return memory_; }
 
   bool any_in_strand(bool mine) {
     return any_at(shared_->barrier, warps_, mine, [this] { shared_->join(); });
@@ -190,6 +191,7 @@ class FibreMachine {
   FibreStrand* shared_ = nullptr;  ///< of this work
   int warp_of_block_;
   int warps_ = 1;
+  DeviceWarpMemory memory_;
 };
 
 }  // namespace ringside

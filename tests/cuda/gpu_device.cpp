@@ -21,6 +21,7 @@ class GpuDevice final : public DeviceUnderTest {
             }};
   }
   [[nodiscard]] DeviceQueue& queue() override { return queue_; }
+  Result<std::byte*> take_piece(Bytes size) override { return gpu_->memory().take(size); }
 
  private:
   /// The GPU's, whose launches lack the dead rank's blocks.
@@ -61,6 +62,7 @@ class GpuDevice final : public DeviceUnderTest {
 }  // namespace
 
 int device_count() { return Gpu::count(); }
+int files_kept_per_share() { return 0; }
 
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company) {
   RINGSIDE_TRY(std::unique_ptr<Gpu> gpu, Gpu::open(company.number % std::max(1, Gpu::count())));

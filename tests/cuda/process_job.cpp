@@ -53,6 +53,13 @@ Result<int> run_processes(const ProcessJob& job,
   });
 }
 
+bool is_without_device(const Result<int>& status) {
+  if (status) return false;
+  const std::string& why = status.error().message;
+  return is_absent(status.error()) ||
+         why.find("shares no memory by file descriptors") != std::string::npos;
+}
+
 namespace {
 
 Result<int> run_thread(const ProcessJob& job, int rank, const UniqueId& id,

@@ -46,6 +46,9 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main);
 
+/// Whether the job could not run because this machine has no device for it.
+bool is_without_device(const Result<int>& status);
+
 /// Each of `ranks` a thread of this process; all finish together, if nothing has failed.
 /// id       of the job's root; the job's other ranks are elsewhere
 /// returns  what `main` does, or why there was nothing to run it with: [of ranks]
@@ -76,3 +79,8 @@ std::vector<DeviceCase> integer_grid(int nranks, bool has_lines);
 DeviceCase all_reduce_case(int nranks, Protocol protocol, std::int64_t count);
 
 }  // namespace ringside
+
+#define EXPECT_ENDS_WELL(status)                                         \
+  if (is_without_device(status)) GTEST_SKIP() << status.error().message; \
+  ASSERT_TRUE(status) << status.error().message;                         \
+  EXPECT_EQ(*status, 0)

@@ -1,14 +1,16 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <tuple>
+#include <vector>
 
 #include "base/fd.h"
 #include "engine/cuda/process_executor.h"
@@ -17,6 +19,7 @@
 #include "harness/bench_grid.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
+#include "tests/support/shared_page.h"
 #include "tests/transport/two_ranks.h"
 #include "trace/reader.h"
 
@@ -67,44 +70,28 @@ ProcessJob job_of(const Way& way) {
           .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
 }
 
-/// What a test makes of a machine without a device for it.
-bool is_without_device(const Result<int>& status) {
-  if (status) return false;
-  const std::string& why = status.error().message;
-  return why.find("no NVIDIA driver") != std::string::npos ||
-         why.find("shares no memory by file descriptors") != std::string::npos;
-}
-
-#define EXPECT_ENDS_WELL(status)                                         \
-  if (is_without_device(status)) GTEST_SKIP() << status.error().message; \
-  ASSERT_TRUE(status) << status.error().message;                         \
-  EXPECT_EQ(*status, 0)
-
-/// How many processes have come to a place: they share it with the one that has forked them.
+/// How many processes have come to a place.
 class SharedCount {
  public:
-  SharedCount()
-      : count_(static_cast<std::atomic<int>*>(::mmap(nullptr, sizeof(std::atomic<int>),
-                                                     PROT_READ | PROT_WRITE,
-                                                     MAP_SHARED | MAP_ANONYMOUS, -1, 0))) {}
-  SharedCount(const SharedCount&) = delete;
-  SharedCount& operator=(const SharedCount&) = delete;
-  ~SharedCount() { ::munmap(count_, sizeof *count_); }
   void add() { ++*count_; }
   [[nodiscard]] int value() const { return count_->load(); }
 
  private:
-  std::atomic<int>* count_;
+  SharedPage<std::atomic<int>> count_;
 };
 
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
-TEST_P(CudaProcesses, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
-  std::vector<DeviceCase> cases = integer_grid(3, GetParam().shares_memory());
+/// A test for each collective: where processes take turns on one GPU, all of them together take minutes.
+class CudaProcessGrid : public testing::TestWithParam<std::tuple<Way, Collective>> {};
+
+TEST_P(CudaProcessGrid, EveryAlgorithmGivesTheHostsBits) {
+  const auto& [way, collective] = GetParam();
+  std::vector<DeviceCase> cases = integer_grid(3, way.shares_memory());
+  std::erase_if(cases, [&](const DeviceCase& one) { return one.call.collective != collective; });
   const auto expected = host_answers(cases);
-  const auto status = run_processes(job_of(GetParam()), [&](const ProcessRank& rank) {
-    return run_cases(rank, cases, expected);
-  });
+  const auto status = run_processes(
+      job_of(way), [&](const ProcessRank& rank) { return run_cases(rank, cases, expected); });
   EXPECT_ENDS_WELL(status);
 }
 
@@ -354,28 +341,6 @@ TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
   }
 }
 
-std::ptrdiff_t open_files_of_this_process() {
-  namespace fs = std::filesystem;
-  return std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator());
-}
-
-// Memory that is open needs no file any more, at neither end. CUDA IPC never had one to close.
-TEST(CudaProcessFiles, NoneStaysOpenOfMemoryThatHasCrossed) {
-  std::vector<int> open;
-  for (const Way& way : {kIpc, kFiles}) {
-    SharedCount files;
-    const auto status = run_processes(job_of(way), [&](const ProcessRank& rank) -> Result<int> {
-      RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
-      RINGSIDE_TRY(rank.communicator.barrier());
-      for (auto i = open_files_of_this_process(); i > 0; --i) files.add();
-      return 0;
-    });
-    EXPECT_ENDS_WELL(status);
-    open.push_back(files.value());
-  }
-  EXPECT_EQ(open[0], open[1]);
-}
-
 /// Two ranks of a job of four, as threads of this process.
 /// to_other  where the job's name goes; -1: it comes from from_other
 int run_two_of_four(int first, int to_other, int from_other, std::vector<DeviceCase>& cases,
@@ -434,6 +399,23 @@ TEST(CudaProcessesOfThreads, OpenMemoryByAddressWithinAProcessAndByFileBetweenTh
 
 INSTANTIATE_TEST_SUITE_P(Ways, CudaProcesses, testing::ValuesIn(all_ways()),
                          [](const auto& test) { return std::string(test.param.name); });
+
+std::vector<Collective> collectives_of_the_grid() {
+  std::vector<Collective> all;
+  for (const DeviceCase& test : integer_grid(3, true)) {
+    const bool is_known = std::ranges::find(all, test.call.collective) != all.end();
+    if (!is_known) all.push_back(test.call.collective);
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Ways, CudaProcessGrid,
+                         testing::Combine(testing::ValuesIn(all_ways()),
+                                          testing::ValuesIn(collectives_of_the_grid())),
+                         [](const auto& test) {
+                           return std::string(std::get<Way>(test.param).name) + "_" +
+                                  to_string(std::get<Collective>(test.param));
+                         });
 
 }  // namespace
 }  // namespace ringside

@@ -1,21 +1,35 @@
 #!/bin/bash
-# Builds what tests/gpu/run.sh runs, for a GPU host that has not the libraries to build it, with those that it links.
+# Builds a package for a GPU host without a compiler: tests, tables, ringside, the libraries that they link, and the scripts.
 #
-#   tests/gpu/bundle.sh DIR [ARCHITECTURE]     90, of H100 and H200, unless said; then there: RINGSIDE_GPU_BINARIES=DIR tests/gpu/run.sh
+#   tests/gpu/bundle.sh DIR [ARCHITECTURE]     DIR and DIR.tgz; for sm_90 of H100 and H200 unless said
 #
-# The GPU host's C library is its own, and at least as new as this one's.
+# There: DIR/run.sh OUT, and DIR/ringside (README.md). The GPU host's C library has to be at least as new as this host's.
+# ringside and the tests are built together, since they share most of their objects, and host code is optimised little: it waits for
+# kernels.
 set -eu -o pipefail
-cd "$(dirname "$0")/../.."
-directory=${1:?a folder for the programs}
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+directory=${1:?a folder for the package}
 build=build/gpu-bundle
-programs=("$build/tests/cuda/ringside_gpu_test" "$build/tests/cuda/ringside_gpu_processes_test" "$build/tests/gpu/ringside_gpu_page")
+targets=(ringside ringside_gpu_test ringside_gpu_processes_test ringside_gpu_page)
+programs=("$build/cli/ringside" "$build/tests/cuda/ringside_gpu_test" "$build/tests/cuda/ringside_gpu_processes_test"
+  "$build/tests/gpu/ringside_gpu_page")
+generator=()
+command -v ninja > /dev/null && generator=(-G Ninja)
 
-cmake -B "$build" -S . -DRINGSIDE_ONLY_GPU=ON -DRINGSIDE_CUDA=ON -DRINGSIDE_BATCH=5 -DCMAKE_BUILD_TYPE=Release \
-  -DRINGSIDE_CUDA_ARCHITECTURES="${2:-90}"
-cmake --build "$build" -j"$(nproc)" --target ringside_gpu_test ringside_gpu_processes_test ringside_gpu_page
+# By RPATH a library finds the others in lib, too; RUNPATH serves the program alone.
+cmake "${generator[@]}" -B "$build" -S . -DRINGSIDE_CUDA=ON -DRINGSIDE_BATCH=25 -DRINGSIDE_CUDA_ARCHITECTURES="${2:-90}" \
+  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG -ffunction-sections -fdata-sections" \
+  "-DCMAKE_EXE_LINKER_FLAGS=-Wl,--gc-sections,--disable-new-dtags" -DCMAKE_BUILD_WITH_INSTALL_RPATH=ON "-DCMAKE_INSTALL_RPATH=\$ORIGIN/lib"
+cmake --build "$build" -j"${CMAKE_BUILD_PARALLEL_LEVEL:-$(nproc)}" --target "${targets[@]}"
+
+rm -rf "$directory"
 mkdir -p "$directory/lib"
-cp "${programs[@]}" "$directory"
-strip "$directory"/ringside_gpu_*
+for program in "${programs[@]}"; do strip -o "$directory/$(basename "$program")" "$program"; done
+cp tests/gpu/{run.sh,bounded.sh,tests.sh,page.sh,README.md} "$directory"
+git rev-parse --short HEAD > "$directory/COMMIT" 2> /dev/null || rm -f "$directory/COMMIT"
+# The C library is the GPU host's own.
 ldd "${programs[@]}" | awk '$2 == "=>" && $3 ~ /^\// {print $3}' | sort -u |
   grep -v -E '/(libc|libm|libdl|librt|libpthread|libresolv)\.so' | xargs -I{} cp -L {} "$directory/lib"
-du -sh "$directory"
+strip --strip-unneeded "$directory"/lib/*
+tar -C "$directory" -czf "$directory.tgz" .
+du -sh "$directory" "$directory.tgz"

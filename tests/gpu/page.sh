@@ -1,0 +1,91 @@
+# shellcheck shell=bash disable=SC2154,SC2034  # variables of run.sh
+# Sourced by run.sh: the page, from what the stages have left in $logs so far.
+
+# asked WHAT PATTERN: a row that says whether all tests of these names have passed.
+asked() {
+  local passed bad left verdict=held
+  passed=$(count passed "$2") bad=$(count_bad "$2") left=$(count left "$2")
+  [[ $passed == 0 ]] && verdict="not run"
+  [[ $left != 0 ]] && verdict="not all run"
+  [[ $bad != 0 ]] && verdict=missed
+  echo "| $1 | $passed passed, $bad failed, $(count skipped "$2") skipped, $left not run | all | $verdict |"
+}
+
+# verdict: one line. Sets `status`.
+verdict() {
+  local bad left missed words=()
+  bad=$(count_bad) left=$(count left)
+  [[ $bad != 0 ]] && words+=("tests that failed: $bad")
+  [[ -s $logs/wrong.txt ]] && words+=("other errors: $(wc -l < "$logs/wrong.txt")")
+  status=1
+  if [[ $stage != finished ]]; then
+    echo "unfinished: stage \"$stage\" is running, or ended run.sh${words[*]:+; so far $(join '; ' "${words[@]}")}"
+  elif ((${#words[@]})); then
+    echo "FAILED: $(join '; ' "${words[@]}")"
+  elif [[ $left != 0 ]]; then
+    echo "incomplete: tests that no time was left for: $left$(awk '$2 == "left" && NF > 3 {print " (" $1 " was running)"}' "$logs/results.txt" | paste -sd' '); what ran is fine"
+  else
+    status=0
+    missed=$(bars | grep -c -E '\| (missed|not run) \|$')
+    echo "passed$([[ $missed != 0 ]] && echo ", but $missed of the rates that are asked for are missed or not measured")"
+  fi
+}
+join() {
+  local between=$1 joined=$2 word
+  for word in "${@:3}"; do joined+=$between$word; done
+  echo "$joined"
+}
+# The last row of each bar: the tables write one before they measure it, and one behind that.
+bars() {
+  [[ -s $logs/bars.md ]] || echo "| rates | the tables have none | | not run |"
+  awk -F'|' '!($2 in row) {order[++n] = $2} {row[$2] = $0} END {for (i = 1; i <= n; i++) print row[order[i]]}' "$logs/bars.md"
+}
+# Text that a cell of a table can hold.
+cells() { tr -d '\r' | tr '|' ' ' | cut -c1-300; }
+
+write_page() {
+  local line
+  line=$(verdict) # in a subshell: the status is set by finish()
+  {
+    echo "# ${name:-GPU}"
+    echo
+    echo "By \`tests/gpu/run.sh\`, $((SECONDS - begin)) s. Ranks share the one GPU, in one launch (engine/cuda/README.md)."
+    echo
+    echo "**Verdict: $line**"
+    echo
+    echo "| what | |"
+    echo "|---|---|"
+    echo "| compute capability | $capability |"
+    echo "| driver | $driver |"
+    echo "| what the program sees | ${facts:-} |"
+    echo "| nvcc | $(nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
+    echo "| commit | $commit |"
+    echo "| clocks (graphics, memory) | $(timeout -k 2 10 nvidia-smi --query-gpu=clocks.gr,clocks.mem --format=csv,noheader 2> /dev/null | head -1) |"
+    echo "| tests | $(count passed) passed, $(count_bad) failed, $(count skipped) skipped, $(count left) not run |"
+    cat "$logs/sanitizer.md" 2> /dev/null
+    awk '$2 == "skipped" {$1 = $2 = $3 = ""; print}' "$logs/results.txt" | sort | uniq -c | sort -rn | head -5 |
+      cells | sed -E 's/^ *([0-9]+) +(.*)/| skipped | \1 x \2 |/'
+    if [[ $(count_bad) != 0 || -s $logs/wrong.txt ]]; then
+      echo
+      echo "## What is wrong"
+      echo
+      cells < "$logs/wrong.txt" | sed 's/^/- /'
+      awk '$2 ~ /^(failed|crashed|hung)$/ {name = $1; result = $2; $1 = $2 = $3 = ""; sub(/^ */, ""); print "- " name " " result ": " $0}' "$logs/results.txt" | head -60 | cells
+      [[ -s $logs/alone.txt ]] && { echo; echo "Run again, each in a process of its own:"; echo; sed 's/^/- /' "$logs/alone.txt" | head -60 | cells; }
+    fi
+    echo
+    echo "## What is asked of one H200"
+    echo
+    echo "| what | here | asked | |"
+    echo "|---|---|---|---|"
+    asked "every collective, algorithm, protocol of float32, bfloat16, float16, float8 on 2, 4, 8 ranks: the hosts' bits" \
+      'CudaBits.EveryCollectiveAlgorithmAndProtocol'
+    asked "every type and operation: the hosts' bits" 'CudaBits.EveryTypeAndOperation'
+    bars
+    asked "a rank that dies or hangs in a kernel: all end within the time-out, and say whom they waited for" \
+      'ARankThatDoesNotCome|AWaitThatWillNotEnd|AnAbortEnds|ARankThatIsKilled|AnAbortOfOneRank|ARankThatDiesInAKernel'
+    echo "| \`ringside hang\` names that rank by the dumps of such a job | | named | on fibres: tests/cuda/hang_test.cpp |"
+    cat "$logs/tables.md"
+  } > "$page.next"
+  mv "$page.next" "$page"
+}
