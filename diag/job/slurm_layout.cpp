@@ -8,7 +8,6 @@ namespace ringside::job {
 namespace {
 
 constexpr std::size_t kMostHosts = 4096;
-constexpr int kMostTasks = 4096;  ///< of a host
 
 /// The value behind `key` and an `=` or blanks; empty: the key is not there.
 std::string_view value_behind(std::string_view line, std::string_view key) {
@@ -97,8 +96,7 @@ void SlurmLayout::take(std::string_view line) {
   }
   for (const std::string_view key : {"--ntasks-per-node", "NTASKS_PER_NODE", "--gpus-per-node",
                                      "--nproc_per_node", "--nproc-per-node", "TasksPerNode"}) {
-    const int tasks = option_number(line, key);
-    if (tasks > 0 && tasks <= kMostTasks) tasks_ = tasks;
+    if (const int tasks = option_number(line, key); tasks > 0) tasks_ = tasks;
   }
   if (const int gpus = gpus_of_each(line); gpus > 0 && tasks_ == 0) tasks_ = gpus;
   if (const int nodes = option_number(line, "--nodes"); nodes > 0) nodes_ = nodes;

@@ -29,12 +29,6 @@ TEST(SlurmLayout, RanksAreDealtOutInBlocks) {
   EXPECT_THAT(layout.ranks_of("gpu-19"), IsEmpty());
 }
 
-TEST(SlurmLayout, ACountThatNoHostHasIsPassedOver) {
-  SlurmLayout layout;
-  layout.take("#SBATCH --nodelist=gpu-[15-16] --ntasks-per-node=100000000");
-  EXPECT_THAT(layout.ranks_of("gpu-15"), IsEmpty());
-}
-
 TEST(SlurmLayout, PeopleCountGpusInAHurry) {
   SlurmLayout layout;
   layout.take("4 nodes x 2 GPUs, --nodelist=gpu-c-[010-013]");

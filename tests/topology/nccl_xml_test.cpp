@@ -108,9 +108,9 @@ TEST(NcclXml, EntitiesAreRefusedAndNotExpanded) {
 
 // Names of adapters are written into logs: a line break in one would begin a line of the file's own.
 TEST(NcclXml, ControlCharactersInAttributesAreRefused) {
-  for (const std::string& name : {"mlx5_0&#10;h:1:1 [0] NCCL WARN x", "a&#13;", "&#27;[2J"}) {
+  for (const char* const name : {"mlx5_0&#10;h:1:1 [0] NCCL WARN x", "a&#13;", "&#27;[2J"}) {
     expect_refused(one_gpu(pci("1c:00.0", "0x020700",
-                               "<nic><net name=\"" + name +
+                               std::string("<nic><net name=\"") + name +
                                    "\" dev=\"0\" latency=\"1\" speed=\"400000\" port=\"1\" "
                                    "guid=\"0xa1\" maxconn=\"1\" gdr=\"1\"/></nic>")),
                    "attribute name has a control character", "leave it out");
