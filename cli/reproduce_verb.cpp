@@ -11,6 +11,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "cli/write_text.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "study/audit_replay.h"
 #include "study/reproduction.h"
 #include "study/scenario_run.h"
@@ -31,7 +32,7 @@ Json verdict_document(const hang::Explanation& verdict) {
   return {{"kind", hang::to_string(verdict.kind)},
           {"culprits", verdict.culprits},
           {"confidence", verdict.confidence},
-          {"why", verdict.why}};
+          {"why", hang::why_of(verdict)}};
 }
 
 std::string verdict_text(const hang::Explanation& verdict) {
@@ -123,7 +124,8 @@ VerbResult run(const ReproduceArguments& arguments) {
     fmt::print("{}", text);
     return is_met ? kFine : kFinding;
   }
-  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original), made.original.why);
+  fmt::print("evidence   {}\n           {}\n", verdict_text(made.original),
+             hang::why_of(made.original));
   fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
                                                 : std::string(to_string(outcome.end)));
   for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one);
