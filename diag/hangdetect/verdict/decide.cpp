@@ -230,6 +230,7 @@ bool Scene::has_few_dumps() const {
 }
 
 bool Scene::spans_hosts() const {
+  if (logs.hosts > 1) return true;
   std::set<std::string> hosts;
   for (const auto& [rank, process] : logs.processes) {
     if (!process.host.empty()) hosts.insert(process.host);
