@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "diag/report/sentences/hang_sentences.h"
+
 namespace ringside::cli {
 namespace {
 
@@ -79,7 +81,7 @@ Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& fol
       return std::make_unique<hang::Examination>(*std::move(all));
     }
     fmt::print(stderr, "note: {} has been quiet for {} s; {}\n", folder, kQuiet.count(),
-               all ? all->verdict.best.why : all.error().message);
+               all ? hang::why_of(all->verdict.best) : all.error().message);
   }
   return std::unique_ptr<hang::Examination>{};
 }

@@ -12,6 +12,7 @@
 #include "base/write_file.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "study/audit_replay.h"
 #include "study/reproduction.h"
 #include "study/scenario_run.h"
@@ -32,7 +33,7 @@ Json verdict_document(const hang::Explanation& verdict) {
   return {{"kind", hang::to_string(verdict.kind)},
           {"culprits", verdict.culprits},
           {"confidence", verdict.confidence},
-          {"why", verdict.why}};
+          {"why", hang::why_of(verdict)}};
 }
 
 std::string verdict_text(const hang::Explanation& verdict) {
@@ -122,7 +123,7 @@ VerbResult run(const ReproduceArguments& arguments) {
     return is_met ? kFine : kFinding;
   }
   fmt::print("evidence   {}\n           {}\n", verdict_text(made.original),
-             one_line(made.original.why));
+             one_line(hang::why_of(made.original)));
   fmt::print("replayed   {}\n", outcome.verdict ? verdict_text(*outcome.verdict)
                                                 : std::string(to_string(outcome.end)));
   for (const std::string& one : outcome.unmet) fmt::print("differs    {}\n", one_line(one));

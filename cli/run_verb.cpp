@@ -12,6 +12,7 @@
 #include "base/wording.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "study/scenario_run.h"
 
 namespace ringside::cli {
@@ -111,7 +112,7 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
     line("verdict",
          fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
                      ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
-    line("why", outcome.verdict->why);
+    line("why", hang::why_of(*outcome.verdict));
   }
   if (!arguments.folder.empty()) line("files", files_text(arguments.folder, outcome.files));
   if (!outcome.findings.empty()) {
@@ -160,7 +161,7 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                            {"culprits", outcome.verdict->culprits},
                            {"confidence", outcome.verdict->confidence},
                            {"call", outcome.verdict->call},
-                           {"why", outcome.verdict->why}};
+                           {"why", hang::why_of(*outcome.verdict)}};
   }
   const Expectation& expect = scenario.expect;
   if (expect.outcome) {

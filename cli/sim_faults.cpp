@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "engine/faults/fault_text.h"
 
 namespace ringside::cli {
@@ -59,7 +60,7 @@ std::string faulty_text(const study::SimPlan& plan, const std::vector<study::Sim
     text += fmt::format(
         "# hang: {}, blamed: {} (confidence {:.2f}){}\n# why: {}\n",
         hang::to_string(job.verdict->kind), blamed_text(*job.verdict), job.verdict->confidence,
-        job.verdict->call.empty() ? "" : ", in " + job.verdict->call, job.verdict->why);
+        job.verdict->call.empty() ? "" : ", in " + job.verdict->call, hang::why_of(*job.verdict));
     if (!question.folder.empty()) text += fmt::format("# dumps: {}\n", question.folder);
   } else {
     text += "# finished\n";
@@ -79,7 +80,7 @@ void add_faults(Json& document, const study::FaultyJob& job, const study::FaultQ
                            {"culprits", job.verdict->culprits},
                            {"confidence", job.verdict->confidence},
                            {"call", job.verdict->call},
-                           {"why", job.verdict->why}};
+                           {"why", hang::why_of(*job.verdict)}};
   }
   document["notes"] = job.notes;
   document["dumps"] = nullptr;

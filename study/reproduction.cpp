@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/outline_yaml.h"
 #include "study/interchange/merge_sequences.h"
 #include "study/interchange/recorded_dumps.h"
@@ -33,7 +34,8 @@ class Reproducer {
 
   Result<Reproduction> run() {
     if (made_.original.kind == hang::Kind::NotAHang) {
-      return Error{ErrorCode::InvalidArgument, "nobody waits there: " + made_.original.why,
+      return Error{ErrorCode::InvalidArgument,
+                   "no rank hangs there: " + hang::why_of(made_.original),
                    "give what a job that hangs has left"};
     }
     merger_->align_transfers();
@@ -177,7 +179,7 @@ class Reproducer {
     made_.unknown = recorded_.job.unknown;
     Scenario& scenario = made_.scenario;
     scenario.name = outline().name = "reproduced";
-    scenario.about = made_.original.why;
+    scenario.about = hang::why_of(made_.original);
     scenario.expect.outcome = Expectation::Outcome::Hang;
     if (made_.original.kind != hang::Kind::Unknown) {
       scenario.expect.kinds = {hang::to_string(made_.original.kind)};

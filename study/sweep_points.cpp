@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "engine/topology/description_file.h"
 #include "engine/topology/nccl_xml.h"
 #include "harness/scenario/scenario.h"
@@ -209,7 +210,7 @@ PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMe
   }
   result.end = PointResult::End::Hang;
   result.reason = outcome->verdict ? fmt::format("{}: {}", hang::to_string(outcome->verdict->kind),
-                                                 outcome->verdict->why)
+                                                 hang::why_of(*outcome->verdict))
                                    : outcome->failure;
   return result;
 }

@@ -153,7 +153,10 @@ HangView::HangView(const JobFacts& facts) {
     const FileLine at = facts.where(place);
     return {std::to_string(at.file), static_cast<std::int64_t>(at.line)};
   };
-  hang::KnownJob known{ranks_of_job(facts), facts.is_of_job, ranks_of_processes(facts), {}};
+  hang::KnownJob known{.ranks = ranks_of_job(facts),
+                       .hosts = static_cast<int>(facts.hosts.size()),
+                       .is_of_job = facts.is_of_job,
+                       .processes = ranks_of_processes(facts)};
   for (const CommFacts& comm : facts.comms) {
     if (comm.nranks != facts.comms.front().nranks) continue;
     for (const Member& member : comm.members) known.calls_of[member.rank] += member.ncalls;

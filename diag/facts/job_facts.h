@@ -19,6 +19,7 @@ struct Member : Fact {
   bool has_joined = false;   ///< and finished
   bool has_left = false;     ///< destroyed or aborted it
   std::int64_t count = -1;   ///< members that the source states did arrive
+  std::int64_t behind = 0;   ///< calls that `missing` made less; below 0: `ranks` made more
 };
 
 enum class CallState : std::uint8_t { Enqueued, Started, Completed, TimedOut, Failed };
@@ -111,6 +112,7 @@ struct Died : Fact {
   std::string program;          ///< its name, where the kernel gives it: `python3`
   std::string reason;           ///< `torch.OutOfMemoryError: CUDA out of memory`
   bool is_consequence = false;  ///< a launcher, watchdog or lost peer ended it
+  bool is_presumed = false;     ///< the process did not answer, which is all that is known
   bool is_first = false;        ///< the source states that it ended before the others
   std::vector<int> ranks;       ///< where the source names several
 };

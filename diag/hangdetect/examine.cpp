@@ -9,7 +9,6 @@
 #include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
-#include "diag/hangdetect/verdict/connections.h"
 #include "diag/hangdetect/verdict/decide.h"
 
 namespace ringside::hang {
@@ -90,49 +89,6 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
-bool is_subset(const std::vector<int>& some, const std::vector<int>& all) {
-  return some.size() < all.size() &&
-         std::includes(all.begin(), all.end(), some.begin(), some.end());
-}
-
-/// Whether the verdict leaves room for what the lines show: it blames nobody, ranks of which there is no
-/// dump, or more ranks than they do.
-bool has_room(const Examination& all, const Explanation& said) {
-  const Explanation& best = all.verdict.best;
-  if (best.kind == Kind::RootMismatch && best.culprits.empty()) return true;
-  if (best.kind == Kind::NetworkStall && best.culprits.empty()) return true;
-  if (best.confidence >= 0.8) return false;
-  const bool are_unseen = std::all_of(best.culprits.begin(), best.culprits.end(), [&](int rank) {
-    return rank >= all.job->world() || all.job->rank(rank).dump == nullptr ||
-           all.job->rank(rank).is_from_log;
-  });
-  return are_unseen || is_subset(said.culprits, best.culprits);
-}
-
-/// COLL lines show what recorders do not keep, the root of a call, and what a watchdog's line lacks, its
-/// type; and all calls since the start, where a dump holds the active ones only.
-void compare_lines(Examination& all) {
-  if (all.facts.lines_as_dumps.size() < 2) return;
-  // Among themselves the lines need no dump to tell their groups.
-  std::vector<RankDump> dumps = all.facts.lines_as_dumps;
-  for (RankDump& dump : dumps) dump.is_newest_lost = false;
-  const Job lines(*all.names, dumps, {}, all.facts.world);
-  std::optional<Explanation> said = explain_lines(lines);
-  if (!said) {
-    Verdict verdict = decide(lines, {});
-    if (is_subset(verdict.best.culprits, all.verdict.best.culprits)) said = std::move(verdict.best);
-  }
-  if (!said || said->culprits.empty() || !has_room(all, *said)) return;
-  said->confidence = std::min(said->confidence, 0.85);
-  all.verdict.best.against = "the lines of the calls (NCCL_DEBUG_SUBSYS=COLL) show more";
-  all.verdict.others.insert(all.verdict.others.begin(), std::move(all.verdict.best));
-  all.verdict.best = *std::move(said);
-}
-
-}  // namespace
-
-namespace {
-
 /// What follows from what was read. `all` has its files, names, dumps and facts.
 void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
@@ -156,12 +112,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
   }
   all.standing = standing_of(*all.job);
-  all.verdict = decide(*all.job, all.facts);
-  compare_lines(all);
-  if (all.has_both_ends) {
-    blame_connections(all.connections, all.verdict);
-    blame_who_waits_for_nobody(all.connections, all.standing, all.verdict);
-  }
+  all.verdict = decide(*all.job, all.facts, {all.connections, all.has_both_ends});
 }
 
 }  // namespace
@@ -200,7 +151,6 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   }
   read_stacks(all.files, all.facts);
   conclude(all, load_ras_reports(all.files, all.bad));
-  name_connections(all.connections, *all.job, all.verdict.best);
   const auto show = [&](Explanation& one) {
     for (Evidence& evidence : one.evidence) evidence.file = shown_name(all.files, evidence.file);
   };

@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "base/markup.h"
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/call_names.h"
 #include "diag/report/hang_report.h"
 #include "diag/report/page.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
 namespace {
@@ -94,7 +95,7 @@ std::string legend(const Examination& all) {
 
 std::string report_html(const Examination& all) {
   Page page("ringside hang", to_string(all.verdict.best.kind), kStyle);
-  page += fmt::format("<p>{}</p>\n", escaped_markup(all.verdict.best.why));
+  page += fmt::format("<p>{}</p>\n", escaped_markup(why_of(all.verdict.best)));
   const std::vector<int> lanes = lanes_of(all);
   page += "<h2>The last calls of each rank</h2>\n" + legend(all);
   page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",

@@ -1,9 +1,10 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/decide.h"
-#include "diag/hangdetect/verdict/explain.h"
 #include "diag/report/hang_report.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
 namespace {
@@ -27,20 +28,23 @@ Json evidence_json(const std::vector<Evidence>& evidence) {
   return all;
 }
 
-Json explanation_json(const Explanation& one) {
+Json explanation_json(const Explanation& one, const Examination& all) {
   Json out = {{"kind", to_string(one.kind)},
               {"culprits", one.culprits},
               {"first_divergence", nullptr},
               {"confidence", one.confidence},
-              {"why", one.why},
+              {"why", why_of(one)},
               {"reference", reference_of(one.kind)},
               {"next_step", nullptr},
-              {"missing", one.missing},
-              {"details", one.details},
+              {"missing", missing_of(one)},
+              {"details", details_of(one)},
               {"stack", stack_json(one.stack)},
               {"evidence", evidence_json(one.evidence)}};
   if (!one.call.empty()) out["first_divergence"] = one.call;
-  if (!one.next.empty()) out["next_step"] = one.next;
+  if (const std::string next = next_of(one, *all.job, all.facts); !next.empty())
+    out["next_step"] = next;
+  for (const Feature feature : one.features)
+    out["features"].push_back({{"name", to_string(feature)}, {"weight", weight_of(feature)}});
   return out;
 }
 
@@ -70,8 +74,8 @@ Json groups_json(const Examination& all) {
 Json report_json(const Examination& all) {
   Json others = Json::array();
   for (const Explanation& other : all.verdict.others) {
-    others.push_back(explanation_json(other));
-    others.back()["against"] = other.against;
+    others.push_back(explanation_json(other, all));
+    others.back()["against"] = against_of(all.verdict.best, other);
   }
   Json rows = Json::array();
   for (const Stand& row : stands_of(all)) {
@@ -83,7 +87,7 @@ Json report_json(const Examination& all) {
     unread.push_back({{"file", bad.path}, {"error", bad.error.message}});
   }
   return {{"schema", "ringside.hang/1"},
-          {"verdict", explanation_json(all.verdict.best)},
+          {"verdict", explanation_json(all.verdict.best, all)},
           {"others", std::move(others)},
           {"groups", groups_json(all)},
           {"ranks", std::move(rows)},

@@ -6,9 +6,10 @@
 #include <utility>
 
 #include "base/wording.h"
+#include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/decide.h"
-#include "diag/hangdetect/verdict/explain.h"
 #include "diag/report/hang_report.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
 namespace {
@@ -169,21 +170,23 @@ std::size_t dumps_read(const Examination& all) {
 
 std::string report_text(const Examination& all) {
   const Explanation& best = all.verdict.best;
-  std::string out = headline(best) + wrapped(best.why);
-  for (const std::string& detail : best.details) out += wrapped("- " + detail);
+  std::string out = headline(best) + wrapped(why_of(best));
+  for (const std::string& detail : details_of(best)) out += wrapped("- " + detail);
   if (!best.stack.empty()) out += "  called from\n" + stack_text(best.stack);
   if (!all.dumps.empty()) out += "\n" + table_text(all);
   if (!best.evidence.empty()) out += "\nevidence\n";
   for (const Evidence& one : best.evidence) out += evidence_text(one);
-  if (!all.verdict.others.empty()) out += "\nalso weighed\n";
+  if (!all.verdict.others.empty()) out += "\nother hypotheses\n";
   for (std::size_t i = 0; i < all.verdict.others.size() && i < kOthers; ++i) {
     const Explanation& other = all.verdict.others[i];
     out += wrapped(fmt::format("{} {} ({:.2f}): {}", to_string(other.kind), folded(other.culprits),
-                               other.confidence, other.against));
+                               other.confidence, against_of(best, other)));
   }
-  if (!best.next.empty()) out += "\nnext\n" + wrapped(best.next);
-  if (!best.missing.empty()) out += "\nto be surer, collect\n";
-  for (const std::string& one : best.missing) out += wrapped("- " + one);
+  const std::string next = next_of(best, *all.job, all.facts);
+  if (!next.empty()) out += "\nnext\n" + wrapped(next);
+  const std::vector<std::string> missing = missing_of(best);
+  if (!missing.empty()) out += "\nto increase confidence, collect\n";
+  for (const std::string& one : missing) out += wrapped("- " + one);
   out += read_text(all);
   out += fmt::format("  what {0} means: ringside hang --about {0}\n", to_string(best.kind));
   // Names come from files: none of them may steer a terminal.

@@ -12,7 +12,8 @@
 #include "base/wording.h"
 #include "diag/audit/audit.h"
 #include "diag/hangdetect/examine.h"
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "gui/model/call_trace.h"
 #include "gui/model/surround.h"
 #include "harness/scenario/scenario.h"
@@ -79,8 +80,8 @@ Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_p
       sink.bytes(), on_progress);
 }
 
-Finding finding_of(const hang::Verdict& verdict) {
-  const hang::Explanation& best = verdict.best;
+Finding finding_of(const hang::Examination& all) {
+  const hang::Explanation& best = all.verdict.best;
   const bool is_fault = best.kind != hang::Kind::NotAHang;
   std::string kind = hang::to_string(best.kind);
   std::ranges::replace(kind, '_', ' ');
@@ -88,11 +89,12 @@ Finding finding_of(const hang::Verdict& verdict) {
       .weight = is_fault ? Finding::Weight::Fault : Finding::Weight::Note,
       .title = fmt::format("{}{}", kind,
                            best.culprits.empty() ? "" : ": rank " + format_ranks(best.culprits)),
-      .lines = {fmt::format("{} (confidence {:.2f})", best.why, best.confidence)},
+      .lines = {fmt::format("{} (confidence {:.2f})", hang::why_of(best), best.confidence)},
       .ranks = best.culprits};
   if (!best.call.empty()) finding.lines.push_back("call: " + best.call);
-  for (const std::string& line : best.details) finding.lines.push_back(line);
-  if (!best.next.empty()) finding.lines.push_back("next: " + best.next);
+  for (const std::string& line : hang::details_of(best)) finding.lines.push_back(line);
+  if (const std::string next = hang::next_of(best, *all.job, all.facts); !next.empty())
+    finding.lines.push_back("next: " + next);
   return finding;
 }
 
@@ -124,7 +126,7 @@ Result<Document> document_of(CallTrace trace, std::string title) {
 }
 
 void blame(Document& document, const hang::Examination& all) {
-  document.findings.insert(document.findings.begin(), finding_of(all.verdict));
+  document.findings.insert(document.findings.begin(), finding_of(all));
   document.waits = waits_of(all);
 }
 

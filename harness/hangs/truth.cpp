@@ -361,6 +361,7 @@ class Judge {
       return;
     }
     doubt("two members disagree; neither is a majority");
+    allow({});
     for (const int rank : innocents) allow({rank});
     allow(innocents);
     Ranks both = innocents;

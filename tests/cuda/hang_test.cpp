@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "diag/hangdetect/examine.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "tests/cuda/process_job.h"
 
 namespace ringside {
@@ -67,13 +68,15 @@ class KernelThatStops : public testing::TestWithParam<HangWay> {
 TEST_P(KernelThatStops, IsBlamedWhereItHangs) {
   const auto verdict = stop(&DeviceUnderTest::hangs);
   ASSERT_TRUE(verdict) << verdict.error().message;
-  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2}) << verdict->best.why << "; " << reason_;
+  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2})
+      << hang::why_of(verdict->best) << "; " << reason_;
 }
 
 TEST_P(KernelThatStops, IsBlamedWhereItDies) {
   const auto verdict = stop(&DeviceUnderTest::dies);
   ASSERT_TRUE(verdict) << verdict.error().message;
-  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2}) << verdict->best.why << "; " << reason_;
+  EXPECT_EQ(verdict->best.culprits, std::vector<int>{2})
+      << hang::why_of(verdict->best) << "; " << reason_;
 }
 
 // A proxy plays them, and by Simple copies; where kernels share memory nobody could.

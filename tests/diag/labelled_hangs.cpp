@@ -13,7 +13,7 @@
 #include "base/text.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/decide.h"
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "tests/support/temporary_folder.h"
 
 namespace ringside::hang {
@@ -37,6 +37,17 @@ std::vector<int> set_of(const Json& ranks) {
 
 bool contains(const auto& values, const auto& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
+}
+
+// Where the files cannot tell, only a named rank is wrong.
+
+bool is_kind_right(const LabelledHang& hang, Kind kind) {
+  const bool is_doubt = kind == Kind::Unknown || kind == Kind::NetworkStall;
+  return contains(hang.kinds, to_string(kind)) || (hang.answerable == "no" && is_doubt);
+}
+
+bool are_culprits_right(const LabelledHang& hang, const std::vector<int>& culprits) {
+  return contains(hang.culprits, culprits) || (hang.answerable == "no" && culprits.empty());
 }
 
 bool names_innocent_rank(const LabelledHang& hang, const ScoredHang& scored) {
@@ -137,25 +148,29 @@ LabelledHang varied(LabelledHang hang, const pastes::Variant& variant) {
   return hang;
 }
 
-ScoredHang score(const LabelledHang& hang) {
+Verdict verdict_on(const LabelledHang& hang) {
   const TemporaryFolder texts;
   for (const TextFile& file : hang.files)
     std::ofstream(texts.path() + "/" + file.name) << file.text;
-  const auto all = examine({hang.folder.empty() ? texts.path() : hang.folder});
+  auto all = examine({hang.folder.empty() ? texts.path() : hang.folder});
   if (!all) throw std::runtime_error(hang.id + ": " + all.error().message);
-  const Explanation& best = all->verdict.best;
+  return std::move(all->verdict);
+}
+
+bool is_right(const LabelledHang& hang, const Explanation& one) {
+  return is_kind_right(hang, one.kind) && are_culprits_right(hang, one.culprits);
+}
+
+ScoredHang score(const LabelledHang& hang) {
+  const Verdict verdict = verdict_on(hang);
+  const Explanation& best = verdict.best;
   ScoredHang scored{.kind = to_string(best.kind),
                     .culprits = best.culprits,
                     .confidence = best.confidence,
-                    .why = best.why};
-  scored.is_kind_right = contains(hang.kinds, scored.kind);
-  scored.are_culprits_right = contains(hang.culprits, scored.culprits);
+                    .why = why_of(best)};
+  scored.is_kind_right = is_kind_right(hang, best.kind);
+  scored.are_culprits_right = are_culprits_right(hang, best.culprits);
   scored.is_exact = scored.culprits == hang.exact;
-  // Where the files cannot tell, only a named rank is wrong.
-  if (hang.answerable == "no") {
-    scored.is_kind_right |= scored.kind == "unknown" || scored.kind == "network_stall";
-    scored.are_culprits_right |= scored.culprits.empty();
-  }
   scored.outcome = outcome_of(hang, scored);
   return scored;
 }

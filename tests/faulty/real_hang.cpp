@@ -9,6 +9,7 @@
 
 #include "base/random.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "harness/job.h"
 #include "harness/program_run.h"
 
@@ -135,7 +136,7 @@ Result<RealVerdict> run_and_examine(const RealHang& hang, const std::string& fol
   verdict.kind = to_string(all.verdict.best.kind);
   verdict.culprits = all.verdict.best.culprits;
   verdict.confidence = all.verdict.best.confidence;
-  verdict.why = all.verdict.best.why;
+  verdict.why = hang::why_of(all.verdict.best);
   return verdict;
 }
 

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/call_names.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
@@ -187,14 +187,15 @@ TEST(Decide, WhoSentAnotherLengthIsNamedThoughItIsAtTheNextMessage) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(0));
 }
 
-TEST(Decide, OneAgainstOneWithoutAHabitNamesBothAndIsNotSure) {
+TEST(Decide, OneAgainstOneWithoutAHabitNamesNoRank) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   job.call(0, world, "nccl:all_reduce", 64);
   job.call(1, world, "nccl:broadcast", 64);
   const Verdict verdict = job.verdict();
   EXPECT_EQ(verdict.best.kind, Kind::OpMismatch);
-  EXPECT_THAT(verdict.best.culprits, ElementsAre(0, 1));
+  EXPECT_THAT(verdict.best.culprits, IsEmpty());
+  EXPECT_THAT(verdict.best.suspects, ElementsAre(0, 1));
   EXPECT_LT(verdict.best.confidence, 0.8);
   EXPECT_THAT(verdict.best.missing, testing::Not(IsEmpty()));
 }

@@ -6,8 +6,9 @@
 #include <string>
 
 #include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/decide.h"
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 // Whose line it is that names a process, a bus or a list alone, or stands below a heading; and who is nobody's.
 
@@ -23,6 +24,14 @@ Explanation verdict_of(const std::string& text) {
   const LogFacts facts = read_log_text(text, "paste.txt", names);
   const Job job(names, facts.dumps, {}, facts.world);
   return decide(job, facts).best;
+}
+
+/// The next step that is advised.
+std::string step_of(const std::string& text) {
+  Names names;
+  const LogFacts facts = read_log_text(text, "paste.txt", names);
+  const Job job(names, facts.dumps, {}, facts.world);
+  return next_of(decide(job, facts).best, job, facts);
 }
 
 std::string begun(const std::string& host, int pid, int rank, const std::string& bus) {
@@ -41,7 +50,7 @@ TEST(LineOwners, AProcessThatTheKernelKilledIsTheRankThatLoggedWithItsId) {
       verdict_of(begun("hgx1", 60011, 4, "9b000") + begun("hgx1", 60012, 5, "bb000") + kKilled);
   EXPECT_EQ(best.kind, Kind::DeadRank);
   EXPECT_THAT(best.culprits, ElementsAre(5));
-  EXPECT_THAT(best.why, HasSubstr("memory"));
+  EXPECT_THAT(why_of(best), HasSubstr("memory"));
 }
 
 TEST(LineOwners, AProcessThatTheKernelKilledIsTheRankOfALaunchersTable) {
@@ -51,7 +60,7 @@ TEST(LineOwners, AProcessThatTheKernelKilledIsTheRankOfALaunchersTable) {
                  "host      : "
                  "hgx1\n  rank      : 6 (local_rank: 2)\n  exitcode  : 1 (pid: 60012)\n");
   EXPECT_THAT(best.culprits, ElementsAre(6));
-  EXPECT_THAT(best.why, HasSubstr("memory"));
+  EXPECT_THAT(why_of(best), HasSubstr("memory"));
 }
 
 TEST(LineOwners, AProcessOfAnotherIdIsNobodysRank) {
@@ -165,7 +174,7 @@ TEST(EndedFromOutside, ConnectionsThatEndThenAccuseNobody) {
         "15\n"}) {
     const Explanation best = verdict_of(end + kStoreLost);
     EXPECT_THAT(best.culprits, IsEmpty()) << end;
-    EXPECT_THAT(best.why, HasSubstr("ended the")) << end;
+    EXPECT_THAT(why_of(best), HasSubstr("ended the job")) << end;
   }
   EXPECT_THAT(verdict_of(kStoreLost).culprits, ElementsAre(0)) << "who holds the store went first";
 }
@@ -177,17 +186,17 @@ std::string completion(int status) {
 }
 
 TEST(FailedTransfers, TheNextStepFitsTheStatus) {
-  EXPECT_THAT(verdict_of(completion(12)).next, HasSubstr("ib_write_bw"));
-  EXPECT_THAT(verdict_of(completion(4)).next, HasSubstr("NCCL_NET_GDR_LEVEL=LOC"));
-  EXPECT_THAT(verdict_of(completion(10)).next, HasSubstr("peer's host"));
-  EXPECT_THAT(verdict_of(completion(13)).next, HasSubstr("py-spy"));
+  EXPECT_THAT(step_of(completion(12)), HasSubstr("ib_write_bw"));
+  EXPECT_THAT(step_of(completion(4)), HasSubstr("NCCL_NET_GDR_LEVEL=LOC"));
+  EXPECT_THAT(step_of(completion(10)), HasSubstr("peer's host"));
+  EXPECT_THAT(step_of(completion(13)), HasSubstr("py-spy"));
 }
 
 TEST(FailedTransfers, AFlushedQueueAloneSaysThatSomethingFailedBefore) {
   const Explanation best = verdict_of(completion(5));
   EXPECT_EQ(best.kind, Kind::NetworkStall);
   EXPECT_THAT(best.culprits, IsEmpty());
-  EXPECT_THAT(best.next, HasSubstr("first failed completion"));
+  EXPECT_THAT(step_of(completion(5)), HasSubstr("first failed completion"));
 }
 
 TEST(ExceptionsAlone, ARemoteProcessThatExitedIsNobodyInParticular) {

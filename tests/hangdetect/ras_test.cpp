@@ -9,6 +9,7 @@
 
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
 namespace {
@@ -204,9 +205,9 @@ TEST(Ras, WhereAllStandInOneCallItIsNamedAndNobodyIsToBlame) {
     folder.write(std::string("ras") + second + ".json", with_completions(report(all, time), 11));
   }
   const Explanation verdict = folder.verdict();
-  EXPECT_EQ(verdict.kind, Kind::NetworkStall) << verdict.why;
+  EXPECT_EQ(verdict.kind, Kind::NetworkStall) << why_of(verdict);
   EXPECT_THAT(verdict.culprits, IsEmpty());
-  EXPECT_NE(verdict.why.find("all_reduce 11"), std::string::npos) << verdict.why;
+  EXPECT_NE(why_of(verdict).find("all_reduce 11"), std::string::npos) << why_of(verdict);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "diag/hangdetect/verdict/stack_groups.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

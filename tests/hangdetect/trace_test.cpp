@@ -10,6 +10,7 @@
 
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/connections.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "trace/file_sink.h"
 
 namespace ringside::hang {
@@ -113,7 +114,7 @@ TEST(Traces, ARankThatBeginsACallWhenOthersHaveGivenItUpNeverCame) {
   const Explanation best = job.verdict();
   EXPECT_EQ(best.kind, Kind::MissingRank);
   EXPECT_THAT(best.culprits, ElementsAre(2));
-  EXPECT_THAT(best.details, testing::Contains(HasSubstr("rank 0 waits for chunk 0 of rank 2")));
+  EXPECT_THAT(details_of(best), testing::Contains(HasSubstr("rank 0 waits for chunk 0 of rank 2")));
 }
 
 // The job was killed. Ranks 0 and 1 wrote what they had when they began to wait in call 9; what rank 2 had
@@ -143,17 +144,18 @@ TEST(Traces, AChunkThatWasSentAndNeverArrivedNamesItsConnection) {
   const Explanation best = job.verdict();
   EXPECT_EQ(best.kind, Kind::NetworkStall);
   EXPECT_THAT(best.culprits, IsEmpty());
-  EXPECT_THAT(best.details,
+  EXPECT_THAT(details_of(best),
               testing::Contains("rank 0 -> rank 1, channel 0: 2 chunks sent, 1 received"));
-  EXPECT_THAT(best.why, HasSubstr("channel 0 alone"));
+  EXPECT_THAT(why_of(best), HasSubstr("from rank 0 to rank 1 on channel 0"));
 }
 
 TEST(Traces, AReceiverThatAlsoLacksAChunkNobodySentWaitsForThatSender) {
-  const std::vector<ConnectionProgress> stalled = stalled_connections({
+  const std::vector<ConnectionProgress> connections = {
       {0, 1, 0, 5, 2, 1, 2},  // under way to rank 1, which
       {2, 1, 1, 5, 0, 0, 2},  // lacks one of rank 2 on the other channel
       {1, 2, 0, 5, 2, 1, 2},  // rank 2 lacks nothing that was not sent
-  });
+  };
+  const std::vector<ConnectionProgress> stalled = stalled_connections(connections);
   ASSERT_EQ(stalled.size(), 1U);
   EXPECT_EQ(stalled[0].receiver, 2);
 }
@@ -175,7 +177,7 @@ TEST(Traces, NobodyIsAccusedWhoseNewestEventsMayBeLost) {
     EXPECT_THAT(all.verdict.best.culprits, IsEmpty());
     EXPECT_EQ(all.verdict.best.kind, Kind::Unknown);
     EXPECT_LE(all.verdict.best.confidence, 0.3);
-    EXPECT_THAT(all.verdict.best.details, IsEmpty());
+    EXPECT_THAT(details_of(all.verdict.best), IsEmpty());
     ASSERT_EQ(all.bad.size(), 1U);
     EXPECT_THAT(all.bad[0].error.message, HasSubstr("job.rtrace: "));
     EXPECT_THAT(all.bad[0].error.message, HasSubstr("could not be read"));

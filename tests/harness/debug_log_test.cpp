@@ -12,6 +12,7 @@
 
 #include "diag/audit/audit.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "engine/transport/transport.h"
 #include "harness/job.h"
 
@@ -150,7 +151,7 @@ TEST(DebugLog, AHealthyRunOverSharedMemoryReadsSo) {
   ASSERT_TRUE(run.status) << run.status.error().message;
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
   expect_whole_life(run.audit);
-  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << run.hang.why;
+  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << hang::why_of(run.hang);
   EXPECT_EQ(pairs_via(*run.audit.facts.world(), logs::Via::Shm), kRing);
   EXPECT_THAT(pairs_via(*run.audit.facts.world(), logs::Via::Net), IsEmpty());
   EXPECT_THAT(run.audit.facts.networks, IsEmpty()) << "none is open";
@@ -162,7 +163,7 @@ TEST(DebugLog, ARunThatIsForcedOverTcpShowsIt) {
   EXPECT_THAT(troubles_of(run.audit),
               ElementsAre(HasSubstr("connections within the host go over TCP")));
   expect_whole_life(run.audit);
-  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << run.hang.why;
+  EXPECT_EQ(run.hang.kind, hang::Kind::NotAHang) << hang::why_of(run.hang);
   EXPECT_EQ(pairs_via(*run.audit.facts.world(), logs::Via::Net), kRing);
   EXPECT_THAT(pairs_via(*run.audit.facts.world(), logs::Via::Shm), IsEmpty());
   ASSERT_EQ(run.audit.facts.networks.size(), 1U);
@@ -210,7 +211,7 @@ TEST(DebugLog, ARankThatDiesIsNamed) {
   EXPECT_EQ(death->severity, audit::Severity::Error);
   EXPECT_THAT(death->ranks, ElementsAre(2));
   EXPECT_THAT(death->title, HasSubstr("rank 2"));
-  EXPECT_EQ(run.hang.kind, hang::Kind::DeadRank) << run.hang.why;
+  EXPECT_EQ(run.hang.kind, hang::Kind::DeadRank) << hang::why_of(run.hang);
   EXPECT_THAT(run.hang.culprits, ElementsAre(2));
   const audit::CommFacts* comm = run.audit.facts.world();
   ASSERT_NE(comm, nullptr);
@@ -238,7 +239,7 @@ void expect_rank_2_missed(const LoggedRun& run) {
   EXPECT_EQ(missed->severity, audit::Severity::Error);
   EXPECT_THAT(missed->ranks, ElementsAre(2));
   EXPECT_THAT(not_understood(run.audit), IsEmpty());
-  EXPECT_EQ(run.hang.kind, hang::Kind::MissingRank) << run.hang.why;
+  EXPECT_EQ(run.hang.kind, hang::Kind::MissingRank) << hang::why_of(run.hang);
   EXPECT_THAT(run.hang.culprits, ElementsAre(2));
 }
 

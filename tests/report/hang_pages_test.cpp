@@ -8,7 +8,6 @@
 #include "diag/hangdetect/model/job.h"
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/decide.h"
-#include "diag/hangdetect/verdict/explain.h"
 #include "tests/diag/labelled_hangs.h"
 
 namespace ringside::hang {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "diag/hangdetect/examine.h"
+#include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/hang_case.h"
 #include "study/played_trace.h"
 #include "study/scenario_run.h"
@@ -349,7 +350,7 @@ TEST(ScenarioRun, ATraceAloneAccusesNobodyOfWhatItDoesNotTell) {
     const KeptRun run(name);
     const auto found = hang::examine({run.folder + "/run.rtrace"});
     ASSERT_TRUE(found) << found.error().message;
-    EXPECT_EQ(found->verdict.best.kind, hang::Kind::Unknown) << found->verdict.best.why;
+    EXPECT_EQ(found->verdict.best.kind, hang::Kind::Unknown) << hang::why_of(found->verdict.best);
     EXPECT_TRUE(found->verdict.best.culprits.empty());
   }
 }

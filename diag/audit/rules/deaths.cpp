@@ -8,8 +8,8 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/waits.h"
-#include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/verdict/verdict.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::audit {
 
@@ -115,8 +115,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
 
 /// Memory, a signal from outside, a resource of the node: what the lines say beside the death.
 void say_why(const hang::Explanation& death, Finding& finding) {
-  const bool is_of_memory =
-      contains(death.why, hang::kNoMemory) || contains(death.why, "ran out of memory");
+  const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
     finding.cause =
@@ -182,10 +181,10 @@ bool find_told(const JobFacts& facts, Findings& findings) {
     finding.evidence.mix(also_told(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
     // A launcher of one host knows local ranks only.
-    const bool is_local = is_message(lines.front()->record(), MessageId::ChildFailed) &&
-                          contains(death->why, "local rank");
+    const bool is_local =
+        is_message(lines.front()->record(), MessageId::ChildFailed) && death->is_local_rank;
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
-    finding.cause = death->why;
+    finding.cause = hang::why_of(*death);
     name_dead(facts, *death, lines, finding);
     if (is_own) {
       finding.severity = Severity::Warning;
@@ -208,7 +207,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   if (!has_any) return false;
   for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
     if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
-    Finding& finding = add_dead(findings, title_of(one->why));
+    Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
     // Who only does not answer may be slow.
     const Confidence confidence = confidence_of(one->confidence);
     finding.severity = confidence == Confidence::High ? Severity::Error : Severity::Warning;

@@ -9,6 +9,7 @@
 #include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "diag/job/occupation.h"
+#include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::audit {
 
@@ -49,8 +50,8 @@ const KindRow* row_of(hang::Kind kind) {
 }
 
 std::string cause_of(const hang::Explanation& one) {
-  std::string cause = one.why;
-  for (const std::string& detail : one.details) cause += "; " + detail;
+  std::string cause = hang::why_of(one);
+  for (const std::string& detail : hang::details_of(one)) cause += "; " + detail;
   return cause;
 }
 
@@ -93,7 +94,7 @@ bool is_own_end(const HangView& view, const hang::Explanation& one) {
 
 }  // namespace
 
-// In hangdetect's tenths 0.8 is evidence that is complete for its kind (verdict/confidence.h).
+// From 0.8 on the evidence is complete for its kind.
 Confidence confidence_of(double confidence) {
   constexpr double kComplete = 0.8, kOneSided = 0.5;
   return confidence >= kComplete   ? Confidence::High
@@ -101,9 +102,7 @@ Confidence confidence_of(double confidence) {
                                    : Confidence::Low;
 }
 
-std::string title_of(const std::string& why) {
-  return why.substr(0, std::min(why.find(": "), why.find("; ")));
-}
+std::string title_of(const std::string& why) { return why.substr(0, why.find(". ")); }
 
 bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
@@ -127,9 +126,9 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
-    Finding& finding =
-        findings.add(fmt::format("hang_{}", to_string(row->kind)),
-                     is_within_host ? Severity::Warning : Severity::Error, title_of(one->why));
+    Finding& finding = findings.add(fmt::format("hang_{}", to_string(row->kind)),
+                                    is_within_host ? Severity::Warning : Severity::Error,
+                                    title_of(hang::why_of(*one)));
     finding.evidence = view.evidence_of(*one, {lines.messages});
     if (is_occupation(view, *one))
       finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);
@@ -137,8 +136,9 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     finding.ranks.assign(one->culprits.begin(), one->culprits.end());
     finding.confidence = confidence_of(one->confidence);
     finding.cause = cause_of(*one);
-    finding.fix = row->fix.empty() ? one->next : std::string(row->fix);
-    if (finding.fix.empty() && !one->missing.empty()) finding.fix = one->missing.front();
+    finding.fix = row->fix;
+    if (const auto missing = hang::missing_of(*one); finding.fix.empty() && !missing.empty())
+      finding.fix = missing.front();
   }
   return is_told;
 }

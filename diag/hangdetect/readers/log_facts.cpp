@@ -536,6 +536,7 @@ LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunc
   LogFacts facts;
   facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
   facts.is_of_job = known.is_of_job;
+  facts.hosts = known.hosts;
   Sink sink(facts, names);
   sink.know(known);
   for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);

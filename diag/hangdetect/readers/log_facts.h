@@ -133,6 +133,7 @@ struct LogFacts {
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
   std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
   int world = 0;           ///< largest number of ranks that a line names
+  int hosts = 0;           ///< that somebody else has counted; 0: nobody has
   int known_world = 0;     ///< ranks of the job, where a line says how many there are; 0: none does
   bool is_of_job = false;  ///< a line is of a job of several processes, not of any program
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
@@ -165,6 +166,7 @@ struct SpokenRecord {
 /// What somebody else has learned of the job, from lines that are not among these.
 struct KnownJob {
   int ranks = 0;           ///< 0: nothing says how many there are
+  int hosts = 0;           ///< likewise
   bool is_of_job = false;  ///< of several processes, not of any program
   job::ProcessRanks processes = {};
   std::map<int, std::uint64_t> calls_of = {};  ///< that each rank of the job has made

@@ -29,6 +29,15 @@ bool is_same_op(const Signature& a, const Signature& b) {
   return a.op != Op::Other || a.name == b.name;
 }
 
+/// Of a coalesced all-gather or reduce-scatter, whose sums are all that watchdogs log: how often the one size is in the other.
+/// returns  0: neither
+std::uint64_t gather_factor(const Signature& signature) {
+  const std::uint64_t few = std::min(signature.input_count, signature.output_count);
+  const std::uint64_t many = std::max(signature.input_count, signature.output_count);
+  const bool is_gather = signature.op == Op::Coalesced && few > 0 && many > few && many % few == 0;
+  return is_gather ? many / few : 0;
+}
+
 /// Types are compared where both sides have them; roots of a scatter keep none for their input.
 bool is_type_compared(const Signature& signature) {
   return !signature.types.empty() && signature.op != Op::Barrier && signature.op != Op::Gather &&
@@ -41,6 +50,9 @@ Difference difference_of(const Signature& a, const Signature& b) {
   if (!is_same_op(a, b)) return Difference::Op;
   if (is_type_compared(a) && is_type_compared(b) && a.types != b.types) return Difference::Type;
   if (size_that_counts(a) != size_that_counts(b)) return Difference::Size;
+  if (gather_factor(a) != 0 && gather_factor(a) == gather_factor(b) &&
+      a.input_count != b.input_count)
+    return Difference::Size;
   if (a.root >= 0 && b.root >= 0 && a.root != b.root) return Difference::Root;
   return Difference::None;
 }

@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "diag/hangdetect/verdict/confidence.h"
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/scene.h"
 
 namespace ringside::hang {
 namespace {
@@ -17,10 +18,45 @@ std::string text_of(const ConnectionProgress& one) {
                      one.receiver, one.channel, one.sent, one.received);
 }
 
+/// The oldest call in which any rank is blocked.
+std::string first_call(const Scene& scene) {
+  const std::vector<Front>& fronts = scene.standing.fronts;
+  if (!fronts.empty()) {
+    const int rank = fronts.front().waiting.front();
+    return call_title(scene.job, scene.block(rank)->group, scene.call_of(rank));
+  }
+  for (int rank = 0; rank < scene.job.world(); ++rank) {
+    if (scene.block(rank))
+      return call_title(scene.job, scene.block(rank)->group, scene.call_of(rank));
+  }
+  return {};
+}
+
+/// Ranks that wait for no data while others wait for theirs.
+std::vector<int> unblocked_in_call(const Scene& scene) {
+  std::set<int> waiting, awaited;
+  for (const ConnectionProgress& one : scene.connections) {
+    if (one.receiver_waits) {
+      waiting.insert(one.receiver);
+      awaited.insert(one.sender);
+    }
+    if (one.sender_waits) {
+      waiting.insert(one.sender);
+      awaited.insert(one.receiver);
+    }
+  }
+  std::vector<int> idle;
+  for (const int rank : awaited) {
+    if (rank < scene.job.world() && scene.block(rank) && !waiting.contains(rank))
+      idle.push_back(rank);
+  }
+  return idle;
+}
+
 }  // namespace
 
 std::vector<ConnectionProgress> stalled_connections(
-    const std::vector<ConnectionProgress>& connections) {
+    std::span<const ConnectionProgress> connections) {
   std::set<int> waiting;
   for (const ConnectionProgress& one : connections) {
     if (one.is_lacking() && !one.is_blocked) waiting.insert(one.receiver);
@@ -33,93 +69,54 @@ std::vector<ConnectionProgress> stalled_connections(
   return stalled;
 }
 
-void blame_connections(const std::vector<ConnectionProgress>& connections, Verdict& verdict) {
-  Explanation& best = verdict.best;
-  const bool may_follow = best.kind == Kind::DeadRank || best.kind == Kind::MissingRank ||
-                          best.kind == Kind::Straggler || best.kind == Kind::P2pUnmatched ||
-                          best.kind == Kind::DeadlockCycle;
-  // A death that the others tell of is surer than what it left on the way.
-  if (!may_follow || best.confidence > 0.9 || stalled_connections(connections).empty()) return;
-  Explanation stall;
-  stall.kind = Kind::NetworkStall;
-  stall.confidence = 0.8;
-  stall.call = best.call;
-  stall.why = "both ends of a connection tell that it stands still";
-  stall.next = best.next;
-  best.against = "what was lost on the way explains it";
-  verdict.others.insert(verdict.others.begin(), std::move(best));
-  best = std::move(stall);
-}
-
-void blame_who_waits_for_nobody(const std::vector<ConnectionProgress>& connections,
-                                const Standing& standing, Verdict& verdict) {
-  Explanation& best = verdict.best;
-  // Without a call it rests on what a rank says of a connection: then the network is to blame, whoever waits.
-  if (best.kind != Kind::NetworkStall || !best.culprits.empty() || best.call.empty()) return;
-  if (!stalled_connections(connections).empty()) return;
-  std::set<int> waiting, awaited;
-  for (const ConnectionProgress& one : connections) {
-    if (one.receiver_waits) {
-      waiting.insert(one.receiver);
-      awaited.insert(one.sender);
+void add_connections(const Scene& scene, Explanations& out) {
+  if (scene.connections.empty() || !scene.is_blocked_anywhere()) return;
+  Explanation one;
+  one.call = first_call(scene);
+  const std::vector<ConnectionProgress> stalled = stalled_connections(scene.connections);
+  // A trace lacks up to 250 ms of its rank, so it shows lost data only where every rank has entered the call.
+  const bool have_all_entered = std::ranges::all_of(
+      scene.standing.fronts, [](const Front& front) { return front.absent.empty(); });
+  if (!scene.has_both_ends && !have_all_entered) return;
+  if (!stalled.empty()) {
+    one.kind = Kind::NetworkStall;
+    one.features = {Feature::DataLost};
+    one.total = static_cast<std::int64_t>(stalled.size());
+    one.suspects = {stalled.front().sender, stalled.front().receiver};
+    one.where = fmt::format("rank {} to rank {} on channel {}", stalled.front().sender,
+                            stalled.front().receiver, stalled.front().channel);
+    for (const ConnectionProgress& connection : stalled) {
+      if (one.places.size() >= kConnectionsShown) break;
+      one.places.push_back({{}, "", text_of(connection)});
+      if (const RankDump* dump = scene.job.rank(connection.receiver).dump; dump != nullptr)
+        one.evidence.push_back({dump->path, -1, -1, text_of(connection)});
     }
-    if (one.sender_waits) {
-      waiting.insert(one.sender);
-      awaited.insert(one.receiver);
-    }
-  }
-  std::vector<int> idle;
-  for (const int rank : awaited) {
-    const auto at = static_cast<std::size_t>(rank);
-    const bool stands = at < standing.blocks.size() && standing.blocks[at].has_value();
-    if (stands && waiting.count(rank) == 0) idle.push_back(rank);
-  }
-  // One stands still; of more, each may have done its part and be waited for by who has not.
-  if (idle.size() != 1) return;
-  Explanation still;
-  still.kind = Kind::DeadRank;
-  still.culprits = idle;
-  still.confidence = confidence::kStuckDevice;
-  still.call = best.call;
-  still.why = fmt::format(
-      "all have entered {}; rank {} waits there for nobody, and the others for it: its GPU, or the "
-      "thread that works there, stands still",
-      best.call, idle.front());
-  still.evidence = best.evidence;
-  still.next = best.next;
-  best.against = "nothing was lost between the ranks";
-  verdict.others.insert(verdict.others.begin(), std::move(best));
-  best = std::move(still);
-}
-
-void name_connections(const std::vector<ConnectionProgress>& connections, const Job& job,
-                      Explanation& explanation) {
-  if (connections.empty() || explanation.kind == Kind::NotAHang) return;
-  if (explanation.kind != Kind::NetworkStall) {
-    for (const ConnectionProgress& one : connections) {
-      if (!one.is_lacking() || explanation.details.size() >= kConnectionsShown) continue;
-      explanation.details.push_back(
-          fmt::format("rank {} waits for chunk {} of rank {} on channel {}", one.receiver,
-                      one.received, one.sender, one.channel));
-    }
+    one.missing.push_back({Need::What::Counters});
+    out.push_back(std::move(one));
     return;
   }
-  const std::vector<ConnectionProgress> stalled = stalled_connections(connections);
-  if (stalled.empty()) return;
-  const ConnectionProgress& first = stalled.front();
-  const RankDump* dump = job.rank(first.receiver).dump;
-  for (const ConnectionProgress& one : stalled) {
-    if (explanation.details.size() < kConnectionsShown) explanation.details.push_back(text_of(one));
-    if (explanation.evidence.size() < kConnectionsShown && dump != nullptr) {
-      explanation.evidence.push_back({dump->path, -1, -1, text_of(one)});
-    }
+  if (!scene.has_both_ends) return;
+  // One of several that wait for no data may have done its part.
+  const std::vector<int> idle = unblocked_in_call(scene);
+  if (idle.size() != 1) return;
+  one.kind = Kind::DeadRank;
+  one.culprits = idle;
+  one.features = {Feature::UnblockedInCall};
+  const Call& call = scene.call_of(idle.front());
+  one.call = call_title(scene.job, scene.block(idle.front())->group, call);
+  one.evidence.push_back(evidence_of(scene.job, idle.front(), call, "in " + one.call));
+  out.push_back(std::move(one));
+}
+
+void add_lacking_chunks(std::span<const ConnectionProgress> connections, Explanation& best) {
+  if (best.kind == Kind::NotAHang || best.kind == Kind::NetworkStall) return;
+  for (const ConnectionProgress& one : connections) {
+    if (!one.is_lacking() || best.places.size() >= kConnectionsShown) continue;
+    best.places.push_back({{},
+                           "",
+                           fmt::format("rank {} waits for chunk {} of rank {} on channel {}",
+                                       one.receiver, one.received, one.sender, one.channel)});
   }
-  const bool is_one = stalled.size() == 1;
-  explanation.why +=
-      fmt::format("; {}from rank {} to rank {} on channel {}{} {}", is_one ? "" : "among others, ",
-                  first.sender, first.receiver, first.channel, is_one ? " alone" : "",
-                  first.is_blocked ? "nothing can be sent" : "what was sent never arrived");
-  if (is_one) explanation.confidence = std::max(explanation.confidence, 0.8);
 }
 
 }  // namespace ringside::hang

@@ -1,271 +1,310 @@
 #include "diag/hangdetect/verdict/decide.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "diag/hangdetect/model/blocks.h"
-#include "diag/hangdetect/verdict/compare.h"
-#include "diag/hangdetect/verdict/explain.h"
-#include "diag/hangdetect/verdict/habits.h"
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/connections.h"
+#include "diag/hangdetect/verdict/positions.h"
 #include "diag/hangdetect/verdict/progress.h"
+#include "diag/hangdetect/verdict/scene.h"
+#include "diag/hangdetect/verdict/stated_facts.h"
 
 namespace ringside::hang {
 namespace {
 
-void add(std::vector<Explanation>& all, std::vector<Explanation> some) {
-  all.insert(all.end(), std::make_move_iterator(some.begin()), std::make_move_iterator(some.end()));
-}
+using What = LogStatement::What;
 
-bool stands_anywhere(const Standing& standing) {
-  return std::any_of(standing.blocks.begin(), standing.blocks.end(),
-                     [](const auto& block) { return block.has_value(); });
-}
-
-Explanation moving(const Progress& progress) {
-  Explanation out;
-  out.kind = Kind::NotAHang;
-  out.confidence = progress.moved.size() > 1 ? 0.85 : 0.7;
-  out.why = "the job was moving while these dumps were written: " + progress.why;
-  out.missing.push_back("dumps of all ranks taken once progress has stopped, if it has");
-  return out;
-}
-
-/// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Only
-/// calls that do not fit each other stay what they are, and so does what is told outright, the first `told`.
-void doubt(std::vector<Explanation>& all, std::size_t told) {
-  for (std::size_t i = told; i < all.size(); ++i) {
-    Explanation& one = all[i];
-    const bool is_mismatch = one.kind == Kind::OpMismatch || one.kind == Kind::ShapeMismatch ||
-                             one.kind == Kind::DtypeMismatch || one.kind == Kind::OrderMismatch ||
-                             one.kind == Kind::RootMismatch;
-    if (!is_mismatch) one.confidence = std::min(one.confidence, 0.3);
+std::set<int> ranks_that_gave_up(const LogFacts& logs) {
+  std::set<int> ranks;
+  for (const RankDump& dump : logs.dumps) {
+    const bool waits =
+        std::ranges::any_of(dump.calls, [](const Call& call) { return call.is_pending(); });
+    if (waits) ranks.insert(dump.rank);
   }
-  if (told > 0) return;
-  Explanation out;
-  out.kind = Kind::NotAHang;
-  out.confidence = 0.6;
-  out.why =
-      "no call had waited long when the dumps were written: they are of a job that moved, or had "
-      "only just "
-      "stopped";
-  out.missing.push_back(
-      "a second set of dumps some seconds later: does anybody stand where they stood?");
-  all.push_back(std::move(out));
+  for (const auto& [rank, notes] : logs.notes) {
+    if (notes.is_waiting) ranks.insert(rank);
+  }
+  return ranks;
 }
 
-/// Ranks stand somewhere, and what is left of the job does not say in what relation to each other.
-Explanation unexplained(const Job& job, const Standing& standing) {
-  Explanation out;
-  out.confidence = 0.3;
-  std::vector<int> ranks;
-  bool is_transfer = true;
-  for (int r = 0; r < job.world(); ++r) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
-    if (!block) continue;
-    ranks.push_back(r);
-    is_transfer = is_transfer && block->is_p2p;
-    const Call& call = job.rank(r).dump->calls[block->call];
-    if (out.call.empty()) out.call = call_title(job, block->group, call);
-    if (out.evidence.size() < 8) {
-      out.evidence.push_back(
-          evidence_of(job, r, call, "waits: " + call_title(job, block->group, call)));
+/// Which sort of evidence a ground is; two of one sort see the same thing twice.
+enum class Sort { Calls, Statements, Positions, Quiet };
+
+Sort sort_of(Feature ground) {
+  if (ground <= Feature::UnclearWait) return Sort::Calls;
+  if (ground <= Feature::PersonSays) return Sort::Statements;
+  return ground <= Feature::StacksApart ? Sort::Positions : Sort::Quiet;
+}
+
+bool is_mismatch(Kind kind) {
+  return kind == Kind::OpMismatch || kind == Kind::ShapeMismatch || kind == Kind::DtypeMismatch ||
+         kind == Kind::OrderMismatch || kind == Kind::RootMismatch;
+}
+
+/// Relations between hypotheses that are evidence: what one shows speaks for or against another.
+class Relations {
+ public:
+  Relations(const Scene& scene, Explanations& all) : scene_(scene), all_(all) {}
+
+  void add_features() {
+    add_young_waits();
+    add_lost_data();
+    add_seen_differences();
+    add_unnamed_events();
+    add_singled_out();
+    add_agreements();
+  }
+
+ private:
+  /// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Calls that do not fit
+  /// each other, and what is stated outright, stay what they are.
+  void add_young_waits() {
+    const bool is_settled = scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
+    if (is_settled || !are_waits_young(scene_.job, scene_.standing)) return;
+    const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
+    for (Explanation& one : all_) {
+      const bool is_stated = sort_of(one.ground()) == Sort::Statements;
+      if (!is_mismatch(one.kind) && !(is_stated && is_end_stated) && one.kind != Kind::NotAHang)
+        one.add(Feature::YoungWaits);
     }
+    if (is_end_stated) return;
+    Explanation young;
+    young.kind = Kind::NotAHang;
+    young.features = {Feature::WaitsAreYoung};
+    young.missing.push_back({Need::What::DumpsLater});
+    all_.push_back(std::move(young));
   }
-  if (is_transfer) out.kind = Kind::P2pUnmatched;
-  out.why = fmt::format("{}, first in {}, and nothing that is left says for whom",
-                        ranks_that(ranks, "waits", "wait"), out.call);
-  out.missing.push_back("Flight Recorder dumps of all ranks: a log line leaves out the peer");
-  return out;
-}
 
-bool has_said(const LogFacts& facts, LogStatement::What what) {
-  return std::any_of(facts.statements.begin(), facts.statements.end(),
-                     [what](const LogStatement& one) { return one.what == what; });
-}
-
-/// Whether the engine's own words tell why the job ended at once, before anybody had waited long.
-bool is_end_told(const LogFacts& facts) {
-  return has_said(facts, LogStatement::What::EngineGone) ||
-         has_said(facts, LogStatement::What::EngineCut);
-}
-
-/// A process that crashed or was busy, of which nothing says whose it was, and a rank that never came: the one is the
-/// other.
-void join_nameless(Kind kind, std::vector<Explanation>& all) {
-  const auto nameless = std::find_if(all.begin(), all.end(), [kind](const Explanation& one) {
-    return one.kind == kind && one.culprits.empty();
-  });
-  if (nameless == all.end()) return;
-  for (Explanation& one : all) {
-    if (one.kind != Kind::MissingRank || one.culprits.size() != 1 || one.confidence < 0.5) continue;
-    one.kind = kind;
-    one.why += "; " + nameless->why;
-    one.evidence.insert(one.evidence.end(), nameless->evidence.begin(), nameless->evidence.end());
-    nameless->confidence = std::min(nameless->confidence, one.confidence - 0.1);
-    return;
-  }
-}
-
-/// What the stacks show of the ranks that are named.
-void join_stacks(const LogFacts& facts, Explanation& best) {
-  for (const ProcessStack& stack : facts.stacks) {
-    const bool is_named = std::any_of(stack.ranks.begin(), stack.ranks.end(), [&](int rank) {
-      return std::binary_search(best.culprits.begin(), best.culprits.end(), rank);
+  /// A connection that lost data explains who waits for whom.
+  void add_lost_data() {
+    const bool has_lost = std::ranges::any_of(all_, [](const Explanation& one) {
+      return one.ground() == Feature::DataLost && !one.has(Feature::Doubtful);
     });
-    constexpr std::size_t kMostDetails = 12;
-    const std::string text = stack.text();
-    const bool is_new = std::none_of(
-        best.details.begin(), best.details.end(),
-        [&](const std::string& one) { return one.find(stack.place()) != std::string::npos; });
-    if (!is_named || !is_new || best.details.size() >= kMostDetails) continue;
-    best.details.push_back(text);
-    const bool is_quoted =
-        std::any_of(best.evidence.begin(), best.evidence.end(), [&](const Evidence& one) {
-          return one.file == stack.file && one.line == static_cast<std::int64_t>(stack.line);
-        });
-    if (!is_quoted) best.evidence.push_back({stack.file, -1, stack.line, text});
-  }
-  if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = facts.call_stack;
-}
-
-/// Two kinds of evidence for the same ranks are surer than either: a rank that the dumps find absent and
-/// whose log tells of its death died.
-void agree(const LogFacts& facts, std::vector<Explanation>& all) {
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    for (std::size_t k = i + 1; k < all.size(); ++k) {
-      if (all[i].culprits.empty() || all[i].culprits != all[k].culprits) continue;
-      Explanation& first = all[i];
-      Explanation& second = all[k];
-      const double both = 1 - (1 - first.confidence) * (1 - second.confidence);
-      Explanation& surer = first.confidence >= second.confidence ? first : second;
-      Explanation& other = first.confidence >= second.confidence ? second : first;
-      surer.confidence = std::min(0.95, both);
-      // The dumps tell that a rank is away; only a log tells why.
-      const auto notes = facts.notes.find(surer.culprits.front());
-      const bool has_exception = notes != facts.notes.end() && notes->second.has_exception;
-      // A rank that raised an exception is not slow: it does not come any more.
-      const bool names_death =
-          other.kind == Kind::DeadRank || (other.kind == Kind::Straggler && !has_exception);
-      if (surer.kind == Kind::MissingRank && names_death) surer.kind = other.kind;
-      surer.evidence.insert(surer.evidence.end(), other.evidence.begin(), other.evidence.end());
-      if (surer.call.empty()) surer.call = other.call;
-      if (surer.stack.empty()) surer.stack = other.stack;
-      if (surer.details.empty()) surer.details = other.details;
-      other.confidence *= 0.9;
+    if (!has_lost) return;
+    for (Explanation& one : all_) {
+      const bool may_follow = one.kind == Kind::DeadRank || one.kind == Kind::MissingRank ||
+                              one.kind == Kind::Straggler || one.kind == Kind::P2pUnmatched ||
+                              one.kind == Kind::DeadlockCycle;
+      // A death that the others report is surer than what it left under way.
+      if (may_follow && one.ground() != Feature::DeathSeenByPeers) one.add(Feature::DataWasLost);
     }
   }
-}
 
-/// A lost dump explains any waiting, and nothing speaks against it: what the dumps that are left show
-/// ranks above it.
-void weigh(std::vector<Explanation>& all, const Job& job) {
-  const auto is_of_lost = [&](const Explanation& one) {
-    return !one.culprits.empty() && (one.kind == Kind::MissingRank || one.kind == Kind::DeadRank) &&
-           std::all_of(one.culprits.begin(), one.culprits.end(), [&](int rank) {
-             return rank < job.world() && job.rank(rank).dump == nullptr;
-           });
-  };
-  double shown = 0;
-  for (const Explanation& one : all) {
-    const bool is_mismatch = one.kind == Kind::OpMismatch || one.kind == Kind::ShapeMismatch ||
-                             one.kind == Kind::DtypeMismatch || one.kind == Kind::OrderMismatch ||
-                             one.kind == Kind::DivergedControlFlow ||
-                             one.kind == Kind::RootMismatch;
-    if (is_mismatch && !one.culprits.empty()) shown = std::max(shown, one.confidence);
+  /// A lost dump explains any waiting, and nothing speaks against it: calls that differ explain more.
+  void add_seen_differences() {
+    const bool has_difference = std::ranges::any_of(all_, [](const Explanation& one) {
+      return (is_mismatch(one.kind) || one.kind == Kind::DivergedControlFlow) &&
+             !one.culprits.empty() && one.ground() != Feature::LastLinesDiffer;
+    });
+    if (!has_difference) return;
+    for (Explanation& one : all_) {
+      const bool is_away = one.kind == Kind::MissingRank || one.kind == Kind::DeadRank;
+      const bool are_unseen =
+          std::ranges::all_of(one.culprits, [&](int rank) { return scene_.is_unseen(rank); });
+      if (is_away && !one.culprits.empty() && are_unseen) one.add(Feature::DifferenceSeen);
+    }
   }
-  for (Explanation& one : all) {
-    if (shown > 0 && is_of_lost(one)) one.confidence = std::min(one.confidence, shown - 0.05);
-  }
-  std::stable_sort(all.begin(), all.end(), [](const Explanation& a, const Explanation& b) {
-    return a.confidence > b.confidence;
-  });
-}
 
-std::string against(const Explanation& best, const Explanation& other) {
-  if (other.kind == best.kind) return "the same kind of cause, with weaker evidence";
-  switch (other.kind) {
-    case Kind::NetworkStall:
-      return "a stall has no culprit, and here one stands out";
-    case Kind::MissingRank:
-    case Kind::DeadRank:
-      return other.confidence < 0.6 ? "a lost dump alone does not show that the rank is gone"
-                                    : "its absence follows from the other cause";
-    case Kind::NotAHang:
-      return "ranks stand in calls that cannot end";
-    default:
-      return "explains fewer of the waiting ranks, or with weaker evidence";
+  /// A process that died or was busy, of which nothing shows the rank, and one rank that never came: the one is the other.
+  void add_unnamed_events() {
+    Explanations joined;
+    for (const Explanation& event : all_) {
+      const bool is_event =
+          event.culprits.empty() && (event.kind == Kind::DeadRank || event.kind == Kind::Straggler);
+      if (!is_event || event.ground() == Feature::StoreLost || event.ground() == Feature::PeerLost)
+        continue;
+      for (const Explanation& absence : all_) {
+        if (absence.kind != Kind::MissingRank || absence.culprits.size() != 1) continue;
+        Explanation one = absence;
+        one.kind = event.kind;
+        one.add(Feature::UnnamedEvent);
+        one.exit_code = event.exit_code;
+        one.cause = event.cause;
+        one.what = event.what;
+        one.where = event.where;
+        one.reporter = event.reporter;
+        append(event.evidence, one.evidence);
+        joined.push_back(std::move(one));
+        break;
+      }
+    }
+    std::ranges::move(joined, std::back_inserter(all_));
   }
+
+  /// Calls differ with as many ranks on each side, and evidence of another sort names one of them.
+  void add_singled_out() {
+    for (Explanation& tie : all_) {
+      if (!tie.has(Feature::Tie) || tie.suspects.empty()) continue;
+      for (Explanation& one : all_) {
+        const bool is_of_tie = !one.culprits.empty() && one.culprits.size() < tie.suspects.size() &&
+                               std::ranges::includes(tie.suspects, one.culprits);
+        if (!is_of_tie || sort_of(one.ground()) == sort_of(tie.ground())) continue;
+        one.add(Feature::Agrees);
+        tie.add(Feature::OtherExplains);
+      }
+    }
+  }
+
+  /// Evidence of another sort for the same ranks. Dumps show that a rank is away; only a log shows why.
+  void add_agreements() {
+    for (Explanation& one : all_) score(one);
+    std::ranges::stable_sort(all_, [](const Explanation& a, const Explanation& b) {
+      return a.confidence > b.confidence;
+    });
+    for (std::size_t i = 0; i < all_.size(); ++i) {
+      Explanation& first = all_[i];
+      if (first.culprits.empty()) continue;
+      for (std::size_t k = i + 1; k < all_.size(); ++k) {
+        Explanation& other = all_[k];
+        const bool is_other_sort = sort_of(first.ground()) != sort_of(other.ground()) ||
+                                   sort_of(first.ground()) == Sort::Statements;
+        if (other.culprits != first.culprits || other.ground() == first.ground() || !is_other_sort)
+          continue;
+        first.add(Feature::Agrees);
+        const bool shows_why = other.kind == Kind::DeadRank || other.kind == Kind::Straggler;
+        if (first.kind == Kind::MissingRank && shows_why && !first.has(Feature::OwnException) &&
+            first.ground() != Feature::Raised) {
+          first.kind = other.kind;
+          first.exit_code = other.exit_code;
+          first.cause = other.cause;
+        }
+        append(other.evidence, first.evidence);
+        if (first.call.empty()) first.call = other.call;
+        if (first.stack.empty()) first.stack = other.stack;
+        if (first.what.empty()) first.what = other.what;
+        if (first.where.empty()) first.where = other.where;
+        if (first.waiting.empty()) first.waiting = other.waiting;
+        if (first.places.empty()) first.places = other.places;
+        other.add(Feature::OtherExplains);
+      }
+    }
+  }
+
+  static void append(const std::vector<Evidence>& more, std::vector<Evidence>& evidence) {
+    evidence.insert(evidence.end(), more.begin(), more.end());
+  }
+
+  static void score(Explanation& one) { one.confidence = confidence_of(one.features); }
+
+  [[nodiscard]] bool has_statement(What what) const {
+    return std::ranges::any_of(scene_.logs.statements,
+                               [what](const LogStatement& one) { return one.what == what; });
+  }
+
+  const Scene& scene_;
+  Explanations& all_;
+};
+
+/// Adds what the stacks show of the ranks that are named.
+void add_stacks_of(const LogFacts& logs, Explanation& best) {
+  constexpr std::size_t kMost = 12;
+  for (const ProcessStack& stack : logs.stacks) {
+    const bool is_named = std::ranges::any_of(
+        stack.ranks, [&](int rank) { return std::ranges::binary_search(best.culprits, rank); });
+    const std::string text = position_of(stack).text;
+    const bool is_new =
+        std::ranges::none_of(best.places, [&](const RanksAt& one) { return one.what == text; });
+    if (!is_named || !is_new || best.places.size() >= kMost) continue;
+    best.places.push_back({stack.ranks, "", text});
+    const bool is_quoted = std::ranges::any_of(best.evidence, [&](const Evidence& one) {
+      return one.file == stack.file && one.line == stack.line;
+    });
+    if (!is_quoted) best.evidence.push_back({stack.file, -1, stack.line, stack.text()});
+  }
+  if (best.stack.empty() && best.kind != Kind::NotAHang) best.stack = logs.call_stack;
 }
 
 }  // namespace
 
-std::optional<Explanation> explain_lines(const Job& lines) {
-  Standing standing;
-  for (std::size_t group = 0; group < lines.groups().size(); ++group) {
-    if (auto front = first_difference(lines, static_cast<int>(group))) {
-      standing.fronts.push_back(*std::move(front));
-    }
+bool Scene::is_blocked_anywhere() const {
+  return std::ranges::any_of(standing.blocks, [](const auto& one) { return one.has_value(); });
+}
+
+bool Scene::has_few_dumps() const {
+  int unseen = 0;
+  for (int rank = 0; rank < job.world(); ++rank) unseen += is_unseen(rank) ? 1 : 0;
+  return unseen > 1 && unseen * 2 >= job.world();
+}
+
+bool Scene::spans_hosts() const {
+  if (logs.hosts > 1) return true;
+  std::set<std::string> hosts;
+  for (const auto& [rank, process] : logs.processes) {
+    if (!process.host.empty()) hosts.insert(process.host);
   }
-  const Habits habits(lines);
-  std::vector<Explanation> found = explain_mismatches({lines, standing, habits});
-  const auto best = std::max_element(
-      found.begin(), found.end(),
-      [](const Explanation& a, const Explanation& b) { return a.confidence < b.confidence; });
-  if (best == found.end()) return std::nullopt;
-  return std::move(*best);
+  facts::each_list(logs.facts, [&](const auto& list) {
+    for (const facts::Fact& one : list) {
+      if (!one.subject.host.empty()) hosts.insert(one.subject.host);
+    }
+  });
+  return hosts.size() > 1;
 }
 
-bool is_world_known(const Job& job, const LogFacts& facts) {
-  return has_dumps(job) || (facts.known_world > 0 && facts.known_world >= job.world());
+bool Scene::is_hang_reported() const {
+  return logs.timeouts > 0 || logs.run.waits > 0 || logs.run.claims > 0 ||
+         std::ranges::any_of(logs.stacks,
+                             [](const ProcessStack& one) { return is_waiting(one.doing); });
 }
 
-Verdict decide(const Job& job, const LogFacts& facts) {
+bool is_world_known(const Job& job, const LogFacts& logs) {
+  return has_dumps(job) || (logs.known_world > 0 && logs.known_world >= job.world());
+}
+
+Verdict decide(const Job& job, const LogFacts& logs, const Connections& connections) {
   const Standing standing = standing_of(job);
   const Habits habits(job);
-  const Scene scene{job, standing, habits, is_world_known(job, facts)};
-  std::vector<Explanation> all;
-  const Progress progress = progress_of(job);
-  std::vector<Explanation> said = explain_logs(scene, facts);
-  add(said, explain_prose(facts));
-  if (!facts.moved.empty()) {
-    all.push_back(moving({{0, 1}, facts.moved}));
-  } else if (!progress.moved.empty()) {
-    all.push_back(moving(progress));
-  } else if (!stands_anywhere(standing)) {
-    add(said, explain_stacks(scene, facts));
-    if (said.empty()) all.push_back(explain_quiet(scene, facts));
-    add(all, std::move(said));
-  } else {
-    const std::size_t told = is_end_told(facts) ? said.size() : 0;
-    add(all, std::move(said));
-    if (!facts.stacks.empty()) add(all, explain_stacks(scene, facts));
-    add(all, explain_mismatches(scene));
-    add(all, explain_cycles(scene));
-    add(all, explain_absence(scene));
-    add(all, explain_stalls(scene));
-    if (all.empty()) all.push_back(unexplained(job, standing));
-    const bool is_settled =
-        facts.timeouts > 0 || has_said(facts, LogStatement::What::EngineDiffers);
-    if (!is_settled && are_waits_young(job, standing)) doubt(all, told);
+  const facts::Facts facts = facts_of(logs);
+  const Scene scene{.job = job,
+                    .standing = standing,
+                    .habits = habits,
+                    .facts = facts,
+                    .logs = logs,
+                    .connections = connections.all,
+                    .has_both_ends = connections.has_both_ends,
+                    .has_dumps = has_dumps(job),
+                    .is_world_known = is_world_known(job, logs),
+                    .gave_up = ranks_that_gave_up(logs)};
+  Explanations all;
+  add_reports(scene, all);
+  add_deaths(scene, all);
+  add_links(scene, all);
+  add_busy(scene, all);
+  add_positions(scene, all);
+  const bool is_told = !all.empty();
+  add_quiet(scene, all);
+  const bool is_moving = std::ranges::any_of(
+      all, [](const Explanation& one) { return one.ground() == Feature::Moved; });
+  if (!is_moving && scene.is_blocked_anywhere()) {
+    add_mismatches(scene, all);
+    add_cycles(scene, all);
+    add_stalls(scene, all);
+    add_connections(scene, all);
   }
-  join_nameless(Kind::DeadRank, all);
-  join_nameless(Kind::Straggler, all);
-  agree(facts, all);
-  weigh(all, job);
+  if (!is_moving) add_absences(scene, all);
+  if (!is_moving) add_line_mismatches(scene, all);
+  if (all.empty()) add_unexplained(scene, all);
+  // A statement of trouble speaks against a job that only looks idle.
+  if (is_told) {
+    for (Explanation& one : all) {
+      if (sort_of(one.ground()) == Sort::Quiet && one.ground() != Feature::Moved)
+        one.add(Feature::TroubleStated);
+    }
+  }
+  Relations(scene, all).add_features();
+  for (Explanation& one : all) one.confidence = confidence_of(one.features);
+  std::ranges::stable_sort(
+      all, [](const Explanation& a, const Explanation& b) { return a.confidence > b.confidence; });
   Verdict verdict;
   verdict.best = std::move(all.front());
-  join_stacks(facts, verdict.best);
-  verdict.best.next = next_step(scene, facts, verdict.best);
-  bool is_doubt_told = verdict.best.kind == Kind::Unknown;
+  add_stacks_of(logs, verdict.best);
+  add_lacking_chunks(connections.all, verdict.best);
   for (std::size_t i = 1; i < all.size(); ++i) {
-    // That nothing is known for sure is said once.
+    // That nothing is known for sure is said once, and not next to a cause.
     const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
-    if (is_doubt && is_doubt_told) continue;
-    is_doubt_told = is_doubt_told || is_doubt;
-    all[i].against = against(verdict.best, all[i]);
-    verdict.others.push_back(std::move(all[i]));
+    if (!is_doubt) verdict.others.push_back(std::move(all[i]));
   }
   return verdict;
 }

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include "base/hang_class.h"
+#include "diag/facts/job_facts.h"
 #include "diag/hangdetect/readers/call.h"
-#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/readers/run_notes.h"
+#include "diag/hangdetect/verdict/features.h"
 
 namespace ringside::hang {
 
@@ -14,29 +16,97 @@ namespace ringside::hang {
 using Kind = HangClass;
 using ringside::to_string;
 
-/// Where docs/formats says how one tells it: sections and rules.
-const char* reference_of(Kind kind);
-
-/// One explanation of what is seen.
-struct Explanation {
-  Kind kind = Kind::Unknown;
-  std::vector<int> culprits;   ///< global ranks, ascending; empty when nobody is to blame
-  double confidence = 0;       ///< 0 .. 1
-  std::int64_t exit_code = 0;  ///< of a death: a negative one is a signal; 0: none is said
-  std::string why;             ///< a sentence or two
-  std::string call;            ///< `all_reduce 812 of default_pg`; empty where no call is meant
-  std::vector<std::string> details;  ///< what differs, who waits, the circle: a line each
-  Stack stack;                       ///< of the culprit's call, or of its last one
-  std::vector<Evidence> evidence;
-  std::vector<std::string> missing;  ///< what to collect to be surer
-  std::string next;                  ///< the one step to take first; empty: none would help
-  std::string against;               ///< for those that are not the verdict: why it ranks lower
+/// Ranks, and what one of them called, or where it is: a name, not a sentence.
+struct RanksAt {
+  std::vector<int> ranks;  ///< empty: `who` names the process
+  std::string who;         ///< `pid 688514 on node48`; empty: `ranks` are known
+  std::string what;        ///< `all_reduce([[64]] Float)`, `save (checkpoint.py:650)`
+  std::vector<int> waits_for = {};
 };
 
-/// The answer: the best explanation, and the others that were weighed.
+/// What would raise the confidence.
+struct Need {
+  enum class What : std::uint8_t {
+    Dumps,          ///< Flight Recorder dumps of these ranks; none named: of all
+    DumpsLater,     ///< a second set of dumps some seconds later
+    LongerDumps,    ///< longer histories
+    Stacks,         ///< stacks of these ranks; none named: of all
+    StacksLater,    ///< the same stacks a minute later
+    Logs,           ///< logs of these ranks; none named: of all
+    WorldSize,      ///< how many ranks the job has, and which
+    Sources,        ///< the program's source at these calls
+    CallLines,      ///< NCCL_DEBUG_SUBSYS=COLL
+    RasTwice,       ///< two ncclras reports
+    KernelLog,      ///< kernel log of the hosts of these ranks
+    Counters,       ///< port counters and NCCL's warnings
+    LauncherLog,    ///< the launcher's or scheduler's log
+    ExitStatus,     ///< log and exit status of these ranks
+    RankOfProcess,  ///< which rank the process was
+    PodEvents,      ///< kubectl describe pod
+    StepTimes       ///< the times of the last steps
+  };
+  What what = What::Dumps;
+  std::vector<int> ranks = {};
+};
+
+/// What the sources show where they show no cause.
+enum class Shown : std::uint8_t {
+  Nothing,
+  TimedOut,       ///< time-outs, and not with which ranks
+  Stacks,         ///< stacks in which no process waits for another
+  ServerWaits,    ///< a server's engine waits for its workers again and again
+  WatchdogLines,  ///< lines of a watchdog without a call
+  Alarms,         ///< lines of errors that no rule reads
+  NoJob,          ///< lines of no job of several processes
+  WatchdogStuck,  ///< watchdogs that do not run
+  WatchdogAtEnd,  ///< the same, once the program had finished
+  Cancelled,      ///< an end from outside
+  RaisedError,    ///< a call of the library that failed
+  MixedCalls,     ///< dumps whose calls name no group
+  EndsAlone,      ///< a recorder that notes a call only when it has ended
+  IssuesAlone,    ///< a recorder that notes a call only when it is issued, and all are equal
+  LaunchesAlone,  ///< ncclras counts of launched calls, all equal
+  Steps           ///< the last step of each rank
+};
+
+/// One hypothesis of what happened, and the structured explanation that diag/report turns into sentences.
+struct Explanation {
+  Kind kind = Kind::Unknown;
+  std::vector<int>
+      culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
+  std::vector<int> suspects;  ///< ranks among which the culprit is, where none can be named
+  double confidence = 0;      ///< 0 .. 1
+  Features features;          ///< what the confidence is made of; the first is the ground
+
+  facts::DeathCause cause = facts::DeathCause::Unknown;  ///< of a death
+  std::int64_t exit_code = 0;   ///< of a death: a negative one is a signal; 0: not known
+  std::string call;             ///< `all_reduce 812 of default_pg`; empty where no call is meant
+  std::vector<int> waiting;     ///< ranks that wait for the culprits, or wait in the call
+  std::vector<int> others;      ///< ranks of the other side, as the ground has it
+  std::vector<RanksAt> places;  ///< who called what, or is where, the culprits first
+  facts::Reporter reporter = facts::Reporter::Process;  ///< who states it
+  std::string where;  ///< `pod sft-worker-2`, `node n01`, a connection
+  std::string what;   ///< what it did: `was writing a checkpoint`; the text of an exception
+  Shown shown = Shown::Nothing;
+  std::int64_t count = -1, total = -1;  ///< as the ground has it
+  std::int64_t pause_s = 0;             ///< between two steps that others followed; 0: none
+  bool is_local_rank = false;           ///< the culprits are local ranks
+  Stack stack;                          ///< of the culprit's call, or of its last one
+  std::vector<Evidence> evidence;
+  std::vector<Need> missing;
+
+  [[nodiscard]] Feature ground() const {
+    return features.empty() ? Feature::NothingShown : features.front();
+  }
+  [[nodiscard]] bool has(Feature feature) const;
+  /// Adds a feature, once.
+  void add(Feature feature);
+};
+
+/// The answer: the hypothesis with the highest score, and the others, best first.
 struct Verdict {
   Explanation best;
-  std::vector<Explanation> others;  ///< by confidence, best first
+  std::vector<Explanation> others;
 };
 
 }  // namespace ringside::hang

@@ -1,39 +1,10 @@
-#include "diag/hangdetect/verdict/explain.h"
+#include "diag/hangdetect/verdict/call_names.h"
 
 #include <fmt/format.h>
 
 #include <utility>
 
 namespace ringside::hang {
-
-const char* reference_of(Kind kind) {
-  switch (kind) {
-    case Kind::MissingRank:
-      return "docs/formats 9.8 PT-02; 6.7";
-    case Kind::DeadRank:
-      return "docs/formats 9.8 PT-12, PT-14, PT-17";
-    case Kind::DivergedControlFlow:
-    case Kind::OrderMismatch:
-      return "docs/formats 9.8 PT-04; 6.7";
-    case Kind::OpMismatch:
-    case Kind::ShapeMismatch:
-    case Kind::DtypeMismatch:
-    case Kind::RootMismatch:
-      return "docs/formats 9.8 PT-04; 6.5";
-    case Kind::P2pUnmatched:
-      return "docs/formats 6.6; 6.7";
-    case Kind::DeadlockCycle:
-      return "docs/formats 9.8 PT-18; 6.7";
-    case Kind::Straggler:
-      return "docs/formats 9.8 PT-19";
-    case Kind::NetworkStall:
-      return "docs/formats 9.8 PT-03; 6.7";
-    case Kind::NotAHang:
-    case Kind::Unknown:
-      break;
-  }
-  return "docs/formats 6.1";
-}
 
 bool has_dumps(const Job& job) {
   for (int rank = 0; rank < job.world(); ++rank) {
@@ -57,15 +28,6 @@ std::string fold_ranks(const std::vector<int>& ranks) {
     first = last + 1;
   }
   return text;
-}
-
-std::string ranks_text(const std::vector<int>& ranks) {
-  if (ranks.empty()) return "nobody";
-  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", fold_ranks(ranks));
-}
-
-std::string ranks_that(const std::vector<int>& ranks, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", ranks_text(ranks), ranks.size() > 1 ? many : one);
 }
 
 std::string call_text(const Signature& signature) {

@@ -1,0 +1,525 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/readers/run_lines.h"
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/scene.h"
+#include "diag/hangdetect/verdict/wait_graph.h"
+
+namespace ringside::hang {
+namespace {
+
+bool holds(const std::vector<int>& ranks, int rank) {
+  return std::binary_search(ranks.begin(), ranks.end(), rank);
+}
+
+/// Ranks whose chain of waiting ends at one of `heads`.
+std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& heads) {
+  std::vector<int> found;
+  for (std::size_t r = 0; r < standing.waits.size(); ++r) {
+    if (standing.waits[r].empty()) continue;
+    const std::vector<int> ends = heads_of(standing.waits, {static_cast<int>(r)});
+    if (std::ranges::any_of(ends, [&](int end) { return holds(heads, end); }))
+      found.push_back(static_cast<int>(r));
+  }
+  return found;
+}
+
+/// The first front that one of the heads is missing from.
+const Front* front_without(const Standing& standing, const std::vector<int>& heads) {
+  for (const Front& front : standing.fronts) {
+    for (const int head : heads) {
+      if (holds(front.absent, head) || holds(front.unseen, head)) return &front;
+    }
+  }
+  return nullptr;
+}
+
+/// How long the head has stayed away, against its own pace: the newest moment in any dump less the
+/// head's last call, over its longest usual pause.
+struct Lateness {
+  double late_s = 0;
+  double pause_s = 0;
+  bool is_pace_known = false;  ///< there are enough calls to tell
+};
+
+Lateness lateness_of(const Job& job, const Front& front, int head) {
+  Lateness late;
+  const RankDump* dump = job.rank(head).dump;
+  if (dump == nullptr || dump->calls.empty()) return late;
+  std::int64_t newest = 0;
+  for (const int rank : front.waiting) {
+    if (const Call* call = job.find(rank, front.group, front.sequence))
+      newest = std::max(newest, call->created_ns);
+  }
+  const std::vector<Call>& calls = dump->calls;
+  late.late_s = static_cast<double>(newest - calls.back().created_ns) * 1e-9;
+  std::vector<std::int64_t> pauses;
+  for (std::size_t i = calls.size() > 200 ? calls.size() - 200 : 1; i < calls.size(); ++i) {
+    pauses.push_back(calls[i].created_ns - calls[i - 1].created_ns);
+  }
+  constexpr std::size_t kEnough = 8;
+  late.is_pace_known = pauses.size() >= kEnough;
+  if (!pauses.empty()) {
+    const auto high = pauses.begin() + static_cast<std::ptrdiff_t>(pauses.size() * 9 / 10);
+    std::nth_element(pauses.begin(), high, pauses.end());
+    late.pause_s = static_cast<double>(*high) * 1e-9;
+  }
+  return late;
+}
+
+/// Who waits, and in which call.
+void add_front(const Scene& scene, const Front& front, Explanation& out) {
+  const int rank = front.waiting.front();
+  out.waiting = front.waiting;
+  const Call* call = scene.job.find(rank, front.group, front.sequence);
+  if (call == nullptr) return;
+  out.call = call_title(scene.job, front.group, *call);
+  out.places.push_back({front.waiting, "", call_text(scene.job.signature(*call))});
+  out.evidence.push_back(evidence_of(scene.job, rank, *call, "waits: " + out.call));
+}
+
+void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanation& out) {
+  constexpr std::size_t kShown = 8;
+  for (const int head : heads) {
+    const RankView& view = scene.job.rank(head);
+    if (view.dump == nullptr || view.dump->calls.empty()) continue;
+    const Call& last = view.dump->calls.back();
+    const int group = view.group_of_call.back();
+    if (group < 0) continue;
+    const std::string title = call_title(scene.job, group, last);
+    if (out.places.size() < kShown) out.places.push_back({{head}, "", "last call: " + title});
+    if (out.evidence.size() < kShown)
+      out.evidence.push_back(evidence_of(scene.job, head, last, "its last call: " + title));
+  }
+  if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
+}
+
+/// All that are idle in the whole job made the same call last: the common path ends there.
+bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
+  const auto last = [&](int rank) -> const Call* {
+    const RankDump* dump = scene.job.rank(rank).dump;
+    return dump->calls.empty() ? nullptr : &dump->calls.back();
+  };
+  const Call* first = last(idle.front());
+  return first != nullptr && std::ranges::all_of(idle, [&](int rank) {
+           const Call* call = last(rank);
+           return call != nullptr && call->group == first->group &&
+                  call->sequence == first->sequence && call->is_p2p == first->is_p2p;
+         });
+}
+
+/// One rank waits, everybody else of its group, or of the job, is idle at one and the same place: it is
+/// more likely that the one is ahead of the common path than that all others left it.
+bool are_others_at_one_place(const Scene& scene, int waiter) {
+  std::vector<int> idle;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (scene.is_unseen(r) || r == waiter) continue;
+    if (scene.block(r)) return false;
+    idle.push_back(r);
+  }
+  return idle.size() >= 2 && are_at_one_place(scene, idle);
+}
+
+bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  if (front.waiting.size() != 1) return false;
+  if (heads.size() >= 2 && front.absent == heads && front.unseen.empty()) return true;
+  return are_others_at_one_place(scene, front.waiting.front());
+}
+
+/// `rank` alone waits in its call; `heads` are those that it waits for.
+Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& heads) {
+  Explanation out;
+  out.kind = Kind::DivergedControlFlow;
+  out.culprits = {rank};
+  out.features = {Feature::WentAhead};
+  const Call& call = scene.call_of(rank);
+  out.call = call_title(scene.job, scene.block(rank)->group, call);
+  out.others = heads;
+  out.places.push_back({{rank}, "", call_text(scene.job.signature(call))});
+  out.evidence.push_back(evidence_of(scene.job, rank, call, "waits: " + out.call));
+  add_last_calls(scene, heads, out);
+  out.stack = last_stack(scene.job, rank);
+  out.missing.push_back({Need::What::Stacks, heads});
+  const bool in_creation = std::ranges::any_of(
+      heads, [&](int head) { return scene.job.rank(head).notes.is_in_group_creation; });
+  if (in_creation) out.add(Feature::InGroupCreation);
+  return out;
+}
+
+Explanation absent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.culprits = heads;
+  const RankNotes& notes = scene.job.rank(heads.front()).notes;
+  // A rank whose log holds an exception is no straggler, whatever its stack shows.
+  const bool has_raised = std::ranges::any_of(
+      heads, [&](int head) { return scene.job.rank(head).notes.has_exception; });
+  out.kind = notes.is_busy && !has_raised ? Kind::Straggler : Kind::MissingRank;
+  out.features = {Feature::Absent};
+  add_front(scene, front, out);
+  add_last_calls(scene, heads, out);
+  out.waiting = waiters_of(scene.standing, heads);
+  if (has_raised) out.add(Feature::OwnException);
+  out.what = has_raised ? notes.exception : notes.is_busy ? notes.busy_with : "";
+  const bool is_from_log =
+      std::ranges::any_of(heads, [&](int head) { return scene.job.rank(head).is_from_log; });
+  if (is_from_log) {
+    out.add(Feature::ByLogsAlone);
+    out.missing.push_back({Need::What::Dumps, heads});
+  }
+  if (!front.unseen.empty()) {
+    out.add(Feature::UnseenMembers);
+    out.missing.push_back({Need::What::Dumps, front.unseen});
+  }
+  if (!notes.is_busy) out.missing.push_back({Need::What::Stacks, heads});
+  return out;
+}
+
+/// The first rank that is in a send or receive with one of the heads.
+int transfer_with(const Standing& standing, const std::vector<int>& heads) {
+  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
+    const auto& block = standing.blocks[r];
+    if (block && block->is_p2p && holds(heads, block->peer)) return static_cast<int>(r);
+  }
+  return -1;
+}
+
+/// Nobody waits for them in a collective, but somebody does in a send or receive.
+Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>& heads) {
+  Explanation out;
+  const auto& block = scene.block(waiter);
+  const Call& call = scene.call_of(waiter);
+  const bool has_dump = !scene.is_unseen(block->peer);
+  out.kind =
+      has_dump && scene.job.rank(block->peer).notes.is_busy ? Kind::Straggler : Kind::MissingRank;
+  out.culprits = heads;
+  out.features = {Feature::OwesTransfer};
+  if (!has_dump) out.add(Feature::PeerUnseen);
+  out.call = call_title(scene.job, block->group, call);
+  out.waiting = {waiter};
+  out.evidence.push_back(evidence_of(scene.job, waiter, call, "waits: " + out.call));
+  add_last_calls(scene, heads, out);
+  out.missing.push_back({Need::What::Stacks, heads});
+  return out;
+}
+
+/// Whether a rank's program logged after others had timed out, or logs what takes long: it is elsewhere, and no part of its
+/// log with a time-out was cut off.
+bool logs_meanwhile(const Scene& scene, int rank) {
+  const RankNotes& notes = scene.job.rank(rank).notes;
+  if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
+  return notes.last_line.is_late || tells_of_long_work(notes.last_line.text);
+}
+
+/// In logs alone: the few that do other things while the others time out.
+std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& front,
+                                             const std::vector<int>& heads) {
+  std::vector<int> busy;
+  for (const int head : heads) {
+    if (head < scene.job.world() && logs_meanwhile(scene, head)) busy.push_back(head);
+  }
+  const bool are_few = !busy.empty() && busy.size() * 2 <= front.waiting.size();
+  // Others without a line may be away as well.
+  if (!are_few || heads.size() > busy.size() * (scene.is_world_known ? 2 : 1)) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::MissingRank;
+  out.culprits = busy;
+  out.features = {Feature::LogsMeanwhile};
+  add_front(scene, front, out);
+  const SaidLine& last = scene.job.rank(busy.front()).notes.last_line;
+  out.what = last.text;
+  out.evidence.push_back({last.file, -1, last.line, last.text});
+  out.missing.push_back({Need::What::Stacks, busy});
+  return out;
+}
+
+/// In logs alone: a missing log is not evidence against a rank.
+Explanation silent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.features = {Feature::SilentRanks};
+  add_front(scene, front, out);
+  out.suspects = heads;
+  if (scene.is_world_known) out.total = scene.job.world();
+  for (const int head : heads) {
+    if (head >= scene.job.world()) continue;
+    const SaidLine& last = scene.job.rank(head).notes.last_line;
+    if (last.text.empty()) continue;
+    out.others.push_back(head);
+    if (out.evidence.size() < 6) out.evidence.push_back({last.file, -1, last.line, last.text});
+  }
+  if (!scene.is_world_known) out.missing.push_back({Need::What::WorldSize});
+  out.missing.push_back({Need::What::Logs, scene.is_world_known ? heads : std::vector<int>{}});
+  return out;
+}
+
+std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front,
+                                          const std::vector<int>& heads) {
+  if (auto busy = logging_meanwhile(scene, front, heads)) return busy;
+  const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
+  const bool has_op = waited != nullptr && !scene.job.signature(*waited).name.empty();
+  const Op op = has_op ? scene.job.signature(*waited).op : Op::Other;
+  // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it. Where others have
+  // no line either, their logs are cut.
+  if (op == Op::Broadcast && heads == std::vector<int>{0} && front.waiting.size() > 1) {
+    Explanation out;
+    out.kind = Kind::MissingRank;
+    out.culprits = {0};
+    out.features = {Feature::SilentRoot};
+    add_front(scene, front, out);
+    out.missing.push_back({Need::What::Logs, {0}});
+    out.missing.push_back({Need::What::Stacks, {0}});
+    return out;
+  }
+  // A rank that has done its part of a broadcast goes on and logs nothing. A few that log accuse nobody that does not, and
+  // where no line states how many ranks there are, none do.
+  if (has_op && !needs_everybody(op)) {
+    Explanation out = silent(scene, front, heads);
+    if (scene.spans_hosts()) {
+      out.kind = Kind::NetworkStall;
+      out.add(Feature::SpansHosts);
+    }
+    return out;
+  }
+  if (heads.size() * 3 > front.waiting.size() || !scene.is_world_known)
+    return silent(scene, front, heads);
+  return std::nullopt;
+}
+
+Explanation without_dump(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  if (!scene.has_dumps) {
+    if (auto by_logs = unseen_by_logs(scene, front, heads)) return *std::move(by_logs);
+  }
+  Explanation out;
+  out.culprits = heads;
+  const bool is_lost = std::ranges::any_of(
+      scene.standing.blocks, [](const auto& block) { return block && block->is_guess; });
+  out.kind = is_lost ? Kind::DeadRank : Kind::MissingRank;
+  int lost = 0;
+  for (int r = 0; r < scene.job.world(); ++r) lost += scene.is_unseen(r) ? 1 : 0;
+  const bool are_all_lost = lost == static_cast<int>(heads.size());
+  out.features = {are_all_lost && heads.size() == 1 ? Feature::OneUnseen : Feature::SomeUnseen};
+  if (!are_all_lost && heads.size() > 1) out.add(Feature::CouldTurn);
+  add_front(scene, front, out);
+  out.waiting = waiters_of(scene.standing, heads);
+  // Few dumps of a large job show that these ranks wait; which of the many others did not come, they cannot.
+  if (heads.size() > 1 && scene.has_few_dumps()) {
+    out.kind = Kind::Unknown;
+    out.suspects = std::exchange(out.culprits, {});
+    out.features = {Feature::SilentRanks};
+    out.count = scene.job.world() - lost;
+    out.total = scene.job.world();
+  }
+  out.missing.push_back({Need::What::ExitStatus, heads});
+  return out;
+}
+
+/// Dumps show when a call was made, not when they were written: a rank that is no later than its usual
+/// pause may just be about to come. NCCL's recorder writes when its watchdog has timed out; Gloo has
+/// none, and is written when somebody asks.
+bool are_most_idle(const Scene& scene) {
+  int idle = 0;
+  int blocked = 0;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (scene.is_unseen(r)) continue;
+    ++(scene.block(r) ? blocked : idle);
+  }
+  return idle > blocked && blocked > 1;
+}
+
+/// Whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be on its way.
+bool were_written_at_once(const Job& job, const Front& front) {
+  constexpr std::int64_t kSoon = 10'000'000'000;
+  return std::ranges::any_of(front.waiting, [&](int rank) {
+    const Call* call = job.find(rank, front.group, front.sequence);
+    const std::int64_t written = job.rank(rank).dump->written_ns;
+    return call != nullptr && written > 0 && written - call->created_ns < kSoon;
+  });
+}
+
+enum class Coming { MayCome, Unknown, IsLate };
+
+Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  const int rank = front.waiting.front();
+  const Call* call = scene.job.find(rank, front.group, front.sequence);
+  if (call == nullptr || is_like_nccl(scene.job.signature(*call).backend)) return Coming::IsLate;
+  if (call->state == CallState::Issued)
+    return were_written_at_once(scene.job, front) ? Coming::MayCome : Coming::IsLate;
+  const bool has_failed = std::ranges::any_of(front.waiting, [&](int waiter) {
+    return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
+  });
+  if (has_failed) return Coming::IsLate;
+  // In a hang nearly all wait for a few. Where more are idle, it is their dumps that are of another moment.
+  if (are_most_idle(scene) && !is_lonely(scene, front, heads)) return Coming::MayCome;
+  constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
+  Coming coming = Coming::IsLate;
+  for (const int head : heads) {
+    if (scene.job.rank(head).notes.has_exception) return Coming::IsLate;
+    const Lateness late = lateness_of(scene.job, front, head);
+    if (late.late_s <= late.pause_s && late.pause_s > kSkew) return Coming::MayCome;
+    if (!late.is_pace_known) coming = Coming::Unknown;
+  }
+  return coming;
+}
+
+Explanation on_its_way(const Scene& scene, const Front& front, const std::vector<int>& heads) {
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.features = {Feature::OnItsWay};
+  add_front(scene, front, out);
+  out.others = heads;
+  out.missing.push_back({Need::What::DumpsLater});
+  return out;
+}
+
+/// What ranks wait for that only ranks without a dump can explain: for each such call, those that may be
+/// missing from it. The narrowest first: the other end of a transfer is one rank.
+std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
+  std::vector<std::vector<int>> open;
+  for (const Front& front : scene.standing.fronts) {
+    if (!front.unseen.empty() && scene.waits(front.waiting.front()) == front.unseen)
+      open.push_back(front.unseen);
+  }
+  for (int r = 0; r < scene.job.world(); ++r) {
+    const auto& block = scene.block(r);
+    if (!block || !block->is_p2p || scene.waits(r).size() != 1) continue;
+    if (scene.is_unseen(scene.waits(r).front())) open.push_back(scene.waits(r));
+  }
+  std::stable_sort(open.begin(), open.end(),
+                   [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return open;
+}
+
+/// Of ranks without a dump, a smallest set that explains every wait: greedily the one that is missing from
+/// most, after those that alone can explain one. Those that wait themselves explain nothing.
+std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
+  const auto is_waiting = [&](int rank) {
+    return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
+  };
+  std::erase_if(heads, is_waiting);
+  std::vector<std::vector<int>> open = unexplained_waits(scene);
+  std::vector<int> chosen;
+  const auto choose = [&](const std::vector<int>& ranks) {
+    chosen.insert(chosen.end(), ranks.begin(), ranks.end());
+    std::erase_if(open, [&](const std::vector<int>& one) {
+      return std::ranges::any_of(ranks, [&](int rank) { return holds(one, rank); });
+    });
+  };
+  while (!open.empty() && open.front().size() == 1) {
+    const std::vector<int> only = open.front();
+    if (is_waiting(only.front())) {
+      open.erase(open.begin());
+    } else {
+      choose(only);
+    }
+  }
+  while (!open.empty()) {
+    std::map<int, std::size_t> counts;
+    std::size_t most = 0;
+    for (const std::vector<int>& one : open) {
+      for (const int rank : one) {
+        if (!is_waiting(rank)) most = std::max(most, ++counts[rank]);
+      }
+    }
+    if (most == 0) break;
+    std::vector<int> best;
+    for (const auto& [rank, count] : counts) {
+      if (count == most) best.push_back(rank);
+    }
+    // Several explain as much, and nothing distinguishes them: all of them are named.
+    choose(best);
+  }
+  std::sort(chosen.begin(), chosen.end());
+  return chosen.empty() ? heads : chosen;
+}
+
+/// Ranks with a dump that wait for nobody, while others wait for them.
+void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& out) {
+  if (idle.empty()) return;
+  const Front* front = front_without(scene.standing, idle);
+  const int sender = front == nullptr ? transfer_with(scene.standing, idle) : -1;
+  if (front == nullptr && sender < 0) return;
+  const bool is_alone =
+      front != nullptr ? is_lonely(scene, *front, idle) : are_others_at_one_place(scene, sender);
+  Explanation away =
+      front != nullptr ? absent(scene, *front, idle) : owes_transfer(scene, sender, idle);
+  if (is_alone) {
+    out.push_back(went_ahead(scene, front != nullptr ? front->waiting.front() : sender, idle));
+    away.add(Feature::OtherExplains);
+  }
+  if (front != nullptr) {
+    const Coming coming = coming_of(scene, *front, idle);
+    if (coming == Coming::MayCome) {
+      away.add(Feature::MayCome);
+      out.push_back(on_its_way(scene, *front, idle));
+    } else if (coming == Coming::Unknown) {
+      away.add(Feature::PaceUnknown);
+      away.missing.push_back({Need::What::LongerDumps});
+    }
+  }
+  out.push_back(std::move(away));
+}
+
+/// In logs alone: of ranks 0 to the highest one that timed out, or of all ranks of the job, one alone did not. That it exists
+/// is sure, as rank 0 does in every job; that its log is not cut off is not.
+void add_only_silent(const Scene& scene, Explanations& out) {
+  constexpr std::size_t kFewest = 3;
+  if (scene.has_dumps) return;
+  std::set<int> gave_up = scene.gave_up;
+  for (const auto& [rank, notes] : scene.logs.notes) {
+    if (rank >= 0 && notes.has_failed && !notes.has_lost_peer) gave_up.insert(rank);
+  }
+  if (gave_up.size() < kFewest) return;
+  const int end = std::max(scene.logs.known_world, *gave_up.rbegin() + 1);
+  if (static_cast<int>(gave_up.size()) + 1 != end) return;
+  int silent = 0;
+  while (gave_up.contains(silent)) ++silent;
+  // A rank that has done its part of a call with a root goes on, and does not time out.
+  const bool is_rooted = std::ranges::any_of(scene.standing.fronts, [&](const Front& front) {
+    const Signature& call = scene.job.signature(scene.call_of(front.waiting.front()));
+    return !call.name.empty() && !needs_everybody(call.op);
+  });
+  if (is_rooted) return;
+  Explanation one;
+  one.kind = Kind::MissingRank;
+  one.culprits = {silent};
+  one.features = {Feature::OnlySilent};
+  for (const Front& front : scene.standing.fronts) {
+    if (one.call.empty()) add_front(scene, front, one);
+  }
+  one.waiting = {gave_up.begin(), gave_up.end()};
+  one.missing.push_back({Need::What::Stacks, one.culprits});
+  one.missing.push_back({Need::What::Logs, one.culprits});
+  out.push_back(std::move(one));
+}
+
+}  // namespace
+
+void add_absences(const Scene& scene, Explanations& out) {
+  add_only_silent(scene, out);
+  std::vector<int> blocked;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (!scene.waits(r).empty()) blocked.push_back(r);
+  }
+  std::vector<int> idle;
+  std::vector<int> unseen;
+  for (const int head : heads_of(scene.standing.waits, blocked)) {
+    if (scene.is_unseen(head)) {
+      unseen.push_back(head);
+    } else if (!scene.block(head)) {
+      idle.push_back(head);
+    }
+  }
+  add_idle(scene, idle, out);
+  unseen = fewest(scene, std::move(unseen));
+  if (unseen.empty()) return;
+  if (const Front* front = front_without(scene.standing, unseen)) {
+    out.push_back(without_dump(scene, *front, unseen));
+  } else if (const int waiter = transfer_with(scene.standing, unseen); waiter >= 0) {
+    out.push_back(owes_transfer(scene, waiter, unseen));
+  }
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,198 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/compare.h"
+#include "diag/hangdetect/verdict/scene.h"
+
+namespace ringside::hang {
+namespace {
+
+std::size_t index_of(const RankDump& dump, const Call* call) {
+  return static_cast<std::size_t>(call - dump.calls.data());
+}
+
+/// One front, and what its members called there.
+struct Meeting {
+  const Scene& scene;
+  const Front& front;
+
+  [[nodiscard]] const Call* call(int rank, std::uint32_t later = 0) const {
+    return scene.job.find(rank, front.group, front.sequence + later);
+  }
+  [[nodiscard]] const Signature& signature(const Side& side) const {
+    return scene.job.names().signature(side.signature);
+  }
+};
+
+/// How usual this side's call is for its ranks, by what they called before.
+std::optional<double> usual_of(const Meeting& at, const Side& side) {
+  std::optional<double> sum;
+  for (const int rank : side.ranks) {
+    const auto usual =
+        at.scene.habits.usual(rank, index_of(*at.scene.job.rank(rank).dump, at.call(rank)));
+    if (usual) sum = sum.value_or(0) + *usual / static_cast<double>(side.ranks.size());
+  }
+  return sum;
+}
+
+/// How often members of the group have made exactly this side's call before.
+int times_before(const Meeting& at, const Side& side) {
+  int times = 0;
+  for (const int rank : at.front.entered) {
+    const GroupCalls* mine = at.scene.job.calls(rank, at.front.group);
+    if (mine == nullptr) continue;
+    for (const std::uint32_t index : mine->collectives) {
+      const Call& call = at.scene.job.rank(rank).dump->calls[index];
+      times += call.sequence < at.front.sequence && call.signature == side.signature ? 1 : 0;
+    }
+  }
+  return times;
+}
+
+/// Of two sides with as many ranks, the usual one; null where nothing shows it. Exact calls of the group itself tell
+/// sizes of an all-to-all apart, which habits take for alike.
+const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
+  const double first = usual_of(at, sides[0]).value_or(0.5);
+  const double second = usual_of(at, sides[1]).value_or(0.5);
+  const double more = std::max(first, second);
+  if (more > 0.3 && more > 3 * std::min(first, second)) return &sides[second > first ? 1 : 0];
+  if (sides.size() > 2) return nullptr;
+  constexpr int kOften = 3;
+  const int firsts = times_before(at, sides[0]);
+  const int seconds = times_before(at, sides[1]);
+  if (firsts >= kOften && seconds == 0) return sides.data();
+  if (seconds >= kOften && firsts == 0) return &sides[1];
+  return nullptr;
+}
+
+/// A call that one side should have made and the other made: what comes next for the many is what the
+/// few are at (they left one out), or the few do again what the many have just done (one too many).
+bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
+  const int rank = many.ranks.front();
+  const GroupCalls* mine = at.scene.job.calls(rank, at.front.group);
+  const std::vector<Call>& calls = at.scene.job.rank(rank).dump->calls;
+  const auto likeness = [&](std::size_t i) {
+    return likeness_of(at.scene.job.signature(calls[mine->collectives[i]]));
+  };
+  const std::uint64_t due = likeness_of(at.scene.job.signature(*at.call(rank)));
+  const std::uint64_t other = likeness_of(at.signature(few));
+  if (due == other) return false;  // they differ in what a place in the order does not show
+  // In the group itself: is there such a call right before or after, in this round or in earlier ones?
+  for (std::size_t i = 0; i < mine->collectives.size(); ++i) {
+    if (likeness(i) != due) continue;
+    if (i > 0 && likeness(i - 1) == other) return true;
+    if (i + 1 < mine->collectives.size() && likeness(i + 1) == other) return true;
+  }
+  return false;
+}
+
+/// The few make at the next number what the many make now, and now what the many make next: both as far as they are known,
+/// and what the few make next always. Without it a call that the few left out leaves the same.
+bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
+  const auto next_is = [&](const Side& side, const Side& other) {
+    const Call* next = at.call(side.ranks.front(), 1);
+    if (next == nullptr) return std::optional<bool>();
+    return std::optional(difference_of(at.scene.job.signature(*next), at.signature(other)) ==
+                         Difference::None);
+  };
+  return next_is(few, many).value_or(false) && next_is(many, few).value_or(true);
+}
+
+/// By lines of logs alone: one side reduces one number, a flag or a loss, and the other a bucket. These are two calls of
+/// the program, and no call of a wrong size.
+bool are_other_calls(const Meeting& at, const Side& many, const Side& few) {
+  if (!at.scene.job.rank(many.ranks.front()).is_from_log) return false;
+  constexpr std::uint64_t kBucket = 1000;
+  const std::uint64_t a = at.signature(many).input_count;
+  const std::uint64_t b = at.signature(few).input_count;
+  return std::min(a, b) == 1 && std::max(a, b) >= kBucket;
+}
+
+Kind kind_of(const Meeting& at, const Side& many, const Side& few) {
+  const Difference difference = difference_of(at.signature(many), at.signature(few));
+  if (difference == Difference::Type) return Kind::DtypeMismatch;
+  if (difference == Difference::Root) return Kind::RootMismatch;
+  // A size that nobody uses next to it is a wrong size, not a call out of its place.
+  if (is_out_of_step(at, many, few))
+    return is_swapped(at, many, few) ? Kind::OrderMismatch : Kind::DivergedControlFlow;
+  if (difference == Difference::Op) return Kind::OpMismatch;
+  return are_other_calls(at, many, few) ? Kind::DivergedControlFlow : Kind::ShapeMismatch;
+}
+
+std::optional<Explanation> mismatch_at(const Scene& scene, const Front& front, Feature ground) {
+  const std::vector<Side> sides = sides_of(scene.job, front);
+  if (sides.size() < 2) return std::nullopt;
+  const Meeting at{scene, front};
+  const bool is_tie = sides[1].ranks.size() == sides[0].ranks.size();
+  const Side* usual = is_tie ? usual_side(at, sides) : nullptr;
+  const Side& many = usual != nullptr ? *usual : sides.front();
+  const Side* few = nullptr;
+  Explanation out;
+  out.features = {ground};
+  std::vector<int> odd;
+  for (const Side& side : sides) {
+    if (&side == &many) {
+      if (is_tie && usual == nullptr) odd.insert(odd.end(), side.ranks.begin(), side.ranks.end());
+      continue;
+    }
+    if (few == nullptr) few = &side;
+    odd.insert(odd.end(), side.ranks.begin(), side.ranks.end());
+  }
+  std::sort(odd.begin(), odd.end());
+  out.kind = kind_of(at, many, *few);
+  out.call = call_title(scene.job, front.group, *at.call(many.ranks.front()));
+  out.stack = scene.job.names().stack(at.call(few->ranks.front())->stack);
+  for (const Side& side : sides) {
+    const int rank = side.ranks.front();
+    const std::string text = call_text(at.signature(side));
+    RanksAt place{side.ranks, "", text};
+    out.places.insert(&side == few ? out.places.begin() : out.places.end(), std::move(place));
+    out.evidence.push_back(evidence_of(scene.job, rank, *at.call(rank), text));
+  }
+  // One against one names nobody, unless what they called before shows which call is usual.
+  (is_tie && usual == nullptr ? out.suspects : out.culprits) = std::move(odd);
+  if (is_tie) {
+    out.add(Feature::Tie);
+    out.missing.push_back({Need::What::Sources});
+  }
+  if (usual != nullptr) out.add(Feature::ByHabit);
+  if (sides.size() > 2) out.add(Feature::ManySides);
+  // Those whose dump is lost may be on the smaller side: they do not turn it into the larger one unless they could be a
+  // majority.
+  const std::size_t unseen = front.unseen.size();
+  if (unseen > 0 && !is_tie && unseen + few->ranks.size() > many.ranks.size())
+    out.add(Feature::CouldTurn);
+  return out;
+}
+
+}  // namespace
+
+void add_mismatches(const Scene& scene, Explanations& out) {
+  for (const Front& front : scene.standing.fronts) {
+    if (auto one = mismatch_at(scene, front, Feature::CallsDiffer)) out.push_back(*std::move(one));
+  }
+}
+
+void add_line_mismatches(const Scene& scene, Explanations& out) {
+  if (scene.logs.lines_as_dumps.size() < 2) return;
+  // Among themselves the lines need no dump to show their groups.
+  std::vector<RankDump> dumps = scene.logs.lines_as_dumps;
+  for (RankDump& dump : dumps) dump.is_newest_lost = false;
+  const Job lines(scene.job.names(), dumps, {}, scene.logs.world);
+  // They do not show what ended, so every call is compared: in each group the first in which members differ counts.
+  Standing differences;
+  for (std::size_t group = 0; group < lines.groups().size(); ++group) {
+    if (auto front = first_difference(lines, static_cast<int>(group)))
+      differences.fronts.push_back(*std::move(front));
+  }
+  const Habits habits(lines);
+  const Scene of_lines{lines, differences, habits, scene.facts, scene.logs};
+  for (const Front& front : differences.fronts) {
+    auto one = mismatch_at(of_lines, front, Feature::CallLinesDiffer);
+    if (one && !one->culprits.empty()) out.push_back(*std::move(one));
+  }
+}
+
+}  // namespace ringside::hang

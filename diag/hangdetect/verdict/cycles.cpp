@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/scene.h"
+#include "diag/hangdetect/verdict/wait_graph.h"
+
+namespace ringside::hang {
+namespace {
+
+/// How unusual the least usual of the rank's newest calls is: those from a little before the one in which it is blocked.
+std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
+  constexpr std::size_t kBefore = 32;
+  constexpr std::size_t kBehind = 4;
+  const RankView& view = scene.job.rank(rank);
+  // At the beginning of a history there is too little before a call to show what is due.
+  constexpr std::size_t kBegins = 8;
+  const std::size_t begins = block > 2 * kBegins ? kBegins : 0;
+  const std::size_t first = std::max(begins, block > kBefore ? block - kBefore : 0);
+  const std::size_t end = std::min(view.dump->calls.size(), block + kBehind);
+  std::optional<double> least;
+  for (std::size_t i = first; i < end; ++i) {
+    if (view.group_of_call[i] < 0) continue;
+    if (const auto share = scene.habits.usual(rank, i)) least = std::min(least.value_or(1), *share);
+  }
+  return least;
+}
+
+/// Those of `ranks` that made a call which nobody makes after the same calls before, where they stand out.
+std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
+  std::vector<int> odd;
+  std::size_t usual = 0;
+  for (const int rank : ranks) {
+    const auto& block = scene.block(rank);
+    if (!block) continue;
+    const auto share = least_usual(scene, rank, block->call);
+    if (!share) continue;
+    if (*share < 0.1) {
+      odd.push_back(rank);
+    } else if (*share >= 0.2) {
+      ++usual;
+    }
+  }
+  std::sort(odd.begin(), odd.end());
+  return usual > 0 ? odd : std::vector<int>{};
+}
+
+Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
+  Explanation out;
+  const std::vector<int>& suspects = cycle.breakers.empty() ? cycle.shortest : cycle.breakers;
+  const bool is_one = suspects.size() == 1;
+  const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
+  const bool has_transfer = std::ranges::any_of(
+      cycle.shortest, [&](int rank) { return scene.block(rank) && scene.block(rank)->is_p2p; });
+  out.kind = has_transfer ? Kind::P2pUnmatched : Kind::DeadlockCycle;
+  out.features = {Feature::Cycle};
+  out.culprits = !is_one && !odd.empty() ? odd : suspects;
+  std::sort(out.culprits.begin(), out.culprits.end());
+  if (is_one) out.add(Feature::OneBreaks);
+  if (is_one ? odd == suspects : !odd.empty()) out.add(Feature::ByHabit);
+  if (!out.has(Feature::OneBreaks) && !out.has(Feature::ByHabit))
+    out.missing.push_back({Need::What::Sources});
+  out.others = cycle.shortest;
+  const bool has_log_only = std::ranges::any_of(cycle.shortest, [&](int rank) {
+    return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
+  });
+  if (has_log_only) {
+    out.add(Feature::ByLogsAlone);
+    out.missing.push_back({Need::What::Dumps, cycle.shortest});
+  }
+  constexpr std::size_t kShown = 16;
+  for (const int rank : cycle.shortest) {
+    if (!scene.block(rank) || out.places.size() >= kShown) continue;
+    const Call& call = scene.call_of(rank);
+    const std::string title = call_title(scene.job, scene.block(rank)->group, call);
+    out.places.push_back({{rank}, "", title, scene.waits(rank)});
+    out.evidence.push_back(evidence_of(scene.job, rank, call, title));
+  }
+  if (const int first = out.culprits.front(); scene.block(first)) {
+    const Call& call = scene.call_of(first);
+    out.call = call_title(scene.job, scene.block(first)->group, call);
+    out.stack = scene.job.names().stack(call.stack);
+  }
+  return out;
+}
+
+/// All wait, in the end, for ranks in transfers whose other end nothing shows: a log's line of a send or receive has no
+/// peer.
+std::optional<Explanation> lone_transfers(const Scene& scene) {
+  std::vector<int> blocked;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    if (scene.block(r)) blocked.push_back(r);
+  }
+  std::vector<int> ends;
+  for (const int head : heads_of(scene.standing.waits, blocked)) {
+    if (head >= scene.job.world()) return std::nullopt;
+    const auto& block = scene.block(head);
+    if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
+    ends.push_back(head);
+  }
+  constexpr std::size_t kMost = 4;  // more ends than two transfers have are no pair that disagrees
+  if (ends.empty() || ends.size() > kMost) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::P2pUnmatched;
+  out.features = {Feature::LoneTransfer};
+  // One that waits alone is the rank that another one left waiting.
+  if (blocked.size() > 1) out.culprits = ends;
+  if (blocked.size() > 1) out.add(Feature::FewOfMany);
+  out.waiting = ends;
+  const Call& call = scene.call_of(ends.front());
+  out.call = call_title(scene.job, scene.block(ends.front())->group, call);
+  out.stack = scene.job.names().stack(call.stack);
+  out.evidence.push_back(evidence_of(scene.job, ends.front(), call, "waits: " + out.call));
+  out.missing.push_back({Need::What::Dumps, ends});
+  return out;
+}
+
+}  // namespace
+
+void add_cycles(const Scene& scene, Explanations& out) {
+  if (auto lone = lone_transfers(scene)) out.push_back(*std::move(lone));
+  for (const WaitCycle& cycle : wait_cycles(scene.standing.waits))
+    out.push_back(cycle_of(scene, cycle));
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,285 @@
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/scene.h"
+
+namespace ringside::hang {
+namespace {
+
+using facts::Basis;
+using facts::DeathCause;
+using facts::Died;
+using facts::Reporter;
+using Deaths = FactList<Died>;
+
+bool is_memory(DeathCause cause) {
+  return cause == DeathCause::HostMemory || cause == DeathCause::GpuMemory;
+}
+
+/// What launchers, schedulers and kernels state of an end, not what a process observes of itself or reports of a peer.
+bool is_of_launcher(const Died& one) {
+  return one.basis == Basis::Reported && !one.is_consequence && !one.is_presumed &&
+         (one.reporter == Reporter::Process || one.reporter == Reporter::Launcher) &&
+         one.cause != DeathCause::Cancelled && one.cause != DeathCause::Abort;
+}
+
+Feature ground_of(const Died& one) {
+  return one.cause == DeathCause::Signal || is_memory(one.cause) ? Feature::Killed
+                                                                 : Feature::Exited;
+}
+
+void describe(const Died& first, Explanation& out) {
+  out.cause = first.cause;
+  out.exit_code = first.cause == DeathCause::Signal || first.cause == DeathCause::ExitCode ||
+                          first.cause == DeathCause::HostMemory
+                      ? first.code
+                      : 0;
+  out.what = first.reason;
+  out.where = !first.subject.process.empty() ? first.subject.process
+              : first.subject.host.empty()   ? ""
+                                             : "node " + first.subject.host;
+}
+
+constexpr std::int64_t kKilled = -9;
+
+/// A process that was killed while the kernel or the container ran out of memory was killed for that.
+void add_memory(const Scene& scene, const Died& first, Explanation& out) {
+  const bool may_be =
+      first.cause == DeathCause::Unknown || first.code == kKilled || first.code == 128 - kKilled;
+  if (!may_be || is_memory(first.cause)) return;
+  for (const Died& one : scene.facts.deaths) {
+    if (one.cause != DeathCause::HostMemory) continue;
+    if (!ranks_of(one).empty() && ranks_of(one) != out.culprits) continue;
+    out.what = one.reason;
+    out.cause = one.cause;
+    out.evidence.push_back(evidence_of(one.source));
+    return;
+  }
+}
+
+/// The first process of which a launcher states that it ended by itself, and all that ended of the same cause.
+bool add_launched(const Scene& scene, Explanations& out) {
+  const bool fewer_came = std::ranges::any_of(scene.facts.members, [](const facts::Member& one) {
+    return one.count >= 0 && one.size > one.count;
+  });
+  Deaths own = facts_where(scene.facts.deaths, [&](const Died& one) {
+    const std::vector<int> ranks = ranks_of(one);
+    if (!is_of_launcher(one) || ranks.empty() || one.reporter == Reporter::Process) return false;
+    if (one.code <= 0 || is_memory(one.cause)) return true;
+    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised. So is that of rank
+    // 0, where torch's store lies: it alone waits there for all to come.
+    const bool has_waited = scene.gave_up.contains(ranks.front());
+    return ranks.size() <= 2 && !has_waited && !(ranks.front() == 0 && fewer_came);
+  });
+  if (own.empty()) return false;
+  sort_by_time(own);
+  const Died& first = *own.front();
+  std::erase_if(own, [&](const Died* one) {
+    return one != &first && !(is_memory(first.cause) && one->cause == first.cause);
+  });
+  Explanation one = stated(Kind::DeadRank, ground_of(first), own, ranks_of(own));
+  describe(first, one);
+  add_memory(scene, first, one);
+  out.push_back(std::move(one));
+  return true;
+}
+
+/// A launcher of one host knows local ranks only.
+bool add_local(const Scene& scene, Explanations& out) {
+  Deaths local = facts_where(scene.facts.deaths, [](const Died& one) {
+    return is_of_launcher(one) && one.subject.local_rank >= 0 && !one.subject.is_known();
+  });
+  if (local.empty()) return false;
+  local.resize(1);
+  Explanation one =
+      stated(Kind::DeadRank, ground_of(*local.front()), local, {local.front()->subject.local_rank});
+  one.is_local_rank = true;
+  one.add(Feature::LocalRank);
+  describe(*local.front(), one);
+  add_memory(scene, *local.front(), one);
+  out.push_back(std::move(one));
+  return true;
+}
+
+/// A process that died, and nothing shows for sure which rank it was.
+void add_unnamed(const Scene& scene, Explanations& out) {
+  const Deaths some = facts_where(scene.facts.deaths, [](const Died& one) {
+    return is_of_launcher(one) && one.reporter == Reporter::Process;
+  });
+  // Of a text that is about no job, the process was any.
+  if (some.empty() || !scene.logs.is_of_job) return;
+  const Died& first = *some.front();
+  if (first.cause == DeathCause::NodeFailure && !ranks_of(first).empty()) {
+    out.push_back(stated(Kind::DeadRank, Feature::NodeFailed, some, ranks_of(first)));
+  } else {
+    const std::vector<int> ranks = ranks_of(some);
+    out.push_back(stated(Kind::DeadRank, Feature::DiedSomewhere, some,
+                         ranks.size() == 1 ? ranks : std::vector<int>{}));
+    out.back().missing.push_back({Need::What::RankOfProcess});
+  }
+  describe(first, out.back());
+}
+
+void add_gpu_faults(const Scene& scene, Explanations& out) {
+  Deaths said = facts_where(scene.facts.deaths, [](const Died& one) {
+    return one.basis == Basis::Observed &&
+           (one.cause == DeathCause::GpuFault || one.cause == DeathCause::GpuMemory);
+  });
+  if (said.empty()) return;
+  std::vector<int> ranks = ranks_of(said);
+  const bool is_local = ranks.empty() && said.front()->subject.local_rank >= 0;
+  if (is_local) ranks = {said.front()->subject.local_rank};
+  if (ranks.empty()) {
+    out.push_back(stated(Kind::DeadRank, Feature::DiedSomewhere, said, {}));
+    describe(*said.front(), out.back());
+    out.back().what = said.front()->source.text;
+    return;
+  }
+  // GPUs that are full are full each by itself; of several faults the first can have caused the others.
+  const bool are_full = std::ranges::all_of(
+      said, [](const Died* one) { return one->cause == DeathCause::GpuMemory; });
+  const auto named =
+      std::ranges::find_if(said, [](const Died* one) { return !ranks_of(*one).empty(); });
+  if (ranks.size() > 1 && !are_full) ranks = ranks_of(**named);
+  Explanation one = stated(Kind::DeadRank, Feature::GpuFailed, said, ranks);
+  if (!are_full && ranks_of(said).size() > 1) one.add(Feature::SeveralRanks);
+  if (scene.logs.timeouts == 0) one.add(Feature::NobodyWaits);
+  if (is_local) one.add(Feature::LocalRank);
+  one.is_local_rank = is_local;
+  one.cause = said.front()->cause;
+  one.what = said.front()->source.text;
+  out.push_back(std::move(one));
+}
+
+void add_exceptions(const Scene& scene, Explanations& out) {
+  const Deaths raised = facts_where(scene.facts.deaths, [](const Died& one) {
+    return one.cause == DeathCause::Exception && one.basis == Basis::Observed;
+  });
+  const std::vector<int> ranks = ranks_of(raised);
+  if (raised.empty() || ranks.size() > 2) return;
+  if (ranks.empty() && scene.logs.timeouts == 0) return;
+  Explanation one = stated(Kind::MissingRank, Feature::Raised, raised, ranks);
+  if (ranks.size() != 1) one.add(Feature::SeveralRanks);
+  one.what = raised.front()->source.text;
+  const auto notes = ranks.empty() ? scene.logs.notes.end() : scene.logs.notes.find(ranks.front());
+  if (notes != scene.logs.notes.end() && !notes->second.exception.empty())
+    one.what = notes->second.exception;
+  if (ranks.empty()) one.missing.push_back({Need::What::Logs});
+  out.push_back(std::move(one));
+}
+
+/// The ranks that are reported and those between two of them without a dump: each is watched by its neighbours in the ring
+/// of ranks, so where a host dies its first and last rank are missed and nobody is left to miss the others.
+std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead) {
+  if (!scene.has_dumps) return dead;
+  std::vector<int> all = dead;
+  const int world = scene.job.world();
+  const auto is_reported = [&](int rank) { return std::ranges::count(dead, rank) > 0; };
+  const auto is_silent = [&](int rank) {
+    return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
+  };
+  // The first rank reported in that direction, over ranks without a dump.
+  const auto end_of = [&](int rank, int step) {
+    for (int hop = 0; hop < world && is_silent(rank); ++hop, rank = (rank + step + world) % world) {
+      if (is_reported(rank)) return rank;
+    }
+    return -1;
+  };
+  for (int rank = 0; rank < world; ++rank) {
+    if (is_reported(rank) || !is_silent(rank)) continue;
+    const int before = end_of(rank, -1), after = end_of(rank, 1);
+    if (before >= 0 && after >= 0 && before != after) all.push_back(rank);
+  }
+  std::sort(all.begin(), all.end());
+  return all;
+}
+
+/// Processes that others miss: by ringside's engine, whose ranks watch each other.
+void add_gone(const Scene& scene, Explanations& out) {
+  const Deaths gone = facts_where(scene.facts.deaths,
+                                  [](const Died& one) { return one.reporter == Reporter::Peers; });
+  std::vector<int> ranks = ranks_of(gone);
+  if (ranks.empty()) return;
+  ranks = with_unwatched(scene, ranks);
+  if (have_reported(scene, ranks)) {
+    // Each side reports the other: a network partition, which add_links() has where a rank reports it.
+    const bool is_reported = std::ranges::any_of(
+        scene.facts.link_faults,
+        [](const facts::LinkFault& one) { return one.state == facts::LinkState::Reset; });
+    if (is_reported) return;
+    out.push_back(stated(Kind::NetworkStall, Feature::LinkFailed, gone, {}));
+    out.back().others = ranks;
+    return;
+  }
+  out.push_back(stated(Kind::DeadRank, Feature::DeathSeenByPeers, gone, ranks));
+  out.back().add(Feature::AllReported);
+}
+
+/// What ncclras, kubectl and ps report of processes.
+void add_reported(const Scene& scene, Explanations& out) {
+  const auto add = [&](Feature ground, Kind kind, auto is_wanted) -> Explanation* {
+    const Deaths some = facts_where(scene.facts.deaths, [&](const Died& one) {
+      const bool is_tool = one.reporter == Reporter::Ras || one.reporter == Reporter::Kubernetes ||
+                           one.reporter == Reporter::ProcessTable;
+      return is_tool && is_wanted(one);
+    });
+    if (some.empty()) return nullptr;
+    out.push_back(stated(kind, ground, some, ranks_of(some)));
+    describe(*some.front(), out.back());
+    if (out.back().culprits.empty()) out.back().missing.push_back({Need::What::RankOfProcess});
+    return &out.back();
+  };
+  const auto is_dead = [](const Died& one) {
+    return one.reporter == Reporter::Ras && !one.is_presumed && one.cause == DeathCause::Unknown;
+  };
+  // A launcher ends the other processes of a host whose first one died.
+  if (Explanation* one = add(Feature::DeathSeenByPeers, Kind::DeadRank, is_dead)) {
+    if (one->culprits.size() > 1) one->add(Feature::SeveralRanks);
+  }
+  if (Explanation* one =
+          add(Feature::NoAnswer, Kind::DeadRank, [](const Died& died) { return died.is_presumed; }))
+    one->missing.push_back({Need::What::RasTwice});
+  if (Explanation* one = add(Feature::ErrorReported, Kind::DeadRank,
+                             [](const Died& died) { return died.cause == DeathCause::Abort; })) {
+    if (one->culprits.size() > 1) one->add(Feature::SeveralRanks);
+  }
+  if (Explanation* one = add(Feature::Exited, Kind::DeadRank, [](const Died& died) {
+        return died.reporter == Reporter::Kubernetes || died.reporter == Reporter::ProcessTable;
+      })) {
+    if (one->reporter == Reporter::Kubernetes) one->add(Feature::Doubtful);
+    one->missing.push_back({Need::What::PodEvents});
+  }
+}
+
+}  // namespace
+
+bool have_reported(const Scene& scene, const std::vector<int>& gone) {
+  const auto is_witness = [](const facts::Fact& one, int rank) {
+    return std::ranges::find(one.witnesses, rank) != one.witnesses.end();
+  };
+  return std::ranges::all_of(gone, [&](int rank) {
+    return std::ranges::any_of(scene.facts.deaths,
+                               [&](const Died& one) { return is_witness(one, rank); }) ||
+           std::ranges::any_of(scene.facts.members,
+                               [&](const facts::Member& one) { return is_witness(one, rank); }) ||
+           std::ranges::any_of(scene.facts.link_faults, [&](const facts::LinkFault& one) {
+             return one.state == facts::LinkState::Reset && is_witness(one, rank);
+           });
+  });
+}
+
+void add_deaths(const Scene& scene, Explanations& out) {
+  if (!add_launched(scene, out) && !add_local(scene, out)) add_unnamed(scene, out);
+  add_gpu_faults(scene, out);
+  add_exceptions(scene, out);
+  add_gone(scene, out);
+  add_reported(scene, out);
+  const Deaths people =
+      facts_where(scene.facts.deaths, [](const Died& one) { return one.basis == Basis::Person; });
+  if (!people.empty())
+    out.push_back(stated(Kind::DeadRank, Feature::PersonSays, people, ranks_of(people)));
+}
+
+}  // namespace ringside::hang

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "diag/facts/facts.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+/// Facts of one sort, and hypotheses that rest on them.
+namespace ringside::hang {
+
+template <typename T>
+using FactList = std::vector<const T*>;
+
+/// Those of `all` for which `is_wanted` holds.
+template <typename T, typename Predicate>
+FactList<T> facts_where(const std::vector<T>& all, Predicate is_wanted) {
+  FactList<T> found;
+  for (const T& one : all) {
+    if (is_wanted(one)) found.push_back(&one);
+  }
+  return found;
+}
+
+inline Evidence evidence_of(const facts::Source& source) {
+  return {source.file, source.record, source.line, source.text};
+}
+
+/// The ranks that a death names.
+inline std::vector<int> ranks_of(const facts::Died& one) {
+  if (!one.ranks.empty()) return one.ranks;
+  return one.subject.is_known() ? std::vector<int>{one.subject.rank} : std::vector<int>{};
+}
+inline std::vector<int> ranks_of(const facts::Member& one) { return one.missing; }
+inline std::vector<int> ranks_of(const facts::Mismatch& one) { return one.ranks; }
+inline std::vector<int> ranks_of(const facts::Fact& one) {
+  return one.subject.is_known() ? std::vector<int>{one.subject.rank} : std::vector<int>{};
+}
+
+/// Each once, ascending.
+template <typename T>
+std::vector<int> ranks_of(const FactList<T>& facts) {
+  std::set<int> ranks;
+  for (const T* one : facts) {
+    const std::vector<int> some = ranks_of(*one);
+    ranks.insert(some.begin(), some.end());
+  }
+  return {ranks.begin(), ranks.end()};
+}
+
+/// A hypothesis that facts state; the first six are its evidence.
+template <typename T>
+Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vector<int> culprits) {
+  Explanation out;
+  out.kind = kind;
+  out.features = {ground};
+  out.culprits = std::move(culprits);
+  for (const T* one : facts) {
+    if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(one->source));
+  }
+  if (!facts.empty()) out.reporter = facts.front()->reporter;
+  return out;
+}
+
+/// The earlier first, where both have a time.
+template <typename T>
+void sort_by_time(FactList<T>& facts) {
+  std::stable_sort(facts.begin(), facts.end(), [](const T* a, const T* b) {
+    return a->time_us != 0 && b->time_us != 0 && a->time_us < b->time_us;
+  });
+}
+
+}  // namespace ringside::hang

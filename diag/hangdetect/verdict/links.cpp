@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/scene.h"
+
+namespace ringside::hang {
+namespace {
+
+using facts::LinkFault;
+using facts::LinkState;
+using Links = FactList<LinkFault>;
+
+bool is_connection_end(const LinkFault& one) {
+  return one.state == LinkState::Closed && (one.what == "peer" || one.what == "store");
+}
+
+/// Connections that end once the job is ended from outside end with it. In one file the order tells; between files, no
+/// clock that we know does.
+bool follows_cancellation(const Scene& scene, const LinkFault& one) {
+  return std::ranges::any_of(scene.facts.deaths, [&](const facts::Died& end) {
+    return end.cause == facts::DeathCause::Cancelled &&
+           (one.source.file != end.source.file || one.source.line > end.source.line);
+  });
+}
+
+/// The program came to its end, and nobody timed out.
+bool has_ended_well(const Scene& scene) {
+  return scene.logs.run.has_ended && scene.logs.timeouts == 0 && scene.logs.run.waits == 0;
+}
+
+Links ended(const Scene& scene, std::string_view what) {
+  return facts_where(scene.facts.link_faults, [&](const LinkFault& one) {
+    return one.state == LinkState::Closed && one.what == what && !follows_cancellation(scene, one);
+  });
+}
+
+void add_store(const Scene& scene, Explanations& out) {
+  const Links store = ended(scene, "store");
+  if (store.empty()) return;
+  const std::vector<int> losers = ranks_of(store);
+  const bool has_root = !losers.empty() && losers.front() == 0;
+  const bool may_name = !has_root && !losers.empty() && !scene.gave_up.contains(0);
+  Explanation one = stated(Kind::DeadRank, Feature::StoreLost, store,
+                           may_name ? std::vector<int>{0} : std::vector<int>{});
+  if (scene.logs.timeouts > 0) one.add(Feature::Consequence);
+  one.waiting = losers;
+  for (const LinkFault* fault : store) {
+    if (one.where.empty()) one.where = fault->peer_host;
+  }
+  one.missing.push_back({Need::What::ExitStatus, {0}});
+  out.push_back(std::move(one));
+}
+
+void add_peer(const Scene& scene, Explanations& out) {
+  const Links peer = ended(scene, "peer");
+  if (peer.empty()) return;
+  const std::vector<int> losers = ranks_of(peer);
+  std::vector<int> gone;
+  for (const LinkFault* one : peer) {
+    if (one->peer >= 0 && !std::ranges::binary_search(losers, one->peer)) gone = {one->peer};
+  }
+  if (gone.empty() && scene.logs.known_world == 2 && losers.size() == 1)
+    gone = {1 - losers.front()};
+  Explanation one = stated(Kind::DeadRank, Feature::PeerLost, peer, gone);
+  // The only other rank, or the one that the call names.
+  if (!gone.empty()) one.add(Feature::AllReported);
+  one.waiting = losers;
+  one.missing.push_back({Need::What::ExitStatus, gone});
+  out.push_back(std::move(one));
+}
+
+/// Failed transfers and ports, in the words of the hosts that saw them.
+void add_failed(const Scene& scene, Explanations& out) {
+  const bool has_timeouts = scene.logs.timeouts > 0;
+  Links said = facts_where(scene.facts.link_faults, [&](const LinkFault& one) {
+    if (is_connection_end(one) || one.state == LinkState::Down || one.state == LinkState::Slow ||
+        one.state == LinkState::Reset)
+      return false;
+    // Ports go down and come back in jobs that run on, and queues are flushed at a good end, too.
+    const bool is_event = one.state == LinkState::Flapped;
+    const bool is_flush = one.state == LinkState::Closed && scene.logs.run.finished > 0;
+    return has_timeouts || !(is_event || is_flush);
+  });
+  if (said.empty()) return;
+  // A flushed queue shows only that something failed before it.
+  const auto is_first_cause = [](const LinkFault* one) {
+    return one->state != LinkState::Closed && one->state != LinkState::Flapped;
+  };
+  std::stable_partition(said.begin(), said.end(), is_first_cause);
+  std::stable_sort(said.begin(), said.end(), [&](const LinkFault* a, const LinkFault* b) {
+    return is_first_cause(a) == is_first_cause(b) && a->time_us != 0 && b->time_us != 0 &&
+           a->time_us < b->time_us;
+  });
+  const bool is_cause = is_first_cause(said.front());
+  Explanation one =
+      stated(Kind::NetworkStall,
+             has_timeouts && is_cause ? Feature::LinkFailed : Feature::LinkSuspected, said, {});
+  one.what = said.front()->what;
+  std::set<std::string> seen;
+  for (const LinkFault* fault : said) {
+    constexpr std::size_t kShown = 6;
+    if (one.places.size() < kShown && seen.insert(fault->what).second)
+      one.places.push_back({{}, "", fault->what});
+  }
+  if (!is_cause) one.missing.push_back({Need::What::Logs});
+  one.missing.push_back({Need::What::Counters});
+  out.push_back(std::move(one));
+}
+
+/// One state of link faults as one hypothesis.
+void add_state(const Scene& scene, LinkState state, Feature ground, Need::What need,
+               Explanations& out) {
+  const Links some = facts_where(scene.facts.link_faults,
+                                 [&](const LinkFault& one) { return one.state == state; });
+  if (some.empty()) return;
+  Explanation one = stated(Kind::NetworkStall, ground, some, {});
+  one.what = some.front()->what;
+  one.others = ranks_of(some);
+  one.missing.push_back({need});
+  out.push_back(std::move(one));
+}
+
+}  // namespace
+
+void add_links(const Scene& scene, Explanations& out) {
+  // With dumps, which show who waits for whom, the end of a connection is late news: all of them end at last. A rank that
+  // came to its end leaves, and the rank that holds the store leaves first: neither is of a hang.
+  if (!scene.has_dumps && !has_ended_well(scene)) {
+    add_store(scene, out);
+    add_peer(scene, out);
+  }
+  add_failed(scene, out);
+  add_state(scene, LinkState::Reset, Feature::LinkFailed, Need::What::Counters, out);
+  add_state(scene, LinkState::Down, Feature::LinkSuspected, Need::What::Counters, out);
+  if (scene.is_hang_reported() || scene.is_blocked_anywhere())
+    add_state(scene, LinkState::Slow, Feature::LinkSuspected, Need::What::KernelLog, out);
+}
+
+}  // namespace ringside::hang

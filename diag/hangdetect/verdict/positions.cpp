@@ -1,0 +1,447 @@
+#include "diag/hangdetect/verdict/positions.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.h"
+#include "diag/hangdetect/readers/last_lines.h"
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/verdict/fingerprint.h"
+#include "diag/hangdetect/verdict/scene.h"
+
+namespace ringside::hang {
+namespace {
+
+using What = LogStatement::What;
+
+/// Positions that agree in one respect, most processes first.
+struct Camp {
+  std::string value;
+  std::vector<const Position*> positions;
+  int count = 0;
+
+  /// Empty unless every process has a rank.
+  [[nodiscard]] std::vector<int> ranks() const {
+    std::set<int> all;
+    for (const Position* one : positions) {
+      if (static_cast<int>(one->ranks.size()) < one->count) return {};
+      all.insert(one->ranks.begin(), one->ranks.end());
+    }
+    return {all.begin(), all.end()};
+  }
+};
+
+template <typename Value>
+std::vector<Camp> camps_by(const Positions& positions, Value value_of) {
+  std::vector<Camp> camps;
+  for (const Position& one : positions) {
+    const std::string value = value_of(one);
+    auto camp =
+        std::ranges::find_if(camps, [&](const Camp& known) { return known.value == value; });
+    if (camp == camps.end()) camp = camps.insert(camps.end(), {value, {}, 0});
+    camp->positions.push_back(&one);
+    camp->count += one.count;
+  }
+  std::ranges::stable_sort(camps, [](const Camp& a, const Camp& b) { return a.count > b.count; });
+  return camps;
+}
+
+int count_of(const Positions& positions) {
+  int count = 0;
+  for (const Position& one : positions) count += one.count;
+  return count;
+}
+
+void add_places(const Camp& camp, Explanation& out) {
+  constexpr std::size_t kShown = 8;
+  for (const Position* one : camp.positions) {
+    const bool is_known = std::ranges::any_of(out.places, [&](const RanksAt& known) {
+      return known.what == one->text && known.ranks == one->ranks;
+    });
+    if (is_known || out.places.size() >= kShown) continue;
+    out.places.push_back({one->ranks, one->who, one->text});
+    out.evidence.push_back(one->evidence);
+  }
+  if (out.stack.empty() && !camp.positions.empty()) out.stack = camp.positions.front()->stack;
+}
+
+/// What a group of positions differs in: the respect, and the kind that it shows.
+struct Respect {
+  Kind kind;
+  std::string (*value_of)(const Position&);
+};
+
+constexpr Respect kRespects[] = {
+    {Kind::OpMismatch, [](const Position& one) { return one.op; }},
+    {Kind::DtypeMismatch, [](const Position& one) { return one.dtype; }},
+    {Kind::ShapeMismatch, [](const Position& one) { return one.shape; }},
+    {Kind::RootMismatch, [](const Position& one) { return one.root; }},
+};
+
+/// Most processes against the rest, where they differ. As many on each side names nobody.
+Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bool has_pairs) {
+  Explanation out;
+  out.kind = kind;
+  out.features = {ground};
+  int all = 0;
+  for (const Camp& camp : camps) all += camp.count;
+  // Checks name each pair of ranks that they compare: a rank that differs from all is in every pair.
+  const bool is_majority = has_pairs ? camps[0].count > camps[1].count : camps[0].count * 2 > all;
+  for (std::size_t i = is_majority ? 1 : 0; i < camps.size(); ++i) {
+    const std::vector<int> ranks = camps[i].ranks();
+    std::vector<int>& named = is_majority ? out.culprits : out.suspects;
+    named.insert(named.end(), ranks.begin(), ranks.end());
+    add_places(camps[i], out);
+  }
+  std::ranges::sort(out.culprits);
+  std::ranges::sort(out.suspects);
+  if (is_majority) {
+    out.others = camps[0].ranks();
+    add_places(camps[0], out);
+  } else {
+    out.add(Feature::Tie);
+  }
+  if (camps.size() > 2) out.add(Feature::ManySides);
+  return out;
+}
+
+Positions rows_of(const LogFacts& logs, std::vector<int>& idle) {
+  Positions rows;
+  for (const auto& [rank, row] : logs.rows) {
+    const auto pending =
+        std::ranges::find_if(row.calls, [](const RowCall& call) { return call.is_pending; });
+    if (pending == row.calls.end()) {
+      idle.push_back(rank);
+      continue;
+    }
+    Position one;
+    one.ranks = {rank};
+    one.op = to_string(pending->op);
+    one.is_transfer = pending->op == Op::Send || pending->op == Op::Recv;
+    one.sequence = pending->sequence;
+    one.shape = pending->shape;
+    one.text = row.text;
+    one.evidence = {row.file, -1, row.line, row.text};
+    rows.push_back(std::move(one));
+  }
+  return rows;
+}
+
+/// A table of the ranks' last calls that a person made of dumps.
+void add_rows(const Scene& scene, Explanations& out) {
+  if (scene.logs.rows.size() < 3) return;
+  std::vector<int> idle;
+  Positions rows = rows_of(scene.logs, idle);
+  Positions transfers, collectives;
+  for (Position& one : rows) (one.is_transfer ? transfers : collectives).push_back(std::move(one));
+  if (collectives.size() < 2) return;
+  const auto named = [&](Kind kind, std::vector<int> ranks, const Positions& shown) {
+    Explanation one;
+    one.kind = kind;
+    one.features = {Feature::RowsDiffer};
+    one.culprits = std::move(ranks);
+    for (const Position& position : shown) {
+      if (one.places.size() < 4) one.places.push_back({position.ranks, "", position.text});
+      if (one.evidence.size() < 4) one.evidence.push_back(position.evidence);
+    }
+    one.missing.push_back({Need::What::Dumps});
+    out.push_back(std::move(one));
+  };
+  if (!transfers.empty() && transfers.size() < collectives.size()) {
+    std::vector<int> ranks;
+    for (const Position& one : transfers) ranks.push_back(one.ranks.front());
+    named(Kind::P2pUnmatched, ranks, transfers);
+    return;
+  }
+  if (!idle.empty() && idle.size() < collectives.size()) {
+    named(Kind::MissingRank, idle, collectives);
+    return;
+  }
+  const bool are_numbered =
+      std::ranges::all_of(collectives, [](const Position& one) { return one.sequence >= 0; });
+  const auto sequence = [](const Position& one) { return fmt::format("{:012}", one.sequence); };
+  std::vector<Camp> camps = camps_by(collectives, sequence);
+  Kind kind = Kind::DivergedControlFlow;
+  if (are_numbered && camps.size() > 1) {
+    const bool are_behind = std::ranges::all_of(camps, [&](const Camp& camp) {
+      return &camp == camps.data() || camp.value < camps[0].value;
+    });
+    if (are_behind) kind = Kind::MissingRank;
+  } else {
+    for (const Respect& respect : kRespects) {
+      camps = camps_by(collectives, respect.value_of);
+      kind = respect.kind;
+      if (camps.size() > 1) break;
+    }
+  }
+  if (camps.size() < 2) return;
+  Explanation one = parted(camps, kind, Feature::RowsDiffer, false);
+  if (one.culprits.empty()) return;
+  one.missing.push_back({Need::What::Dumps});
+  out.push_back(std::move(one));
+}
+
+/// What the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL) saw of each rank.
+void add_checks(const Scene& scene, Explanations& out) {
+  std::map<int, Position> by_rank;
+  for (const LogStatement& one : scene.logs.statements) {
+    if (one.what != What::Fingerprint || one.ranks.empty()) continue;
+    Position at;
+    at.ranks = {one.ranks.front()};
+    at.op = fingerprint_part(one.detail, "OpType=");
+    at.shape = fingerprint_part(one.detail, "TensorShape=");
+    at.dtype = fingerprint_part(one.detail, "TensorDtypes=");
+    at.sequence = fingerprint_sequence(one.detail);
+    at.text = one.detail;
+    at.evidence = {one.file, -1, one.line, one.text};
+    by_rank[at.ranks.front()] = std::move(at);
+  }
+  Positions positions;
+  for (auto& [rank, at] : by_rank) positions.push_back(std::move(at));
+  const auto camps = camps_by(positions, [](const Position& one) { return one.text; });
+  if (camps.size() < 2) return;
+  const Position& first = *camps[0].positions.front();
+  const Position& second = *camps[1].positions.front();
+  Kind kind = Kind::ShapeMismatch;
+  bool is_same = true;
+  for (const Respect& respect : kRespects) {
+    if (respect.value_of(first) == respect.value_of(second)) continue;
+    kind = respect.kind;
+    is_same = false;
+    // Tensors of other dimensions are no longer or shorter ones, but others: of two ranks, the order of calls differs.
+    const bool are_others = kind == Kind::ShapeMismatch && camps.size() == 2 &&
+                            camps[0].count == camps[1].count &&
+                            dimensions_of(first.shape) != dimensions_of(second.shape);
+    if (are_others) kind = Kind::OrderMismatch;
+    break;
+  }
+  // The same call, and another number: some made a call more before it.
+  if (is_same) kind = Kind::DivergedControlFlow;
+  Explanation one = parted(camps, kind, Feature::CheckDiffers, true);
+  if (is_same) {
+    one.count =
+        std::max(first.sequence, second.sequence) - std::min(first.sequence, second.sequence);
+    one.add(Feature::Doubtful);
+    if (one.culprits.empty()) one.kind = Kind::Unknown;
+  }
+  out.push_back(std::move(one));
+}
+
+/// Whether the line names a wait: `init_process_group ...`, `waiting in barrier`.
+bool names_wait(std::string_view text) {
+  const std::string small = lower_case(text);
+  for (const std::string_view word :
+       {"init_process_group", "barrier", "waiting", "rendezvous", "all_reduce", "allreduce",
+        "all_gather", "allgather", "reduce_scatter", "broadcast(", "joining", "connecting"}) {
+    if (small.find(word) != std::string::npos) return true;
+  }
+  return false;
+}
+
+/// Whether a rank's last line says that it omits what the others do, as its last batch.
+bool skips(std::string_view text) {
+  const std::string small = lower_case(text);
+  return small.find("skip") != std::string::npos || small.find("exhausted") != std::string::npos ||
+         small.find("no more batches") != std::string::npos;
+}
+
+Explanation of_last_lines(const Scene& scene, Kind kind, std::vector<int> ranks,
+                          const std::vector<int>& shown) {
+  Explanation one;
+  one.kind = kind;
+  one.culprits = std::move(ranks);
+  one.features = {Feature::LastLinesDiffer};
+  for (const int rank : shown) {
+    const LastLine& line = scene.logs.run.last_lines.at(rank);
+    one.places.push_back({{rank}, "", line.text});
+    one.evidence.push_back({line.file, -1, line.line, line.text});
+  }
+  one.missing.push_back({Need::What::Stacks});
+  return one;
+}
+
+void add_last_lines(const Scene& scene, Explanations& out) {
+  const auto& lines = scene.logs.run.last_lines;
+  if (!scene.is_hang_reported() || lines.empty()) return;
+  std::vector<int> skipping;
+  for (const auto& [rank, last] : lines) {
+    if (skips(last.text)) skipping.push_back(rank);
+  }
+  if (!skipping.empty() && skipping.size() * 2 <= lines.size()) {
+    std::vector<int> shown(
+        skipping.begin(),
+        skipping.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(6, skipping.size())));
+    out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
+  }
+  const OddLine odd = odd_line_out(lines);
+  if (odd.odd.empty() || scene.logs.run.has_finished) return;
+  // Three lines of a job of a thousand ranks are no majority.
+  const auto world =
+      static_cast<std::size_t>(std::max(scene.logs.known_world, lines.rbegin()->first + 1));
+  if (lines.size() * 2 < world) return;
+  // Most wait in something, by their own words, and the few are elsewhere: these have not come.
+  const bool waits = names_wait(lines.at(odd.rest.front()).text);
+  const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
+  const Kind kind = odd.field.empty() && waits && !waits_too    ? Kind::MissingRank
+                    : odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
+                    : odd.field.empty()                         ? Kind::DivergedControlFlow
+                                                                : Kind::ShapeMismatch;
+  out.push_back(
+      of_last_lines(scene, kind, odd.odd, std::vector<int>{odd.odd.front(), odd.rest.front()}));
+  out.back().what = odd.field;
+  out.back().others = odd.rest;
+}
+
+/// Not one that computes, or compiles: it is stuck, or does what others do not.
+bool is_still(const Position& one) {
+  return one.doing != Doing::Works && one.doing != Doing::Compiles && one.doing != Doing::Collects;
+}
+
+/// Few processes are outside of communication while the others wait in it.
+Explanation outside(const Scene& scene, const Positions& busy, const Positions& waiting) {
+  Explanation out;
+  out.features = {Feature::OutsideByStack};
+  const auto same = [](const Position&) { return std::string(); };
+  const Camp few = camps_by(busy, same).front();
+  out.kind = std::ranges::all_of(busy, is_still) ? Kind::MissingRank : Kind::Straggler;
+  // A rank whose log holds an exception is no straggler.
+  const bool has_raised = std::ranges::any_of(few.ranks(), [&](int rank) {
+    const auto notes = scene.logs.notes.find(rank);
+    return notes != scene.logs.notes.end() && notes->second.has_exception;
+  });
+  if (has_raised) out.kind = Kind::MissingRank;
+  out.culprits = few.ranks();
+  out.count = few.count;
+  out.total = few.count + count_of(waiting);
+  const bool are_few = few.count * 3 <= count_of(waiting);
+  if (!are_few) out.add(Feature::CouldTurn);
+  if (few.count > 1) out.add(Feature::SeveralRanks);
+  if (out.culprits.empty() && busy.size() == 1 && few.count == 1) {
+    // Launchers start the ranks of a host one after another.
+    if (const int rank = rank_by_process_order(scene.logs, busy.front()); rank >= 0) {
+      out.culprits = {rank};
+      out.is_local_rank = true;
+      out.add(Feature::Doubtful);
+    }
+  }
+  add_places(few, out);
+  out.stack = busy.front().stack;
+  for (const Camp& camp : camps_by(waiting, [](const Position& one) { return one.place; }))
+    add_places(camp, out);
+  return out;
+}
+
+/// Ranks that broadcast from different roots, by the arguments in their stacks.
+bool add_roots(const Positions& waiting, Explanations& out) {
+  Positions rooted;
+  for (const Position& one : waiting) {
+    if (!one.root.empty() && !one.ranks.empty()) rooted.push_back(one);
+  }
+  const auto camps = camps_by(rooted, [](const Position& one) { return one.root; });
+  if (camps.size() < 2) return false;
+  Explanation one = parted(camps, Kind::RootMismatch, Feature::RootsDiffer, false);
+  if (one.has(Feature::Tie)) one.features = {Feature::StacksApart};
+  out.push_back(std::move(one));
+  return true;
+}
+
+/// All wait, and not all at one place.
+Explanation apart(const std::vector<Camp>& camps) {
+  int rest = 0;
+  bool has_transfers = false;
+  for (const Camp& camp : camps) {
+    if (&camp != camps.data()) rest += camp.count;
+    has_transfers = has_transfers || std::ranges::any_of(camp.positions, [](const Position* one) {
+                      return one->is_transfer || one->doing == Doing::MakesGroup;
+                    });
+  }
+  Explanation out;
+  out.kind = Kind::DivergedControlFlow;
+  out.features = {Feature::ElsewhereByStack};
+  out.count = rest;
+  out.total = rest + camps.front().count;
+  if (rest * 3 <= camps.front().count && camps.size() == 2) {
+    out.culprits = camps[1].ranks();
+    add_places(camps[1], out);
+    add_places(camps[0], out);
+    return out;
+  }
+  out.features = {Feature::StacksApart};
+  out.count = out.total = -1;
+  // Halves of transfers are at different places in any pipeline.
+  if (has_transfers) out.kind = Kind::Unknown;
+  for (const Camp& camp : camps) add_places(camp, out);
+  return out;
+}
+
+/// Processes by their stacks.
+void add_stacks(const Scene& scene, Explanations& out) {
+  if (scene.has_dumps || scene.logs.stacks.empty()) return;
+  Positions busy, waiting;
+  for (const ProcessStack& stack : scene.logs.stacks) {
+    Position one = position_of(stack);
+    (is_waiting(stack.doing) ? waiting : busy).push_back(std::move(one));
+  }
+  const int few = count_of(busy);
+  const int most = count_of(waiting);
+  if (few + most < 2 || waiting.empty()) return;
+  if (!busy.empty() && (few < most || (few + most == 2 && busy.size() == 1))) {
+    out.push_back(outside(scene, busy, waiting));
+    return;
+  }
+  auto camps = camps_by(waiting, [](const Position& one) { return one.place; });
+  if (!busy.empty()) {
+    camps.push_back(camps_by(busy, [](const Position&) { return std::string(); }).front());
+    Explanation one = apart(camps);
+    one.kind = Kind::Unknown;
+    one.culprits.clear();
+    one.features = {Feature::StacksApart};
+    out.push_back(std::move(one));
+    return;
+  }
+  if (add_roots(waiting, out)) return;
+  if (auto crossed = crossed_positions(scene.logs, waiting)) {
+    out.push_back(*std::move(crossed));
+    return;
+  }
+  if (camps.size() > 1) {
+    out.push_back(apart(camps));
+    return;
+  }
+  if (auto differs = number_that_differs(scene.logs)) {
+    Explanation one;
+    one.kind = Kind::DivergedControlFlow;
+    one.features = {Feature::StacksApart};
+    one.what = *differs;
+    add_places(camps.front(), one);
+    one.missing.push_back({Need::What::Stacks});
+    out.push_back(std::move(one));
+    return;
+  }
+  // Only all ranks of a job in one call, and nothing else, point away from every rank.
+  const bool are_all = scene.logs.known_world > 0 && most >= scene.logs.known_world;
+  Explanation one;
+  one.kind = are_all ? Kind::NetworkStall : Kind::Unknown;
+  one.features = {are_all ? Feature::StacksTogether : Feature::StacksApart};
+  one.count = most;
+  one.total = scene.logs.known_world > 0 ? scene.logs.known_world : -1;
+  add_places(camps.front(), one);
+  if (!are_all) one.missing.push_back({Need::What::Stacks});
+  out.push_back(std::move(one));
+}
+
+}  // namespace
+
+void add_positions(const Scene& scene, Explanations& out) {
+  add_checks(scene, out);
+  add_rows(scene, out);
+  add_last_lines(scene, out);
+  add_stacks(scene, out);
+}
+
+}  // namespace ringside::hang

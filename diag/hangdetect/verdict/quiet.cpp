@@ -1,0 +1,377 @@
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/progress.h"
+#include "diag/hangdetect/verdict/scene.h"
+
+namespace ringside::hang {
+namespace {
+
+using facts::DeathCause;
+using facts::Died;
+using facts::Reporter;
+
+Explanation not_a_hang(Feature ground) {
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.features = {ground};
+  return out;
+}
+
+/// Ranks went on after a dump or a report was written.
+bool add_moved(const Scene& scene, Explanations& out) {
+  const Progress progress = progress_of(scene.job);
+  if (scene.logs.moved.empty() && progress.moved.empty()) return false;
+  Explanation one = not_a_hang(Feature::Moved);
+  one.reporter = scene.logs.moved.empty() ? Reporter::Process : Reporter::Ras;
+  one.others = progress.moved;
+  if (!scene.logs.moved.empty() || progress.moved.size() > 1) one.add(Feature::AllReported);
+  one.what = progress.why;
+  one.missing.push_back({Need::What::DumpsLater});
+  out.push_back(std::move(one));
+  return true;
+}
+
+/// Calls that belong to no named group cannot be distinguished from their helper group's.
+bool is_aligned(const RankView& view) {
+  return view.dump->calls.empty() ||
+         std::ranges::any_of(view.group_of_call, [](int group) { return group >= 0; });
+}
+
+/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in what it has not
+/// seen.
+bool is_all_recorded(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump != nullptr && !dump->calls.empty() &&
+        job.signature(dump->calls.back()).backend == "gloo")
+      return false;
+  }
+  return true;
+}
+
+/// A rank whose recorder notes a call only when it has ended; -1: none.
+int rank_of_completed_only(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankDump* dump = job.rank(r).dump;
+    if (dump != nullptr && dump->is_completed_only) return r;
+  }
+  return -1;
+}
+
+/// Whether a rank's newest call is of a recorder that is not told of completions.
+bool is_any_call_issued(const Job& job) {
+  for (int r = 0; r < job.world(); ++r) {
+    const RankView& view = job.rank(r);
+    if (view.dump == nullptr) continue;
+    for (std::size_t i = view.group_of_call.size(); i-- > 0;) {
+      if (view.group_of_call[i] < 0) continue;
+      if (view.dump->calls[i].state == CallState::Issued) return true;
+      break;
+    }
+  }
+  return false;
+}
+
+/// There are dumps, and no rank waits in them.
+bool add_idle_dumps(const Scene& scene, Explanations& out) {
+  int dumps = 0;
+  int mixed = 0;
+  int ras = 0;
+  for (int r = 0; r < scene.job.world(); ++r) {
+    const RankView& view = scene.job.rank(r);
+    if (view.dump == nullptr) continue;
+    ++dumps;
+    ras += view.dump->version == "ras" ? 1 : 0;
+    mixed += is_aligned(view) ? 0 : 1;
+  }
+  if (dumps == 0 || (!scene.has_dumps && scene.logs.run.waits > 0 && mixed < dumps)) return false;
+  Explanation one;
+  if (mixed == dumps || ras == dumps) {
+    // No call names its group (TORCH_DISTRIBUTED_DEBUG=DETAIL wraps them), or ncclras counts launches and not ends.
+    one.features = {Feature::NothingShown};
+    one.shown = mixed == dumps ? Shown::MixedCalls : Shown::LaunchesAlone;
+    if (mixed < dumps) one.missing.push_back({Need::What::RasTwice});
+    one.missing.push_back({mixed == dumps ? Need::What::Logs : Need::What::Stacks});
+  } else if (const int rank = rank_of_completed_only(scene.job); rank >= 0) {
+    one.features = {Feature::NothingShown};
+    one.shown = Shown::EndsAlone;
+    one.others = {rank};
+    const RankView& view = scene.job.rank(rank);
+    if (!view.dump->calls.empty() && view.group_of_call.back() >= 0)
+      one.call = call_title(scene.job, view.group_of_call.back(), view.dump->calls.back());
+    one.missing = {{Need::What::Dumps}, {Need::What::Stacks}};
+  } else if (is_any_call_issued(scene.job)) {
+    one.features = {Feature::NothingShown};
+    one.shown = Shown::IssuesAlone;
+    one.missing.push_back({Need::What::Stacks});
+  } else {
+    one = not_a_hang(Feature::NothingPending);
+    if (dumps == scene.job.world()) one.add(Feature::AllReported);
+    if (!is_all_recorded(scene.job)) {
+      one.add(Feature::Doubtful);
+      one.missing.push_back({Need::What::Stacks});
+    }
+  }
+  out.push_back(std::move(one));
+  return true;
+}
+
+/// Each rank's last step, and few of them are of an earlier one.
+void add_steps_apart(const Scene& scene, Explanations& out) {
+  const RunNotes& run = scene.logs.run;
+  std::map<std::int64_t, std::vector<int>> at;
+  for (const auto& [rank, step] : run.step_of) {
+    if (rank >= 0) at[step].push_back(rank);
+  }
+  if (run.has_moved || at.size() != 2) return;
+  const auto& [early, few] = *at.begin();
+  const auto& [late, most] = *at.rbegin();
+  if (few.size() * 2 >= most.size()) return;
+  Explanation one;
+  one.kind = Kind::MissingRank;
+  one.features = {Feature::LastLinesDiffer, Feature::Doubtful};
+  // Ranks of a job that moves are one step apart at times, and print at different times.
+  (late - early > 1 ? one.culprits : one.suspects) = few;
+  if (late - early <= 1) one.add(Feature::OneCall);
+  one.others = most;
+  one.shown = Shown::Steps;
+  one.count = early;
+  one.total = late;
+  one.missing.push_back({Need::What::StacksLater, few});
+  out.push_back(std::move(one));
+}
+
+/// A call failed after the job's end whose watchdog had not found it late: no rank had waited for as long as that allows.
+bool has_live_watchdog(const Scene& scene, const Died& end) {
+  constexpr std::uint64_t kFewest = 3;
+  return scene.logs.run.steps >= kFewest && scene.logs.run.waits == 0 &&
+         std::ranges::any_of(scene.logs.statements, [&](const LogStatement& one) {
+           return one.file == end.source.file && one.line > end.source.line &&
+                  one.text.find("WorkNCCL(") != std::string::npos &&
+                  one.text.find("Timeout(ms)=") != std::string::npos;
+         });
+}
+
+const Died* cancellation(const Scene& scene) {
+  const auto found = std::ranges::find_if(
+      scene.facts.deaths, [](const Died& one) { return one.cause == DeathCause::Cancelled; });
+  return found == scene.facts.deaths.end() ? nullptr : &*found;
+}
+
+void describe_steps(const RunNotes& run, Explanation& one) {
+  one.count = run.last_step;
+  one.total = run.steps_of;
+}
+
+/// The scheduler ended a job that made steps to the end.
+void add_cancelled(const Scene& scene, Explanations& out) {
+  const Died* end = cancellation(scene);
+  if (end == nullptr) return;
+  const RunNotes& run = scene.logs.run;
+  Explanation one;
+  const std::int64_t quiet =
+      end->time_us == 0 || run.last_step_us == 0 ? -1 : end->time_us - run.last_step_us;
+  const bool is_soon = quiet >= 0 && run.longest_step_us > 0 && quiet <= 2 * run.longest_step_us;
+  // What else wants the nodes has nothing to do with what the job did.
+  const bool is_preempted = end->reason.find("PREEMPT") != std::string::npos;
+  if (run.has_moved && scene.logs.timeouts == 0 &&
+      (is_preempted || has_live_watchdog(scene, *end) || is_soon)) {
+    one = not_a_hang(Feature::EndedFromOutside);
+    if (is_soon) one.add(Feature::AllReported);
+    one.missing.push_back({Need::What::StepTimes});
+  } else {
+    one.features = {Feature::NothingShown, Feature::AllReported};
+    std::set_difference(run.ranks.begin(), run.ranks.end(), run.at_last_step.begin(),
+                        run.at_last_step.end(), std::back_inserter(one.others));
+    if (run.at_last_step.empty()) one.others.clear();
+    one.missing.push_back({Need::What::Stacks});
+  }
+  one.reporter = end->reporter;
+  one.where = end->reason;
+  one.shown = Shown::Cancelled;
+  one.evidence.push_back(evidence_of(end->source));
+  describe_steps(run, one);
+  out.push_back(std::move(one));
+}
+
+bool has_only(const Scene& scene, auto is_allowed) {
+  return std::ranges::all_of(scene.logs.statements, is_allowed);
+}
+
+/// Lines of connections that ended, and failures that audit judges: what every job ends with if its ranks do not leave at
+/// once.
+bool may_be_well(const Scene& scene) {
+  const bool are_failures = has_only(
+      scene, [](const LogStatement& one) { return one.what == LogStatement::What::Failure; });
+  const bool are_partings = has_only(scene, [](const LogStatement& one) {
+    return one.what == LogStatement::What::StoreLost || one.what == LogStatement::What::PeerLost ||
+           one.what == LogStatement::What::Failure;
+  });
+  return scene.logs.statements.empty() || (are_failures && scene.logs.run.has_finished) ||
+         (are_partings && scene.logs.run.has_ended);
+}
+
+/// An engine that logs once or twice that it waits for a block of its workers' may be warming up; one that logs it again
+/// and again waits for ever.
+constexpr std::uint64_t kManyServerWaits = 3;
+
+/// The program's own lines show that it is well.
+void add_well(const Scene& scene, Explanations& out) {
+  const RunNotes& run = scene.logs.run;
+  if (!may_be_well(scene) || run.server_waits >= kManyServerWaits) return;
+  if (scene.logs.is_ras_healthy) {
+    out.push_back(not_a_hang(Feature::ReportIsHealthy));
+    out.back().reporter = Reporter::Ras;
+    out.back().total = scene.logs.known_world;
+    out.back().missing.push_back({Need::What::RasTwice});
+    return;
+  }
+  if (scene.logs.timeouts > 0 || run.waits > 0) return;
+  const auto add = [&](Feature ground, bool needs_more) {
+    out.push_back(not_a_hang(ground));
+    out.back().evidence = run.shown;
+    describe_steps(run, out.back());
+    if (needs_more) out.back().missing.push_back({Need::What::StepTimes});
+  };
+  // A person took a pause, a slow start or a warning for a hang, and steps follow it.
+  constexpr std::int64_t kManyTimes = 5;
+  const bool has_paused = run.shortest_step_us > 0 && run.steps_after_pause > 0 &&
+                          run.longest_step_us > kManyTimes * run.shortest_step_us;
+  const bool is_warned = run.slow_starts > 0 || run.harmless > 0;
+  if (run.has_moved && run.alarming_since_step == 0 && (has_paused || is_warned)) {
+    add(Feature::StepsWentOn, true);
+    if (has_paused) out.back().pause_s = run.longest_step_us / 1'000'000;
+    return;
+  }
+  // A line of a connection's end may have been broken into several.
+  constexpr std::uint64_t kPieces = 4;
+  const std::uint64_t calm =
+      run.finished + run.harmless + run.steps + kPieces * scene.logs.statements.size();
+  if (run.alarming > calm) return;
+  if (run.has_finished) {
+    add(Feature::Finished, false);
+    if (run.alarming > 0) out.back().add(Feature::Alarms);
+    return;
+  }
+  if (run.alarming > 0) return;
+  constexpr std::uint64_t kFewest = 3;
+  if (run.harmless > 0) {
+    add(Feature::OnlyHarmless, false);
+  } else if (run.steps >= kFewest && run.has_moved) {
+    add(Feature::OnlySteps, true);
+  }
+}
+
+/// Failures that audit judges, and no line of a wait.
+void add_failures(const Scene& scene, Explanations& out) {
+  if (scene.facts.warnings.empty() || scene.is_hang_reported()) return;
+  const auto raised = std::ranges::find_if(scene.facts.warnings, [](const facts::Warning& one) {
+    return one.severity == facts::Severity::Error;
+  });
+  const bool has_raised = raised != scene.facts.warnings.end();
+  const facts::Warning& first = has_raised ? *raised : scene.facts.warnings.front();
+  Explanation one;
+  if (has_raised) {
+    // A call that fails so may be the cause, or have met the end of another process.
+    one.features = {Feature::NothingShown, Feature::AllReported};
+    for (const facts::Warning& warning : scene.facts.warnings) {
+      if (warning.severity == facts::Severity::Error && warning.subject.is_known())
+        one.others.push_back(warning.subject.rank);
+    }
+    std::sort(one.others.begin(), one.others.end());
+    one.others.erase(std::unique(one.others.begin(), one.others.end()), one.others.end());
+  } else if (has_only(scene, [](const LogStatement& statement) {
+               return statement.what == LogStatement::What::Failure;
+             })) {
+    one = not_a_hang(Feature::FailedAtOnce);
+  } else {
+    return;
+  }
+  one.what = first.meaning;
+  one.shown = Shown::RaisedError;
+  one.evidence.push_back(evidence_of(first.source));
+  out.push_back(std::move(one));
+}
+
+/// Ranks that report a wait of which nothing shows with whom.
+std::vector<int> ranks_of_open_waits(const Scene& scene) {
+  std::vector<int> ranks;
+  for (const auto& [rank, notes] : scene.logs.notes) {
+    if (rank >= 0 && (notes.is_waiting || (notes.has_failed && !notes.has_lost_peer)))
+      ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+/// What the sources do show, where they show no cause.
+Explanation nothing_shown(const Scene& scene) {
+  Explanation out;
+  out.features = {Feature::NothingShown};
+  out.waiting = ranks_of_open_waits(scene);
+  const RunNotes& run = scene.logs.run;
+  for (const GroupWait& one : scene.logs.group_waits) {
+    if (out.places.size() < 4) out.places.push_back({{one.place}, one.group, one.call});
+  }
+  if (!out.waiting.empty() || scene.logs.timeouts > 0 || !out.places.empty()) {
+    out.shown = Shown::TimedOut;
+  } else if (!scene.logs.stacks.empty()) {
+    out.shown = Shown::Stacks;
+    std::int64_t count = 0;
+    for (const ProcessStack& stack : scene.logs.stacks) {
+      count += stack.count;
+      if (out.places.size() < 8) out.places.push_back({stack.ranks, stack.who(), stack.place()});
+      if (out.evidence.size() < 6)
+        out.evidence.push_back({stack.file, -1, stack.line, stack.text()});
+    }
+    out.count = count;
+    out.total = scene.logs.known_world > 0 ? scene.logs.known_world : -1;
+    out.stack = scene.logs.stacks.front().frames;
+  } else if (run.server_waits >= kManyServerWaits) {
+    out.shown = Shown::ServerWaits;
+    out.count = static_cast<std::int64_t>(run.server_waits);
+    out.evidence = run.shown;
+  } else if (run.waits > 0) {
+    out.shown = Shown::WatchdogLines;
+  } else if (run.alarming > 0) {
+    out.shown = Shown::Alarms;
+    out.count = static_cast<std::int64_t>(run.alarming);
+  } else {
+    out.shown = scene.logs.is_of_job || scene.logs.lines == 0 ? Shown::Nothing : Shown::NoJob;
+  }
+  const FactList<facts::Busy> stuck = facts_where(
+      scene.facts.busy, [](const facts::Busy& one) { return one.reporter == Reporter::Watchdog; });
+  if (!stuck.empty() && out.shown != Shown::Stacks) {
+    out.shown = run.finished > 0 ? Shown::WatchdogAtEnd : Shown::WatchdogStuck;
+    out.waiting = ranks_of(stuck);
+    for (const facts::Busy* one : stuck) {
+      if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(one->source));
+    }
+    out.evidence.insert(out.evidence.end(), run.shown.begin(), run.shown.end());
+  }
+  out.missing.push_back({Need::What::Dumps});
+  if (scene.logs.stacks.empty()) out.missing.push_back({Need::What::Stacks});
+  return out;
+}
+
+}  // namespace
+
+void add_quiet(const Scene& scene, Explanations& out) {
+  const bool has_moved = add_moved(scene, out);
+  if (has_moved || scene.is_blocked_anywhere()) return;
+  const bool has_idle_dumps = add_idle_dumps(scene, out);
+  if (has_idle_dumps) return;
+  add_well(scene, out);
+  add_cancelled(scene, out);
+  add_steps_apart(scene, out);
+  add_failures(scene, out);
+  out.push_back(nothing_shown(scene));
+}
+
+}  // namespace ringside::hang

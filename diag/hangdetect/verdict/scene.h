@@ -1,0 +1,89 @@
+#pragma once
+
+#include <set>
+#include <span>
+#include <vector>
+
+#include "diag/facts/facts.h"
+#include "diag/hangdetect/model/blocks.h"
+#include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/log_facts.h"
+#include "diag/hangdetect/readers/trace_files.h"
+#include "diag/hangdetect/verdict/habits.h"
+#include "diag/hangdetect/verdict/verdict.h"
+
+/// The graph that all hypotheses are read from, and the generators of hypotheses. A generator adds what its kind of
+/// evidence allows, with the features that speak for and against it; it knows of no other generator and sets no
+/// confidence.
+namespace ringside::hang {
+
+struct Scene {
+  const Job& job;            ///< ranks, groups, calls
+  const Standing& standing;  ///< who is blocked in which call, and for whom
+  const Habits& habits;
+  const facts::Facts& facts;  ///< what logs, reports and tools state
+  const LogFacts& logs;       ///< stacks, tables of calls, and how the program fares
+  std::span<const ConnectionProgress> connections = {};
+  bool has_both_ends = false;  ///< of the connections: from dumps, not from traces
+  bool has_dumps = false;
+  bool is_world_known = true;  ///< the number of ranks is stated, or dumps show it
+  std::set<int> gave_up = {};  ///< ranks that report that they timed out in a call
+
+  [[nodiscard]] const std::optional<Block>& block(int rank) const {
+    return standing.blocks[static_cast<std::size_t>(rank)];
+  }
+  [[nodiscard]] const std::vector<int>& waits(int rank) const {
+    return standing.waits[static_cast<std::size_t>(rank)];
+  }
+  /// The call in which a blocked rank is.
+  [[nodiscard]] const Call& call_of(int rank) const {
+    return job.rank(rank).dump->calls[block(rank)->call];
+  }
+  [[nodiscard]] bool is_unseen(int rank) const {
+    return rank >= job.world() || job.rank(rank).dump == nullptr;
+  }
+  [[nodiscard]] bool is_blocked_anywhere() const;
+  /// Of several ranks that are unseen there are as many as of those with a dump, or more.
+  [[nodiscard]] bool has_few_dumps() const;
+  /// The job runs on several hosts, so that the network can be what is stuck.
+  [[nodiscard]] bool spans_hosts() const;
+  /// Some log line, stack or person states that ranks wait or that the job hangs.
+  [[nodiscard]] bool is_hang_reported() const;
+};
+
+/// Whether each of them has left a dump that reports another rank as gone or lost: it lived when it wrote that, and what
+/// the others saw of it is its leaving, which a cut network lets through late or not at all.
+bool have_reported(const Scene& scene, const std::vector<int>& gone);
+
+using Explanations = std::vector<Explanation>;
+
+/// Members of one front called different things.
+void add_mismatches(const Scene& scene, Explanations& out);
+/// The same, of NCCL's lines of calls, which show all calls since the start and their roots.
+void add_line_mismatches(const Scene& scene, Explanations& out);
+/// Chains of waiting end at ranks that never came, with or without a dump.
+void add_absences(const Scene& scene, Explanations& out);
+/// Ranks wait for each other in a cycle; transfers without a peer.
+void add_cycles(const Scene& scene, Explanations& out);
+/// Every member has entered the same call and it does not end; one device is stuck; the ends of a transfer differ.
+void add_stalls(const Scene& scene, Explanations& out);
+/// Connections of which both ends are known: data that was lost, a rank that waits for no data.
+void add_connections(const Scene& scene, Explanations& out);
+
+/// Processes that ended, failed or raised.
+void add_deaths(const Scene& scene, Explanations& out);
+/// What libraries and tools report of membership and of calls that differ.
+void add_reports(const Scene& scene, Explanations& out);
+/// Ranks that did something else while others gave up.
+void add_busy(const Scene& scene, Explanations& out);
+/// Failures of the network, and connections that ended.
+void add_links(const Scene& scene, Explanations& out);
+/// Processes that are not where the others are, by stacks, tables and checks of calls, and last lines.
+void add_positions(const Scene& scene, Explanations& out);
+
+/// The job moves, ended well, or shows no hang.
+void add_quiet(const Scene& scene, Explanations& out);
+/// Ranks are blocked, and nothing else explains it.
+void add_unexplained(const Scene& scene, Explanations& out);
+
+}  // namespace ringside::hang

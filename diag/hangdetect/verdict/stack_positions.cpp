@@ -1,0 +1,319 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "diag/hangdetect/readers/op_name.h"
+#include "diag/hangdetect/verdict/positions.h"
+#include "diag/hangdetect/verdict/wait_graph.h"
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/torch_lines.h"
+
+namespace ringside::hang {
+namespace {
+
+using logs::is_digit;
+using logs::is_letter;
+
+/// The ranks in `[1,3]` behind `at`; empty: there are none.
+std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
+  constexpr std::size_t kNear = 24;
+  const std::size_t open = text.find('[', at);
+  if (open == std::string_view::npos || open > at + kNear) return {};
+  const std::size_t close = text.find(']', open);
+  if (close == std::string_view::npos) return {};
+  const std::string_view list = text.substr(open + 1, close - open - 1);
+  if (list.empty() || list.find_first_not_of("0123456789, -") != std::string_view::npos) return {};
+  return logs::parse_rank_list(list);
+}
+
+/// The group in whose call a process is, as it is written next to its stack.
+std::vector<int> group_beside(const ProcessStack& stack) {
+  for (const std::string_view word : {"group", "ranks", "pg"}) {
+    const std::size_t at = stack.beside.find(word);
+    if (at == std::string::npos) continue;
+    if (auto ranks = listed_ranks(stack.beside, at); ranks.size() > 1) return ranks;
+  }
+  return {};
+}
+
+/// The same by the name of a function: `reduce_norm_tp` is of the group `tp` that the rank is in.
+std::vector<int> group_by_name(const ProcessStack& stack, int rank,
+                               const std::map<std::string, std::vector<std::vector<int>>>& groups) {
+  for (const Frame& frame : stack.frames) {
+    const std::string text = frame.function + " " + frame.file;
+    for (const auto& [name, lists] : groups) {
+      const std::size_t at = text.find(name);
+      if (at == std::string::npos) continue;
+      const bool begins = at == 0 || !is_letter(text[at - 1]);
+      const bool ends = at + name.size() >= text.size() || !is_letter(text[at + name.size()]);
+      if (!begins || !ends) continue;
+      for (const auto& ranks : lists) {
+        if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return ranks;
+      }
+    }
+  }
+  return {};
+}
+
+/// Names and numbers next to a stack: `expert_idx = 6, layer 11`.
+std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
+  std::map<std::string, std::int64_t> numbers;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_letter(text[at])) {
+      ++at;
+      continue;
+    }
+    const std::size_t begin = at;
+    while (at < text.size() && (is_letter(text[at]) || text[at] == '_' || is_digit(text[at]))) ++at;
+    const std::string name(text.substr(begin, at - begin));
+    std::size_t number = at;
+    while (number < text.size() &&
+           std::string_view(" =:").find(text[number]) != std::string_view::npos)
+      ++number;
+    std::size_t end = number;
+    while (end < text.size() && is_digit(text[end]) && end - number < 9) ++end;
+    const bool is_whole = end > number && number > at && number - at < 4 &&
+                          (end == text.size() || (text[end] != '.' && !is_letter(text[end])));
+    if (is_whole)
+      numbers.try_emplace(name, std::stoll(std::string(text.substr(number, end - number))));
+  }
+  return numbers;
+}
+
+/// Whether a program counts calls with it, so that ranks in one call have the same: not a loss, an address or a process id.
+bool counts_calls(std::string_view name) {
+  for (const std::string_view word :
+       {"idx", "index", "layer", "expert", "step", "iter", "bucket", "micro", "block", "module",
+        "epoch", "chunk", "batch", "stage"}) {
+    if (name.find(word) != std::string_view::npos) return true;
+  }
+  return false;
+}
+
+/// Where a process waits: the call, and the first frame of the program's own below it.
+std::string place_of(const ProcessStack& one) {
+  for (std::size_t i = one.telling; i < one.frames.size(); ++i) {
+    const Frame& frame = one.frames[i];
+    const bool is_library = frame.file.find("distributed_c10d.py") != std::string::npos ||
+                            frame.file.find("c10d_logger.py") != std::string::npos ||
+                            frame.file.find("torch/_ops.py") != std::string::npos ||
+                            frame.file.find("deepspeed/comm/") != std::string::npos ||
+                            frame.file.find(".so") != std::string::npos;
+    if (!is_library) return fmt::format("{} {}:{}", to_string(one.op), frame.function, frame.line);
+  }
+  return std::string(to_string(one.op));
+}
+
+/// In which half of a transfer a process is, and towards which stage of a pipeline, where a function shows it.
+struct StackHalf {
+  bool is_known = false;
+  bool is_send = false;
+  int stage = 0;  ///< 1: with the next stage; -1: with the one before; 0: not shown
+};
+
+/// source  NVIDIA/Megatron-LM megatron/core/pipeline_parallel/p2p_communication.py; other pipelines took its names
+StackHalf half_of_function(std::string_view function) {
+  if (function == "send_forward") return {true, true, 1};
+  if (function == "recv_forward") return {true, false, -1};
+  if (function == "send_backward") return {true, true, -1};
+  if (function == "recv_backward") return {true, false, 1};
+  // `send_forward_recv_backward` does both at once.
+  const bool is_both = function.find("send") != std::string_view::npos &&
+                       function.find("recv") != std::string_view::npos;
+  const Op op = op_of(function);
+  if (is_both || (op != Op::Send && op != Op::Recv)) return {};
+  return {true, op == Op::Send, 0};
+}
+
+/// A stage's own function says more than the call within it.
+StackHalf half_of(const ProcessStack& stack) {
+  StackHalf half;
+  if (stack.doing != Doing::Communicates) return half;
+  for (const Frame& frame : stack.frames) {
+    const StackHalf own = half_of_function(frame.function);
+    if (own.is_known && (!half.is_known || own.stage != 0)) half = own;
+  }
+  return half;
+}
+
+/// What each rank waits in, and for whom.
+struct Waits {
+  std::map<int, std::vector<int>> group;  ///< of the call that a rank is in
+  std::map<int, StackHalf> half;
+  std::map<int, int> peer;
+  std::size_t stacks = 0;
+  int world = 0;
+};
+
+std::optional<Waits> read_waits(const LogFacts& logs) {
+  Waits waits;
+  for (const ProcessStack& stack : logs.stacks) {
+    if (!is_waiting(stack.doing) || static_cast<int>(stack.ranks.size()) < stack.count)
+      return std::nullopt;
+    for (const int rank : stack.ranks) {
+      std::vector<int> group = group_beside(stack);
+      if (group.empty()) group = group_by_name(stack, rank, logs.groups);
+      if (std::ranges::find(group, rank) == group.end()) group.clear();
+      waits.world = std::max(waits.world, rank + 1);
+      for (const int member : group) waits.world = std::max(waits.world, member + 1);
+      waits.group[rank] = std::move(group);
+      waits.half[rank] = half_of(stack);
+      waits.peer[rank] = stack.peer;
+    }
+  }
+  constexpr int kMost = 4096;
+  if (waits.half.size() < 2 || waits.world > kMost) return std::nullopt;
+  return waits;
+}
+
+/// A rank waits for those of its group that are in a call of another one.
+std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
+  std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
+  for (const auto& [rank, group] : waits.group) {
+    if (group.empty()) return {};
+    for (const int other : group) {
+      const auto theirs = waits.group.find(other);
+      if (other != rank && theirs != waits.group.end() && theirs->second != group)
+        graph[static_cast<std::size_t>(rank)].push_back(other);
+    }
+  }
+  return graph;
+}
+
+/// A rank waits for the other end of its transfer, unless that is in the other half of it.
+std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all) {
+  std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
+  const bool are_told =
+      std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
+  if (!are_told) return {};
+  const auto first = waits.half.begin();
+  const bool are_alike = std::ranges::all_of(waits.half, [&](const auto& one) {
+    return one.second.is_send == first->second.is_send && one.second.stage == 0;
+  });
+  const bool has_peers =
+      std::ranges::any_of(waits.peer, [](const auto& one) { return one.second >= 0; });
+  for (auto one = waits.half.begin(); one != waits.half.end(); ++one) {
+    std::vector<int>& targets = graph[static_cast<std::size_t>(one->first)];
+    const int peer = waits.peer.at(one->first);
+    if (peer >= 0) {
+      const auto other = waits.half.find(peer);
+      const bool do_meet = other != waits.half.end() && waits.peer.at(peer) == one->first &&
+                           other->second.is_send != one->second.is_send;
+      if (other != waits.half.end() && !do_meet) targets.push_back(peer);
+      continue;
+    }
+    const auto next = one->second.stage > 0                                ? std::next(one)
+                      : one->second.stage < 0 && one != waits.half.begin() ? std::prev(one)
+                                                                           : waits.half.end();
+    if (next != waits.half.end()) {
+      const bool do_meet =
+          next->second.stage == -one->second.stage && next->second.is_send != one->second.is_send;
+      if (!do_meet) targets.push_back(next->first);
+      continue;
+    }
+    // Of more than two, one whose stack is not here may hold the other half.
+    if (!are_alike || has_peers || !are_all) continue;
+    for (const auto& [other, half] : waits.half) {
+      if (other != one->first) targets.push_back(other);
+    }
+  }
+  return graph;
+}
+
+}  // namespace
+
+Position position_of(const ProcessStack& stack) {
+  Position one;
+  one.ranks = stack.ranks;
+  one.count = stack.count;
+  one.who = stack.who();
+  one.doing = stack.doing;
+  one.is_transfer = stack.op == Op::Send || stack.op == Op::Recv || stack.op == Op::Coalesced;
+  one.op = to_string(stack.op);
+  if (stack.op == Op::Broadcast && stack.peer >= 0) one.root = std::to_string(stack.peer);
+  one.peer = stack.peer;
+  one.place = place_of(stack);
+  one.text = fmt::format("{}: {}", stack.place(), to_string(stack.doing));
+  one.stack = stack.frames;
+  one.evidence = {stack.file, -1, stack.line, stack.text()};
+  return one;
+}
+
+int rank_by_process_order(const LogFacts& logs, const Position& one) {
+  const ProcessStack* own = nullptr;
+  std::map<std::string, std::vector<std::int64_t>> hosts;
+  for (const ProcessStack& stack : logs.stacks) {
+    if (static_cast<int>(stack.pids.size()) != stack.count) return -1;
+    auto& pids = hosts[stack.file];
+    pids.insert(pids.end(), stack.pids.begin(), stack.pids.end());
+    if (stack.file == one.evidence.file && stack.line == one.evidence.line) own = &stack;
+  }
+  if (own == nullptr || own->pids.size() != 1 || own->count != 1) return -1;
+  const std::size_t size = hosts.begin()->second.size();
+  int host = -1;
+  int number = 0;
+  for (const auto& [file, pids] : hosts) {
+    if (pids.size() != size) return -1;
+    if (file == own->file) host = number;
+    ++number;
+  }
+  const bool is_host = size == 2 || size == 4 || size == 8 || size == 16;
+  if (!is_host || host < 0) return -1;
+  std::vector<std::int64_t> pids = hosts.at(own->file);
+  std::ranges::sort(pids);
+  const auto at = std::ranges::lower_bound(pids, own->pids.front()) - pids.begin();
+  return host * static_cast<int>(size) + static_cast<int>(at);
+}
+
+std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positions& waiting) {
+  const auto waits = read_waits(logs);
+  if (!waits) return std::nullopt;
+  const std::size_t ranks = waits->half.size();
+  const bool are_all =
+      ranks == 2 ? logs.known_world <= 2 : logs.known_world == static_cast<int>(ranks);
+  std::vector<WaitCycle> cycles = wait_cycles(waits_by_transfer(*waits, are_all));
+  const bool is_of_transfers = !cycles.empty();
+  if (cycles.empty()) cycles = wait_cycles(waits_by_group(*waits));
+  if (cycles.empty()) return std::nullopt;
+  Explanation out;
+  out.kind = Kind::DeadlockCycle;
+  out.features = {Feature::StacksCross};
+  out.culprits = cycles.front().ranks;
+  const bool has_peers =
+      std::ranges::all_of(out.culprits, [&](int rank) { return waits->peer.at(rank) >= 0; });
+  if (is_of_transfers && !are_all && !has_peers) out.add(Feature::Doubtful);
+  out.shown = Shown::Stacks;
+  for (const Position& one : waiting) {
+    if (out.places.size() >= 8) break;
+    out.places.push_back({one.ranks, one.who, one.text});
+    out.evidence.push_back(one.evidence);
+  }
+  if (!waiting.empty()) out.stack = waiting.front().stack;
+  out.missing.push_back({Need::What::Sources});
+  return out;
+}
+
+std::optional<std::string> number_that_differs(const LogFacts& logs) {
+  std::map<std::string, std::set<std::int64_t>> values;
+  std::map<std::string, std::size_t> stacks_with;
+  for (const ProcessStack& stack : logs.stacks) {
+    if (!is_waiting(stack.doing)) return std::nullopt;
+    for (const auto& [name, number] : numbers_beside(stack.beside)) {
+      if (!counts_calls(name)) continue;
+      values[name].insert(number);
+      ++stacks_with[name];
+    }
+  }
+  for (const auto& [name, numbers] : values) {
+    if (numbers.size() < 2 || stacks_with.at(name) < logs.stacks.size()) continue;
+    return fmt::format("{} is {} and {}", name, *numbers.begin(), *std::next(numbers.begin()));
+  }
+  return std::nullopt;
+}
+
+}  // namespace ringside::hang

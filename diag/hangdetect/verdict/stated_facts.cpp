@@ -1,0 +1,435 @@
+#include "diag/hangdetect/verdict/stated_facts.h"
+
+#include <algorithm>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "base/hang_class.h"
+#include "diag/hangdetect/readers/network_lines.h"
+#include "diag/hangdetect/readers/statements.h"
+
+namespace ringside::hang {
+namespace {
+
+using What = LogStatement::What;
+using facts::Activity;
+using facts::Basis;
+using facts::DeathCause;
+using facts::Field;
+using facts::LinkState;
+using facts::Reporter;
+
+bool says(std::string_view text, std::string_view words) {
+  return text.find(words) != std::string_view::npos;
+}
+
+/// The fields that every fact has.
+template <typename T>
+T fact_of(const LogStatement& one, Reporter reporter, Basis basis = Basis::Reported) {
+  T fact;
+  fact.source = {.file = one.file, .line = one.line, .text = one.text};
+  fact.time_us = one.time_us;
+  fact.basis = basis;
+  fact.reporter = reporter;
+  fact.witnesses = one.speakers;
+  if (one.ranks.size() == 1) fact.subject.rank = one.ranks.front();
+  return fact;
+}
+
+class Translation {
+ public:
+  Translation(const LogFacts& logs, facts::Facts& out) : logs_(logs), out_(out) {}
+
+  void translate() {
+    for (const LogStatement& one : logs_.statements) {
+      if (take_membership(one) || take_death(one) || take_link(one) || take_busy(one)) continue;
+      take_mismatch(one);
+    }
+    take_people();
+  }
+
+ private:
+  void absent(const LogStatement& one, Reporter reporter, Basis basis = Basis::Reported,
+              std::int64_t behind = 0) {
+    auto fact = fact_of<facts::Member>(one, reporter, basis);
+    fact.missing = one.ranks;
+    fact.behind = behind;
+    out_.members.push_back(std::move(fact));
+  }
+
+  bool take_membership(const LogStatement& one) {
+    switch (one.what) {
+      case What::Laggards:
+        absent(one, one.detail.starts_with("Horovod") ? Reporter::StallInspector
+                    : one.detail.empty()              ? Reporter::Desync
+                                                      : Reporter::Coordinator);
+        return true;
+      case What::BarrierAbsent:
+        absent(one, Reporter::Barrier);
+        return true;
+      case What::AnalyserMissing:
+        // Of several entries the first is the cause: the analyser matches nothing in a group behind it.
+        if (!std::exchange(has_analyser_, true)) absent(one, Reporter::Analyser);
+        return true;
+      case What::EngineAbsent:
+        absent(one, Reporter::Start);
+        return true;
+      case What::EngineStopped:
+        absent(one, Reporter::Engine);
+        return true;
+      case What::EngineSilent:
+        if (!has(What::EngineGone)) absent(one, Reporter::TimeOuts);
+        return true;
+      case What::StartAbsent:
+        absent(one, Reporter::Creation, Basis::Observed);
+        return true;
+      case What::NoUniqueId: {
+        auto fact = fact_of<facts::Member>(one, Reporter::IdWait, Basis::Observed);
+        fact.ranks = one.ranks;
+        fact.missing = {0};
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      case What::RasBehind:
+        absent(one, Reporter::Ras, Basis::Reported, std::max<std::int64_t>(one.code, 1));
+        return true;
+      case What::RasAhead: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Ras);
+        fact.ranks = one.ranks;
+        fact.behind = -1;
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      case What::RasStatus:
+        if (one.detail.starts_with("ABORT")) {
+          death(one, Reporter::Ras, DeathCause::Abort, "communicator status " + one.detail);
+        } else {
+          auto fact = fact_of<facts::Member>(one, Reporter::Ras);
+          fact.missing = one.ranks;
+          fact.group = "status " + one.detail;
+          out_.members.push_back(std::move(fact));
+        }
+        return true;
+      case What::PodWaits: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Kubernetes);
+        fact.missing = ranks_of_pods(one);
+        fact.group = "pod " + one.detail;
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      case What::FewerCame: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Rendezvous);
+        fact.count = one.code;
+        fact.size = std::atoll(one.detail.c_str());
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      case What::BarrierLeft: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Barrier);
+        fact.ranks = one.ranks;
+        fact.count = static_cast<std::int64_t>(one.ranks.size());
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      case What::LeftGroup: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Process, Basis::Observed);
+        fact.has_left = true;
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
+      default:
+        return false;
+    }
+  }
+
+  /// The index of a pod is its rank where each has one; where the job has more ranks, each pod has as many, in its order.
+  std::vector<int> ranks_of_pods(const LogStatement& one) const {
+    const auto pods = static_cast<int>(one.code);
+    const bool are_even = pods > 1 && logs_.known_world >= pods && logs_.known_world % pods == 0;
+    const int each = are_even ? logs_.known_world / pods : 1;
+    std::vector<int> ranks;
+    for (const int pod : one.ranks) {
+      for (int i = 0; i < each; ++i) ranks.push_back(pod * each + i);
+    }
+    return ranks;
+  }
+
+  void death(const LogStatement& one, Reporter reporter, DeathCause cause, std::string reason,
+             Basis basis = Basis::Reported) {
+    auto fact = fact_of<facts::Died>(one, reporter, basis);
+    fact.cause = cause;
+    fact.code = one.code;
+    fact.reason = std::move(reason);
+    fact.ranks = one.ranks;
+    fact.subject.process = one.where;
+    // The watchdog's own abort, the launcher's SIGTERM to the others and their common exit codes follow from another end.
+    fact.is_consequence = cause != DeathCause::Exception && cause != DeathCause::GpuFault &&
+                          (one.code == -6 || one.code == -15 || one.code == 134 ||
+                           one.code == 143 || one.code == -2 || one.code == -1);
+    out_.deaths.push_back(std::move(fact));
+  }
+
+  static DeathCause cause_of(const LogStatement& one) {
+    if (one.detail == kNoMemory) return DeathCause::HostMemory;
+    if (one.detail.starts_with(kNodeFailed)) return DeathCause::NodeFailure;
+    if (one.detail == kNoStatus) return DeathCause::Unknown;
+    if (one.code < 0 || one.code == 137 || one.code == 139) return DeathCause::Signal;
+    return one.code > 0 ? DeathCause::ExitCode : DeathCause::Unknown;
+  }
+
+  bool take_death(const LogStatement& one) {
+    switch (one.what) {
+      case What::Ended:
+        if (one.code != 0 || one.detail == kNoMemory)
+          death(one, Reporter::Launcher, cause_of(one), one.detail == kNoStatus ? "" : one.detail);
+        return true;
+      case What::EndedLocal:
+        death(one, Reporter::Launcher, cause_of(one), one.detail);
+        out_.deaths.back().subject.rank = -1;
+        out_.deaths.back().subject.local_rank = one.ranks.empty() ? -1 : one.ranks.front();
+        out_.deaths.back().ranks.clear();
+        return true;
+      case What::Crashed:
+      case What::HostDeath:
+        death(one, Reporter::Process, cause_of(one), one.detail);
+        if (one.detail.starts_with(kNodeFailed)) take_node(one);
+        return true;
+      case What::GpuFault: {
+        const bool is_memory = says(one.text, "out of memory") || says(one.text, "OutOfMemory");
+        death(one, Reporter::Process, is_memory ? DeathCause::GpuMemory : DeathCause::GpuFault, "",
+              Basis::Observed);
+        if (one.detail == "local") {
+          out_.deaths.back().subject.rank = -1;
+          out_.deaths.back().subject.local_rank = one.ranks.empty() ? -1 : one.ranks.front();
+          out_.deaths.back().ranks.clear();
+        }
+        return true;
+      }
+      case What::Exception:
+        death(one, Reporter::Process, DeathCause::Exception, "", Basis::Observed);
+        return true;
+      case What::RasDead:
+        death(one, Reporter::Ras, DeathCause::Unknown, one.detail);
+        return true;
+      case What::EngineGone:
+        death(one, Reporter::Peers, DeathCause::Unknown, "");
+        return true;
+      case What::RasSilent:
+        death(one, Reporter::Ras, DeathCause::Unknown, one.detail);
+        out_.deaths.back().is_presumed = true;
+        return true;
+      case What::RasError:
+        death(one, Reporter::Ras, DeathCause::Abort, one.detail);
+        return true;
+      case What::PodEnded:
+        death(one, Reporter::Kubernetes, DeathCause::Evicted, one.detail);
+        out_.deaths.back().ranks = ranks_of_pods(one);
+        return true;
+      case What::Cancelled:
+        death(one, one.code == kLauncherSignalled ? Reporter::Launcher : Reporter::Scheduler,
+              DeathCause::Cancelled, one.detail);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  /// A node that failed: its name, and its ranks where the options of the job's script tell them.
+  void take_node(const LogStatement& one) {
+    facts::Died& fact = out_.deaths.back();
+    if (one.detail.size() <= kNodeFailed.size() + 2) return;
+    const std::string_view node = std::string_view(one.detail).substr(kNodeFailed.size() + 2);
+    fact.subject.host = node;
+    fact.ranks = logs_.layout.ranks_of(node);
+  }
+
+  bool take_link(const LogStatement& one) {
+    const auto fault = [&](LinkState state, std::string what) -> facts::LinkFault& {
+      auto fact = fact_of<facts::LinkFault>(one, Reporter::Process);
+      fact.state = state;
+      fact.what = std::move(what);
+      fact.code = one.code;
+      out_.link_faults.push_back(std::move(fact));
+      return out_.link_faults.back();
+    };
+    switch (one.what) {
+      case What::PeerLost:
+        fault(LinkState::Closed, "peer").peer =
+            one.detail.empty() ? -1 : static_cast<int>(one.code);
+        return true;
+      case What::StoreLost:
+        fault(LinkState::Closed, "store").peer_host = one.detail;
+        return true;
+      case What::NetworkError:
+        fault(one.code == kPortEvent ? LinkState::Flapped
+              : one.code == kFlushed ? LinkState::Closed
+                                     : LinkState::RetryExceeded,
+              one.detail);
+        return true;
+      case What::EngineCut:
+        fault(LinkState::Reset, one.text).reporter = Reporter::Engine;
+        return true;
+      case What::DeviceMissing:
+        fault(LinkState::Down, "a network adapter that it cannot open");
+        return true;
+      case What::IommuFault:
+        fault(LinkState::Slow, "an access of a device that the IOMMU refused");
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void busy(const LogStatement& one, Activity activity, std::string what, Reporter reporter) {
+    auto fact = fact_of<facts::Busy>(one, reporter, Basis::Observed);
+    fact.activity = activity;
+    fact.what = std::move(what);
+    if (one.ranks.empty()) out_.busy.push_back(fact);
+    for (const int rank : one.ranks) {
+      fact.subject.rank = rank;
+      out_.busy.push_back(fact);
+    }
+  }
+
+  bool take_busy(const LogStatement& one) {
+    switch (one.what) {
+      case What::Busy:
+        busy(one, says(one.detail, "kernel") ? Activity::FileSystem : Activity::Unknown, one.detail,
+             Reporter::Process);
+        return true;
+      case What::Stopped:
+        if (one.code == 'Z') {
+          death(one, Reporter::ProcessTable, DeathCause::Unknown, "defunct");
+        } else {
+          busy(one, one.code == 'D' ? Activity::FileSystem : Activity::Stopped, "",
+               Reporter::ProcessTable);
+        }
+        return true;
+      case What::GpuIdle:
+        busy(one, Activity::Unknown, "", Reporter::GpuTool);
+        return true;
+      case What::Slow:
+        busy(one, Activity::Compute, one.detail,
+             one.detail.starts_with("nvidia-smi") ? Reporter::GpuTool : Reporter::Timer);
+        return true;
+      case What::WatchdogStuck:
+        busy(one, Activity::Lock, "", Reporter::Watchdog);
+        return true;
+      default:
+        return false;
+    }
+  }
+
+  void mismatch(const LogStatement& one, Field field, Reporter reporter) {
+    auto fact = fact_of<facts::Mismatch>(one, reporter);
+    fact.field = field;
+    fact.ranks = one.ranks;
+    out_.mismatches.push_back(std::move(fact));
+  }
+
+  void take_mismatch(const LogStatement& one) {
+    switch (one.what) {
+      case What::RasOdd:
+        mismatch(one, Field::Operation, Reporter::Ras);
+        break;
+      case What::Analyser: {
+        const bool is_type = says(one.detail, "DTYPE");
+        const bool is_op = says(one.detail, "TYPE_MISMATCH") || says(one.detail, "type mismatch");
+        mismatch(one,
+                 is_type ? Field::DType
+                 : is_op ? Field::Operation
+                         : Field::Size,
+                 Reporter::Analyser);
+        break;
+      }
+      case What::OrderCrossed:
+        mismatch(one, Field::Order, Reporter::CallTrace);
+        break;
+      case What::LibraryMismatch:
+        mismatch(one, Field::Size,
+                 one.code == kOtherSize ? Reporter::Transport : Reporter::Library);
+        break;
+      case What::EngineDiffers:
+        mismatch(one, Field::Operation, Reporter::Engine);
+        break;
+      case What::Failure: {
+        auto fact = fact_of<facts::Warning>(one, Reporter::Process);
+        fact.severity = one.code == kRaised ? facts::Severity::Error : facts::Severity::Warning;
+        fact.meaning = one.detail;
+        out_.warnings.push_back(std::move(fact));
+        break;
+      }
+      default:
+        break;
+    }
+  }
+
+  /// A person that states two things of one job means the later one, or two jobs: then nothing is taken.
+  void take_people() {
+    const LogStatement* said = nullptr;
+    for (const LogStatement& one : logs_.statements) {
+      if (one.what != What::Person) continue;
+      if (said != nullptr && said->ranks != one.ranks) return;
+      if (said == nullptr) said = &one;
+    }
+    if (said == nullptr) return;
+    switch (static_cast<HangClass>(said->code)) {
+      case HangClass::DeadRank:
+        death(*said, Reporter::Process, DeathCause::Unknown, "", Basis::Person);
+        break;
+      case HangClass::Straggler:
+        busy(*said, Activity::Unknown, said->text, Reporter::Process);
+        for (facts::Busy& one : out_.busy) {
+          if (one.what == said->text) one.basis = Basis::Person;
+        }
+        break;
+      case HangClass::MissingRank:
+        absent(*said, Reporter::Process, Basis::Person);
+        break;
+      default: {
+        mismatch(*said, field_of(static_cast<HangClass>(said->code)), Reporter::Process);
+        out_.mismatches.back().basis = Basis::Person;
+      }
+    }
+  }
+
+  static Field field_of(HangClass kind) {
+    switch (kind) {
+      case HangClass::ShapeMismatch:
+        return Field::Size;
+      case HangClass::DtypeMismatch:
+        return Field::DType;
+      case HangClass::RootMismatch:
+        return Field::Root;
+      case HangClass::OrderMismatch:
+        return Field::Order;
+      case HangClass::DivergedControlFlow:
+        return Field::Count;
+      case HangClass::P2pUnmatched:
+        return Field::Peer;
+      default:
+        return Field::Operation;
+    }
+  }
+
+  [[nodiscard]] bool has(What what) const {
+    return std::ranges::any_of(logs_.statements,
+                               [what](const LogStatement& one) { return one.what == what; });
+  }
+
+  const LogFacts& logs_;
+  facts::Facts& out_;
+  bool has_analyser_ = false;
+};
+
+}  // namespace
+
+facts::Facts facts_of(const LogFacts& logs) {
+  facts::Facts out;
+  Translation(logs, out).translate();
+  return out;
+}
+
+}  // namespace ringside::hang

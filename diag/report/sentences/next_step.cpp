@@ -1,0 +1,145 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "diag/hangdetect/readers/network_lines.h"
+#include "diag/hangdetect/verdict/decide.h"
+#include "diag/report/sentences/hang_sentences.h"
+
+namespace ringside::hang {
+namespace {
+
+/// Where the rank runs, as the lines state it: ` on n01`.
+std::string on_host(const LogFacts& logs, int rank) {
+  const auto found = logs.processes.find(rank);
+  return found == logs.processes.end() || found->second.host.empty() ? ""
+                                                                     : " on " + found->second.host;
+}
+
+/// Its process id where it is known, else a placeholder.
+std::string pid_of(const LogFacts& logs, int rank) {
+  const auto found = logs.processes.find(rank);
+  return found == logs.processes.end() || found->second.pid < 0 ? "PID"
+                                                                : std::to_string(found->second.pid);
+}
+
+constexpr std::string_view kKernelLog = "dmesg -T | grep -iE 'oom|killed process|xid'";
+
+std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts& logs) {
+  const int rank = one.culprits.front();
+  const std::string host = on_host(logs, rank);
+  if (one.has(Feature::OwnException) || one.ground() == Feature::Raised)
+    return fmt::format(
+        "Read the traceback of rank {}{} above the quoted line: fix that error first.", rank, host);
+  switch (one.kind) {
+    case Kind::DeadRank:
+      if (one.cause == facts::DeathCause::HostMemory)
+        return fmt::format(
+            "Check free -h and the memory limit of the container or the job{}; use more memory, "
+            "fewer data loader workers, or load on one rank at a time.",
+            host);
+      return fmt::format(
+          "Read the kernel log where rank {} ran{} ({}), and the end of its own log.", rank, host,
+          kKernelLog);
+    case Kind::MissingRank:
+    case Kind::Straggler:
+      if (rank < job.world() && job.rank(rank).notes.has_stack)
+        return fmt::format(
+            "Take the stack of rank {}{} again half a minute later, to see whether it "
+            "moved: py-spy dump --pid {}",
+            rank, host, pid_of(logs, rank));
+      return fmt::format(
+          "Take the stack of rank {}{} while the job hangs: py-spy dump --pid {}; or "
+          "read its log.",
+          rank, host, pid_of(logs, rank));
+    default:
+      return fmt::format(
+          "Compare what rank {} runs there with what another rank runs: stacks "
+          "(py-spy dump), or the frames of Flight Recorder dumps "
+          "(TORCH_FR_BUFFER_SIZE=2000).",
+          rank);
+  }
+}
+
+std::string step_for_death(const Explanation& one) {
+  if (one.where.starts_with("pod "))
+    return fmt::format(
+        "Run kubectl describe {0} and kubectl logs --previous {0}, and find which ranks ran there.",
+        one.where);
+  return fmt::format("Read the kernel log of {} ({}), and find which ranks ran there.",
+                     one.where.empty()                  ? "the hosts"
+                     : one.where.starts_with("process") ? "the host of " + one.where
+                                                        : one.where,
+                     kKernelLog);
+}
+
+/// A connection of ringside's own engine broke: what to try between the two hosts.
+std::string path_step(std::string_view text) {
+  if (text.find("status=") != std::string_view::npos || text.find("IBV_") != std::string_view::npos)
+    return "Test the path between the two GIDs that the line names: ib_write_bw between them, "
+           "ibv_devinfo and rdma link on both; on RoCE also ip link and the firewall for UDP port "
+           "4791.";
+  return "Test the path between the two hosts in both directions: ping -c 3 -M do -s 1472 ADDRESS "
+         "(-s 8972 where the MTU is 9000), ip -s link and nft list ruleset on both; ringside probe "
+         "--hosts compares them.";
+}
+
+std::string step_for_network(const Explanation& one, const LogFacts& logs) {
+  for (const LogStatement& said : logs.statements) {
+    const bool is_quoted = !one.evidence.empty() && one.evidence.front().line == said.line &&
+                           one.evidence.front().file == said.file;
+    if (said.what == LogStatement::What::NetworkError && is_quoted)
+      return std::string(network_step(said.detail));
+  }
+  for (const LogStatement& said : logs.statements) {
+    if (said.what == LogStatement::What::EngineCut || said.what == LogStatement::What::EngineGone)
+      return path_step(said.text);
+  }
+  return "Run `ncclras -v` twice, 30 s apart, on any host while the job hangs (equal counts mean a "
+         "stall); then run the job with NCCL_DEBUG=INFO, and once with NCCL_P2P_DISABLE=1 on one "
+         "host.";
+}
+
+/// Ranks of which no line shows that they wait.
+std::vector<int> silent_ranks(const Job& job) {
+  std::vector<int> silent;
+  for (int rank = 0; rank < job.world(); ++rank) {
+    const RankView& view = job.rank(rank);
+    if (view.dump == nullptr && !view.notes.is_waiting && !view.notes.has_stack)
+      silent.push_back(rank);
+  }
+  return silent;
+}
+
+}  // namespace
+
+std::string next_of(const Explanation& one, const Job& job, const LogFacts& logs) {
+  if (one.kind == Kind::NotAHang) return {};
+  if (!one.culprits.empty()) return step_for_rank(one, job, logs);
+  if (one.kind == Kind::DeadRank) return step_for_death(one);
+  if (one.kind == Kind::NetworkStall) return step_for_network(one, logs);
+  const std::vector<int> silent = silent_ranks(job);
+  if (logs.timeouts > 0 && !silent.empty() && static_cast<int>(silent.size()) < job.world())
+    return is_world_known(job, logs)
+               ? fmt::format("Get the logs of {}: no line here shows a time-out of them.",
+                             ranks_text(silent))
+               : "Get the logs of all ranks: the one without this time-out is the one to look at.";
+  if (logs.timeouts > 0)
+    return "Run again with TORCH_FR_BUFFER_SIZE=2000 and TORCH_NCCL_DUMP_ON_TIMEOUT=1, and give "
+           "the "
+           "dumps of all ranks.";
+  if (one.shown == Shown::Cancelled)
+    return "The job is over: run it again with TORCH_FR_BUFFER_SIZE=2000, and take a py-spy dump "
+           "of "
+           "every rank before its end; or compare the times of the ranks' last lines.";
+  if (!logs.stacks.empty())
+    return "Take a py-spy dump of every rank at the same time: ranks that are not in a collective "
+           "are the culprits.";
+  return "Take the stack of every rank while the job hangs (py-spy dump --pid PID), or run "
+         "`ncclras "
+         "-v` on any of its hosts.";
+}
+
+}  // namespace ringside::hang
