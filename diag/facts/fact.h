@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "diag/logparse/record.h"
 
@@ -45,7 +46,9 @@ struct Fact {
   Source source;
   std::int64_t time_us = 0;  ///< wall time of the source; 0: unknown
   Basis basis = Basis::Observed;
-  std::string_view row;  ///< id of the catalogue's row that read it; empty: another reader
+  std::string reporter;  ///< who states it, as a person calls it: `monitored_barrier`, `ncclras`
+  std::vector<int> witnesses;  ///< ranks whose own files state it, where that is known
+  std::string_view row;        ///< id of the catalogue's row that read it; empty: another reader
 };
 
 }  // namespace ringside::facts
