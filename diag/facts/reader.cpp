@@ -123,6 +123,13 @@ void inherit_group(AnyFact& fact) {
       fact);
 }
 
+constexpr std::string_view kPerson = "person";
+
+/// A line without a prefix of a program, a launcher or a logger, as people write it.
+bool is_plain(const Record& record) {
+  return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
+}
+
 /// Whom the spec names; else the owner of the line. A launcher on a host reports processes of that host.
 Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_reported) {
   is_reported = part.has_field("rank") || part.has_field("ranks") || part.has_field("local_rank") ||
@@ -204,6 +211,7 @@ void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
     for (const RowMatch& match : matches_) {
       const Row& row = catalogue_rows()[match.row];
       if (row.is_general != is_general || (is_general && is_harmless_)) continue;
+      if (row.program == kPerson && !is_plain(record)) continue;
       const FieldValue value_of = [&](std::string_view name) {
         for (const Captured& field : match.fields) {
           if (field.name == name && !field.value.empty()) return field.value;
@@ -247,7 +255,9 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       const Domain place = domain_of(warning->location);
       if ((warning->is_general || warning->domain == Domain::Unknown) && place != Domain::Unknown)
         warning->domain = place;
-      has_warned_ = has_warned_ || is_of_communication(warning->domain);
+      // A result of NCCL's in an exception says where it was seen, not what failed.
+      has_warned_ =
+          has_warned_ || is_of_communication(warning->domain) || warning->code.starts_with("nccl");
       is_harmless_ = is_harmless_ || warning->severity == Severity::Info;
     }
     has_died_ = has_died_ || std::holds_alternative<Died>(fact);
