@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "diag/facts/identity.h"
 #include "diag/facts/line_owner.h"
 #include "diag/facts/record_facts.h"
 #include "diag/facts/spec.h"
+#include "diag/facts/step_lines.h"
 #include "diag/job/job_words.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/paste.h"
+#include "diag/logparse/row_matcher.h"
 
 namespace ringside::facts {
 namespace {
@@ -27,7 +30,8 @@ const std::vector<Spec>& specs() {
   static const std::vector<Spec> kSpecs = [] {
     std::vector<Spec> all;
     std::string problem;
-    for (const Row& row : catalogue_rows()) all.push_back(Spec::parse(row.spec, problem));
+    for (const logs::Row& row : logs::catalogue_rows())
+      all.push_back(Spec::parse(row.spec, problem));
     return all;
   }();
   return kSpecs;
@@ -44,9 +48,9 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
     std::map<std::uint16_t, MessageSpec> all;
     std::string problem;
     std::string_view program;
-    for (const CatalogueEntry& entry : catalogue()) {
-      if (entry.kind == CatalogueEntry::Kind::Program) program = entry.id;
-      if (entry.kind == CatalogueEntry::Kind::Message)
+    for (const logs::RowEntry& entry : logs::row_entries()) {
+      if (entry.kind == logs::RowEntry::Kind::Program) program = entry.id;
+      if (entry.kind == logs::RowEntry::Kind::Message)
         all[entry.message] = {entry.id, program, Spec::parse(entry.spec, problem)};
     }
     return all;
@@ -58,8 +62,8 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
 std::string location_of(const Record& record) {
   if (const std::string_view place = logs::location(record); !place.empty())
     return std::string(place);
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (entry.kind != CatalogueEntry::Kind::Place) continue;
+  for (const logs::RowEntry& entry : logs::row_entries()) {
+    if (entry.kind != logs::RowEntry::Kind::Place) continue;
     const std::size_t at = record.line.find(entry.id);
     if (at == std::string_view::npos) continue;
     const std::string_view rest = record.line.substr(at);
@@ -70,8 +74,8 @@ std::string location_of(const Record& record) {
 
 /// The part of the stack that a source file is of.
 Domain domain_of(std::string_view location) {
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (entry.kind != CatalogueEntry::Kind::Place ||
+  for (const logs::RowEntry& entry : logs::row_entries()) {
+    if (entry.kind != logs::RowEntry::Kind::Place ||
         location.find(entry.id) == std::string_view::npos)
       continue;
     AnyFact fact = Warning();
@@ -108,7 +112,8 @@ bool may_match(const Record& record) {
 bool may_state(RecordKind kind) {
   return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
          kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
-         kind == RecordKind::NetDevices || kind == RecordKind::Xid ||
+         kind == RecordKind::NetDevices || kind == RecordKind::BootstrapInterface ||
+         kind == RecordKind::GdrOfHca || kind == RecordKind::Xid ||
          kind == RecordKind::BenchmarkAverage;
 }
 
@@ -166,6 +171,7 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
     add(std::move(death), record);
     ++emitted_;
   }
+  if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
   if (record.kind != RecordKind::Message && emitted_ == 0) ++facts_.unread;
 }
 
@@ -181,6 +187,19 @@ void FactReader::take_message(const Record& record, const logs::Speaker& speaker
   };
   emit(found->second.spec, {found->second.id, found->second.program}, record,
        owner_of(record, speaker), value_of);
+}
+
+/// A line of the program's own that no row knows may be one of its steps.
+void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
+  constexpr std::size_t kLongest = 400;
+  const StepLine step = read_step(lower_case(record.text().substr(0, kLongest)));
+  if (step.step < 0) return;
+  Progress progress;
+  progress.subject = owner_of(record, speaker);
+  progress.step = step.step;
+  progress.steps = step.steps;
+  ++emitted_;
+  add(std::move(progress), record);
 }
 
 /// A message of which the catalogue says no more than how bad it is.
@@ -203,17 +222,18 @@ void FactReader::take_weight(const Record& record, const logs::Speaker& speaker)
 }
 
 void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
+  thread_local std::vector<logs::RowMatch> matches;
   const bool is_nccl = record.level != logs::Level::None;
-  RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches_);
-  if (matches_.empty()) return;
+  logs::RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches);
+  if (matches.empty()) return;
   const Subject owner = owner_of(record, speaker);
   for (const bool is_general : {false, true}) {
-    for (const RowMatch& match : matches_) {
-      const Row& row = catalogue_rows()[match.row];
+    for (const logs::RowMatch& match : matches) {
+      const logs::Row& row = logs::catalogue_rows()[match.row];
       if (row.is_general != is_general || (is_general && is_harmless_)) continue;
       if (row.program == kPerson && !is_plain(record)) continue;
       const FieldValue value_of = [&](std::string_view name) {
-        for (const Captured& field : match.fields) {
+        for (const logs::Captured& field : match.fields) {
           if (field.name == name && !field.value.empty()) return field.value;
         }
         const auto kept = kept_.find(name);

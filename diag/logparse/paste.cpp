@@ -13,6 +13,7 @@
 #include "diag/logparse/message.h"
 #include "diag/logparse/parsers.h"
 #include "diag/logparse/piece_tags.h"
+#include "diag/logparse/row_matcher.h"
 #include "diag/logparse/torch_prefix.h"
 #include "diag/logparse/undress.h"
 #include "diag/logparse/wrappers.h"
@@ -111,7 +112,9 @@ class Lines {
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] const UndressedLine& operator[](std::size_t at) const { return lines_[at]; }
   [[nodiscard]] bool begins(std::size_t at) {
-    return ask(at, kAsked, kBegins, [](std::string_view text) { return begins_line(text); });
+    return ask(at, kAsked, kBegins, [](std::string_view text) {
+      return begins_line(text) || RowMatcher::of_catalogue().begins(trimmed(text));
+    });
   }
   [[nodiscard]] bool begins_on_page(std::size_t at) {
     return begins(at) || ask(at, kAskedOnPage, kBeginsOnPage, [](std::string_view text) {
@@ -168,8 +171,10 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
                      const std::string& joined) {
   if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL version "}))
     return false;  // a label before it
-  if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   const std::string_view go_on = trimmed_left(next);
+  // A message of its own: it says what it says without the line before it.
+  if (go_on.size() == next.size() && begins_as_message(go_on)) return false;
+  if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   // A tag, whose program no rule here knows; a stack, which no message goes on with.
   if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
@@ -178,9 +183,7 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
   const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
   // In the middle of a sentence; what is understood without it goes on with a field, if at all.
   const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first);
-  const bool has_field = go_on.find_first_of(":=,") != std::string_view::npos;
-  return is_indented || is_parted || (is_middle && (has_field || !is_known(text))) ||
-         becomes_known(text, joined);
+  return is_indented || is_parted || (is_middle && !is_known(text)) || becomes_known(text, joined);
 }
 
 /// The first says nothing by itself, and ends in the middle of a word.

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "diag/facts/catalogue"
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "diag/logparse/rows"
 ENTRY = re.compile(r"^RINGSIDE_(PROGRAM|ROW|FORM|NOT|MEANS|PLACE)\(")
 
 
@@ -20,7 +20,7 @@ def main() -> int:
                          env={"RINGSIDE_PRINT_FACTS": "1"}, capture_output=True, text=True).stdout
     actual = dict(line.split("\t", 2)[1:] for line in out.splitlines() if line.startswith("FACTS\t"))
     index = 0
-    for name in re.findall(r'#include "diag/facts/catalogue/(\w+\.def)"', (FOLDER / "all.def").read_text()):
+    for name in re.findall(r'#include "diag/logparse/rows/(\w+\.def)"', (FOLDER / "all.def").read_text()):
         path = FOLDER / name
         lines = path.read_text().splitlines()
         for i, line in enumerate(lines):
