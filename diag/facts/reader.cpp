@@ -108,6 +108,14 @@ bool may_match(const Record& record) {
   }
 }
 
+bool is_harmless(const Spec& spec) {
+  return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
+    return std::any_of(
+        part.assignments.begin(), part.assignments.end(),
+        [](const Spec::Assignment& one) { return one.field == "severity" && one.value == "info"; });
+  });
+}
+
 /// Kinds of which facts_of_record() makes facts.
 bool may_state(RecordKind kind) {
   return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
@@ -159,9 +167,12 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   }
   has_died_ = has_warned_ = is_harmless_ = false;
   emitted_ = 0;
-  if (record.kind == RecordKind::Message) take_message(record, speaker);
+  thread_local std::vector<logs::RowMatch> matches;
+  matches.clear();
+  if (may_match(record)) find_rows(record, matches);
+  if (record.kind == RecordKind::Message && !is_harmless_) take_message(record, speaker);
   if (!may_match(record)) return;
-  take_rows(record, speaker);
+  take_rows(record, speaker, matches);
   if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
     const auto& error = record.as<logs::PythonError>();
     Died death;
@@ -221,10 +232,17 @@ void FactReader::take_weight(const Record& record, const logs::Speaker& speaker)
   add(std::move(warning), record);
 }
 
-void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
-  thread_local std::vector<logs::RowMatch> matches;
-  const bool is_nccl = record.level != logs::Level::None;
-  logs::RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches);
+/// The rows of a line. One that marks a harmless form silences what a message or a code means elsewhere.
+void FactReader::find_rows(const Record& record, std::vector<logs::RowMatch>& matches) {
+  const bool is_of_nccl = record.level != logs::Level::None;
+  logs::RowMatcher::of_catalogue().match(is_of_nccl ? record.text() : record.line, matches);
+  is_harmless_ = std::any_of(matches.begin(), matches.end(), [](const logs::RowMatch& match) {
+    return is_harmless(specs()[match.row]) && !logs::catalogue_rows()[match.row].is_general;
+  });
+}
+
+void FactReader::take_rows(const Record& record, const logs::Speaker& speaker,
+                           const std::vector<logs::RowMatch>& matches) {
   if (matches.empty()) return;
   const Subject owner = owner_of(record, speaker);
   for (const bool is_general : {false, true}) {
@@ -278,7 +296,6 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       // A result of NCCL's in an exception says where it was seen, not what failed.
       has_warned_ =
           has_warned_ || is_of_communication(warning->domain) || warning->code.starts_with("nccl");
-      is_harmless_ = is_harmless_ || warning->severity == Severity::Info;
     }
     has_died_ = has_died_ || std::holds_alternative<Died>(fact);
     ++emitted_;

@@ -15,6 +15,10 @@
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
+namespace ringside::logs {
+struct RowMatch;
+}
+
 namespace ringside::facts {
 
 /// Makes facts of the lines of logs, by the rows of the catalogue.
@@ -35,7 +39,9 @@ class FactReader {
     std::size_t index = 0;  ///< in the list of its type
     std::size_t last = 0;   ///< of progress: the fact of the last line
   };
-  void take_rows(const logs::Record& record, const logs::Speaker& speaker);
+  void find_rows(const logs::Record& record, std::vector<logs::RowMatch>& matches);
+  void take_rows(const logs::Record& record, const logs::Speaker& speaker,
+                 const std::vector<logs::RowMatch>& matches);
   void take_message(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_weight(const logs::Record& record, const logs::Speaker& speaker);

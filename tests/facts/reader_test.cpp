@@ -39,6 +39,15 @@ TEST(FactReader, HarmlessFormsSilenceTheGeneralMeaning) {
   EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
 }
 
+TEST(FactReader, AHarmlessFormSilencesWhatItsMessageMeansElsewhere) {
+  const Facts facts = facts_of_text(
+      "n01:411:980 [3] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource temporarily "
+      "unavailable\n",
+      "a.log");
+  ASSERT_EQ(facts.warnings.size(), 1U);
+  EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
+}
+
 TEST(FactReader, AProcessIsTheRankThatItsCommunicatorStates) {
   const Facts facts = facts_of_text(
       "n01:411:980 [0] NCCL INFO comm 0x55d0 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId 1b000 "
