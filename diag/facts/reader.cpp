@@ -108,6 +108,23 @@ bool may_match(const Record& record) {
   }
 }
 
+/// The lines of a launcher, a scheduler or the kernel are about other processes.
+bool reports_others(std::string_view program) {
+  const auto entries = logs::row_entries();
+  return std::any_of(entries.begin(), entries.end(), [&](const logs::RowEntry& entry) {
+    return entry.kind == logs::RowEntry::Kind::Program && entry.id == program &&
+           entry.spec == "reporter";
+  });
+}
+
+/// A field that the fact is made for is not in the line.
+bool lacks_need(const Spec::Part& part, const FieldValue& value_of) {
+  return std::any_of(part.assignments.begin(), part.assignments.end(),
+                     [&](const Spec::Assignment& one) {
+                       return one.field == "needs" && filled(one.value, value_of).empty();
+                     });
+}
+
 bool is_harmless(const Spec& spec) {
   return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
     return std::any_of(
@@ -275,15 +292,28 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
         kept_[std::string(one.field)] = filled(one.value, value_of);
       continue;
     }
+    if (lacks_need(part, value_of)) continue;
     AnyFact fact;
     make_fact(part.type, fact);
     Fact& base = base_of(fact);
+    bool is_void = false;
     bool is_reported = false;
     base.subject = subject_for(part, owner, is_reported);
+    if (!is_reported && reports_others(by.program) && std::holds_alternative<Died>(fact)) {
+      // Who prints that a process ended is not the process.
+      is_reported = true;
+      base.subject = Subject();
+      base.subject.host = owner.host;
+    }
     base.basis = is_reported ? Basis::Reported : Basis::Observed;
     base.row = by.id;
-    for (const Spec::Assignment& one : part.assignments)
-      set_field(fact, one.field, filled(one.value, value_of));
+    for (const Spec::Assignment& one : part.assignments) {
+      if (one.field == "needs") continue;
+      const SetResult result = set_field(fact, one.field, filled(one.value, value_of));
+      // `exit code 0` is no death.
+      is_void = is_void || (one.field == "exit" && result == SetResult::BadValue);
+    }
+    if (is_void) continue;
     inherit_group(fact);
     if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
       if (warning->id.empty()) warning->id = by.id;

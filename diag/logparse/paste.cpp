@@ -112,18 +112,28 @@ class Lines {
   [[nodiscard]] std::size_t size() const { return lines_.size(); }
   [[nodiscard]] const UndressedLine& operator[](std::size_t at) const { return lines_[at]; }
   [[nodiscard]] bool begins(std::size_t at) {
-    return ask(at, kAsked, kBegins, [](std::string_view text) {
-      return begins_line(text) || RowMatcher::of_catalogue().begins(trimmed(text));
-    });
+    return ask(at, kAsked, kBegins, [](std::string_view text) { return begins_line(text); });
   }
   [[nodiscard]] bool begins_on_page(std::size_t at) {
     return begins(at) || ask(at, kAskedOnPage, kBeginsOnPage, [](std::string_view text) {
              return begins_on_full_page(trimmed(text));
            });
   }
+  [[nodiscard]] bool begins_row(std::size_t at) {
+    return ask(at, kAskedRow, kBeginsRow, [](std::string_view text) {
+      return RowMatcher::of_catalogue().begins(trimmed(text));
+    });
+  }
 
  private:
-  enum : std::uint8_t { kAsked = 1, kBegins = 2, kAskedOnPage = 4, kBeginsOnPage = 8 };
+  enum : std::uint8_t {
+    kAsked = 1,
+    kBegins = 2,
+    kAskedOnPage = 4,
+    kBeginsOnPage = 8,
+    kAskedRow = 16,
+    kBeginsRow = 32
+  };
   template <typename Question>
   bool ask(std::size_t at, std::uint8_t asked, std::uint8_t yes, Question question) {
     if ((known_[at] & asked) == 0) {
@@ -166,6 +176,11 @@ Page page_of(const std::vector<UndressedLine>& lines) {
 /// How much of a line stands before its first blank: an editor would have put it on the line before if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
+/// A prefix without its text, or words that announce some.
+bool ends_open(std::string_view text) {
+  return text.ends_with(':') || text.ends_with("NCCL WARN") || text.ends_with("NCCL INFO");
+}
+
 /// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
@@ -173,7 +188,9 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
   // A message of its own: it says what it says without the line before it.
-  if (go_on.size() == next.size() && begins_as_message(go_on)) return false;
+  const bool is_own = go_on.size() == next.size() &&
+                      (begins_as_message(go_on) || RowMatcher::of_catalogue().begins(go_on));
+  if (is_own && !ends_open(trimmed_right(text))) return false;
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   // A tag, whose program no rule here knows; a stack, which no message goes on with.
   if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
@@ -183,7 +200,9 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
   const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
   // In the middle of a sentence; what is understood without it goes on with a field, if at all.
   const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first);
-  return is_indented || is_parted || (is_middle && !is_known(text)) || becomes_known(text, joined);
+  const bool has_field = go_on.find_first_of(":=,") != std::string_view::npos;
+  return is_indented || is_parted || (is_middle && (has_field || !is_known(text))) ||
+         becomes_known(text, joined);
 }
 
 /// The first says nothing by itself, and ends in the middle of a word.
@@ -302,6 +321,7 @@ class Joiner {
     if (!is_wide || ends_line(trimmed(line.text))) return false;
     if (page_.is_alone && !may_go_on(line.text)) return false;
     if (!is_announced && lines_.begins_on_page(at + 1)) return false;
+    if (!ends_open(trimmed_right(line.text)) && lines_.begins_row(at + 1)) return false;
     const bool has_blank = !is_terminal_ || before.columns < page_.width || next.is_indented;
     joined = line.text + (has_blank ? " " : "");
     joined += own;

@@ -90,7 +90,9 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
     Pattern pattern;
     parse(row.pattern, pattern);
     pattern.id = row.id;
-    pattern.is_of_program = !row.is_general && row.program != "person";
+    // What stands in parentheses or is a number goes on with a line.
+    pattern.begins_lines =
+        !row.is_general && row.program != "person" && is_letter(pattern.elements[0].literal[0]);
     const auto longest = std::max_element(
         pattern.elements.begin(), pattern.elements.end(),
         [](const Element& a, const Element& b) { return a.literal.size() < b.literal.size(); });
@@ -199,7 +201,7 @@ bool RowMatcher::begins(std::string_view line) const {
   std::vector<Captured> fields;
   const auto& candidates = candidates_of(small);
   return std::any_of(candidates.begin(), candidates.end(), [&](std::uint16_t candidate) {
-    return patterns_[candidate].is_of_program &&
+    return patterns_[candidate].begins_lines &&
            fits_at(patterns_[candidate], small, line, 0, fields);
   });
 }

@@ -48,8 +48,8 @@ class RowMatcher {
   };
   struct Pattern {
     std::vector<Element> elements;
-    bool is_open = false;  ///< it begins with {}
-    bool is_of_program = false;
+    bool is_open = false;       ///< it begins with {}
+    bool begins_lines = false;  ///< it is no rest of another line where it stands first
     std::string_view id;
   };
 

@@ -281,9 +281,7 @@ bool host_label(Cursor& cursor, Wrapping& wrapping) {
   const std::string_view host(begin, static_cast<std::size_t>(at.at() - begin));
   if (host.size() > 253 || !at.eat(": ")) return false;
   wrapping.host = host;
-  // DeepSpeed's launcher over pdsh: `n01: [2025-03-01 10:11:12,123] [INFO] ..`.
-  wrapping.is_doubtful = !at.rest().starts_with("[rank") && !at.rest().starts_with("[default") &&
-                         !at.rest().starts_with("[20");
+  wrapping.is_doubtful = !at.rest().starts_with("[rank") && !at.rest().starts_with("[default");
   cursor = at;
   return true;
 }

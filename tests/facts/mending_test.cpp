@@ -12,6 +12,12 @@
 namespace ringside::facts {
 namespace {
 
+bool is_whole(std::string_view line) {
+  // What ends with a colon announces more; what is indented belongs to the line before it.
+  if (line.starts_with(' ') || line.ends_with(':') || line.find('\t') != line.npos) return false;
+  return logs::RowMatcher::of_catalogue().begins(line) || logs::begins_as_message(line);
+}
+
 /// Lines of which their first words say that a message begins: samples of both catalogues.
 std::vector<std::string> whole_lines() {
   std::vector<std::string> lines;
@@ -19,15 +25,10 @@ std::vector<std::string> whole_lines() {
     const bool is_line = entry.kind == logs::RowEntry::Kind::Row ||
                          entry.kind == logs::RowEntry::Kind::Form ||
                          entry.kind == logs::RowEntry::Kind::Message;
-    if (is_line && entry.sample.find('\t') == std::string_view::npos &&
-        !entry.sample.starts_with(' ') &&
-        (logs::RowMatcher::of_catalogue().begins(entry.sample) ||
-         logs::begins_as_message(entry.sample)))
-      lines.emplace_back(entry.sample);
+    if (is_line && is_whole(entry.sample)) lines.emplace_back(entry.sample);
   }
   for (const logs::MessagePattern& pattern : logs::message_patterns()) {
-    if (!pattern.sample.starts_with(' ') && logs::begins_as_message(pattern.sample))
-      lines.emplace_back(pattern.sample);
+    if (is_whole(pattern.sample)) lines.emplace_back(pattern.sample);
   }
   return lines;
 }
