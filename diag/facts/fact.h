@@ -42,13 +42,41 @@ enum class Basis : std::uint8_t {
   Person     ///< a person states it in prose
 };
 
+/// Which program or tool states it.
+enum class Reporter : std::uint8_t {
+  Process,  ///< the subject itself, or nothing shows another
+  Peers,    ///< other ranks
+  Launcher,
+  Scheduler,
+  Kubernetes,
+  ProcessTable,  ///< ps
+  GpuTool,       ///< nvidia-smi
+  Timer,         ///< times of the program's own work
+  Ras,           ///< ncclras
+  Watchdog,
+  Barrier,         ///< monitored_barrier
+  Desync,          ///< PyTorch's desync report
+  Analyser,        ///< PyTorch's analyser of dumps
+  StallInspector,  ///< Horovod's
+  Coordinator,     ///< JAX's coordination service
+  Rendezvous,
+  Start,     ///< the start of a job
+  Creation,  ///< the creation of a communicator
+  IdWait,    ///< the wait for a communicator's id
+  TimeOuts,  ///< the time-outs of the other ranks
+  Engine,    ///< ringside's own
+  Library,   ///< NCCL or the like
+  Transport,
+  CallTrace  ///< traces of calls
+};
+
 /// Fields of every fact.
 struct Fact {
   Subject subject;
   Source source;
   std::int64_t time_us = 0;  ///< wall time of the source; 0: unknown
   Basis basis = Basis::Observed;
-  std::string reporter;  ///< who states it, as a person calls it: `monitored_barrier`, `ncclras`
+  Reporter reporter = Reporter::Process;
   std::vector<int> witnesses;  ///< ranks whose own files state it, where that is known
   std::string_view row;        ///< id of the catalogue's row that read it; empty: another reader
 };

@@ -15,12 +15,11 @@ struct Member : Fact {
   std::int64_t size = -1;    ///< of the group
   std::vector<int> ranks;    ///< global ranks of the group, where the source lists them
   std::vector<int> missing;  ///< global ranks that the source states did not arrive
-  int arrived = -1;          ///< how many arrived, where the source counts them
-  /// Calls that `missing` made less than the others; below 0: `ranks` made more.
-  std::int64_t behind = 0;
   bool has_started = false;  ///< the subject began to create or join the group
   bool has_joined = false;   ///< and finished
   bool has_left = false;     ///< destroyed or aborted it
+  std::int64_t count = -1;   ///< members that the source states did arrive
+  std::int64_t behind = 0;   ///< calls that `missing` made less; below 0: `ranks` made more
 };
 
 enum class CallState : std::uint8_t { Enqueued, Started, Completed, TimedOut, Failed };

@@ -77,7 +77,7 @@ void visit_own(Member& f, V& v) {
   v("size", f.size);
   v("ranks", f.ranks);
   v("missing", f.missing);
-  v("count", f.arrived);
+  v("count", f.count);
   v("started", f.has_started);
   v("joined", f.has_joined);
   v("left", f.has_left);
@@ -201,7 +201,6 @@ void visit_fields(T& fact, V& visitor) {
   if constexpr (!HasGroup<T>) visitor("group", subject.group);
   visitor("group_rank", subject.group_rank);
   visitor("basis", fact.basis);
-  visitor("reporter", fact.reporter);
   visit_own(fact, visitor);
 }
 
