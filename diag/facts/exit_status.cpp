@@ -66,6 +66,9 @@ std::optional<ExitStatus> status_of_words(std::string_view words) {
   if (small.find("out of memory") != std::string::npos ||
       small.find("oomkilled") != std::string::npos)
     return ExitStatus{DeathCause::HostMemory, 9};
+  // torch.multiprocessing: the traceback of the process follows.
+  if (small.find("the following error") != std::string::npos)
+    return ExitStatus{DeathCause::Exception, 1};
   for (const std::string_view key : {"exit code ", "exit code: ", "exitcode ", "exitcode: ",
                                      "exit status ", "exit status: ", "with code ", "signal "}) {
     const std::size_t at = small.find(key);

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kRows = std::to_array<FrameRow>({
 #define RINGSIDE_FRAME(function, file, activity, sample) \
   {function, file, Activity::activity, sample},
-#include "diag/facts/catalogue/frames.def"
+#include "diag/facts/frames.def"
 });
 
 bool has_word(std::string_view text, std::string_view word) {

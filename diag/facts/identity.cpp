@@ -25,9 +25,14 @@ class Identities {
     each_list(facts, [&](const auto& list) {
       for (const auto& fact : list) learn(fact.subject);
     });
+    each_list(facts, [&](const auto& list) {
+      for (const auto& fact : list) check(fact.subject);
+    });
   }
 
   void resolve(Subject& subject) const {
+    if (subject.rank >= 0) return;
+    if (subject.label >= 0 && are_labels_ranks_) subject.rank = subject.label;
     if (subject.rank >= 0) return;
     if (subject.pid >= 0) subject.rank = processes_.rank_of(subject.host, subject.pid);
     if (subject.rank < 0) {
@@ -46,6 +51,9 @@ class Identities {
       const auto found = locals_.find({subject.host, subject.local_rank});
       if (found != locals_.end()) subject.rank = found->second;
     }
+    // Up to PyTorch 2.1 a line has `[Rank 3]` alone, of the only group that most jobs have.
+    const bool is_bare_place = subject.group.empty() && subject.group_rank >= 0 && subject.pid < 0;
+    if (subject.rank < 0 && is_bare_place && !has_subgroups_) subject.rank = subject.group_rank;
   }
 
  private:
@@ -79,11 +87,47 @@ class Identities {
       know(locals_, std::pair(subject.host, subject.local_rank), subject.rank);
   }
 
+  /// What contradicts that a number before a line is a rank, or that a place in a group is.
+  void check(const Subject& subject) {
+    const int rank = subject.rank >= 0  ? subject.rank
+                     : subject.pid >= 0 ? processes_.rank_of(subject.host, subject.pid)
+                                        : -1;
+    if (subject.label >= 0 && rank >= 0 && rank != subject.label) are_labels_ranks_ = false;
+    if (subject.group_rank >= 0 && subject.rank >= 0 && subject.rank != subject.group_rank)
+      has_subgroups_ = true;
+  }
+
+  bool are_labels_ranks_ = true;
+  bool has_subgroups_ = false;
   job::ProcessRanks processes_;
   std::map<std::string, int> names_;  ///< -1: of several ranks
   std::map<std::pair<std::string, int>, int> places_;
   std::map<std::pair<std::string, int>, int> locals_;
 };
+
+}  // namespace
+
+namespace {
+
+/// A watchdog's line names the call, the one after it the group: together they say which call of which group.
+void name_groups(std::vector<Call>& calls) {
+  std::map<std::pair<int, std::int64_t>, const Call*> named;
+  for (const Call& call : calls) {
+    if (call.group.empty() || call.subject.rank < 0 || call.sequence < 0) continue;
+    const auto [known, is_new] =
+        named.try_emplace(std::pair(call.subject.rank, call.sequence), &call);
+    const bool is_other = !is_new && known->second != nullptr && known->second->group != call.group;
+    if (is_other) known->second = nullptr;  // two groups of the rank are at this number
+  }
+  for (Call& call : calls) {
+    if (!call.group.empty() || call.subject.rank < 0) continue;
+    const auto found = named.find({call.subject.rank, call.sequence});
+    if (found == named.end() || found->second == nullptr) continue;
+    call.group = found->second->group;
+    call.last_enqueued = found->second->last_enqueued;
+    call.last_completed = found->second->last_completed;
+  }
+}
 
 }  // namespace
 
@@ -93,6 +137,7 @@ void resolve_ranks(Facts& facts) {
   each_list(facts, [&](auto& list) {
     for (auto& fact : list) identities.resolve(fact.subject);
   });
+  name_groups(facts.calls);
 }
 
 }  // namespace ringside::facts

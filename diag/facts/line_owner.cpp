@@ -1,9 +1,22 @@
 #include "diag/facts/line_owner.h"
 
 #include "diag/job/line_rank.h"
+#include "diag/logparse/cursor.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::facts {
+
+namespace {
+
+/// `3` of srun's `  3: text`, which other tools print, too, with the number of a host.  returns  -1: there is none
+int number_before(std::string_view line) {
+  logs::Cursor cursor(line);
+  int number = -1;
+  cursor.skip_blanks();
+  return logs::is_digit(cursor.peek()) && cursor.number(number) && cursor.eat(':') ? number : -1;
+}
+
+}  // namespace
 
 std::string torch_group_name(std::string_view guid, std::string_view description, int number) {
   std::string name(guid);
@@ -18,6 +31,8 @@ Subject owner_of(const logs::Record& record, const logs::Speaker& speaker) {
   subject.pid = speaker.pid;
   subject.local_rank = speaker.local_rank;
   subject.rank = speaker.launcher_rank;
+  subject.label = number_before(record.line);
+  if (subject.label == subject.rank) subject.rank = -1;
   if (record.level != logs::Level::None) return subject;
   logs::TorchPrefix torch = logs::torch_prefix(record);
   if (torch.global_rank >= 0) subject.rank = torch.global_rank;

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/text.h"
 #include "diag/facts/identity.h"
 #include "diag/facts/line_owner.h"
 #include "diag/facts/record_facts.h"
 #include "diag/facts/spec.h"
+#include "diag/facts/step_lines.h"
 #include "diag/job/job_words.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/paste.h"
+#include "diag/logparse/row_matcher.h"
 
 namespace ringside::facts {
 namespace {
@@ -27,7 +30,8 @@ const std::vector<Spec>& specs() {
   static const std::vector<Spec> kSpecs = [] {
     std::vector<Spec> all;
     std::string problem;
-    for (const Row& row : catalogue_rows()) all.push_back(Spec::parse(row.spec, problem));
+    for (const logs::Row& row : logs::catalogue_rows())
+      all.push_back(Spec::parse(row.spec, problem));
     return all;
   }();
   return kSpecs;
@@ -44,9 +48,9 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
     std::map<std::uint16_t, MessageSpec> all;
     std::string problem;
     std::string_view program;
-    for (const CatalogueEntry& entry : catalogue()) {
-      if (entry.kind == CatalogueEntry::Kind::Program) program = entry.id;
-      if (entry.kind == CatalogueEntry::Kind::Message)
+    for (const logs::RowEntry& entry : logs::row_entries()) {
+      if (entry.kind == logs::RowEntry::Kind::Program) program = entry.id;
+      if (entry.kind == logs::RowEntry::Kind::Message)
         all[entry.message] = {entry.id, program, Spec::parse(entry.spec, problem)};
     }
     return all;
@@ -58,8 +62,8 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
 std::string location_of(const Record& record) {
   if (const std::string_view place = logs::location(record); !place.empty())
     return std::string(place);
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (entry.kind != CatalogueEntry::Kind::Place) continue;
+  for (const logs::RowEntry& entry : logs::row_entries()) {
+    if (entry.kind != logs::RowEntry::Kind::Place) continue;
     const std::size_t at = record.line.find(entry.id);
     if (at == std::string_view::npos) continue;
     const std::string_view rest = record.line.substr(at);
@@ -70,8 +74,8 @@ std::string location_of(const Record& record) {
 
 /// The part of the stack that a source file is of.
 Domain domain_of(std::string_view location) {
-  for (const CatalogueEntry& entry : catalogue()) {
-    if (entry.kind != CatalogueEntry::Kind::Place ||
+  for (const logs::RowEntry& entry : logs::row_entries()) {
+    if (entry.kind != logs::RowEntry::Kind::Place ||
         location.find(entry.id) == std::string_view::npos)
       continue;
     AnyFact fact = Warning();
@@ -104,11 +108,37 @@ bool may_match(const Record& record) {
   }
 }
 
+/// The lines of a launcher, a scheduler or the kernel are about other processes.
+bool reports_others(std::string_view program) {
+  const auto entries = logs::row_entries();
+  return std::any_of(entries.begin(), entries.end(), [&](const logs::RowEntry& entry) {
+    return entry.kind == logs::RowEntry::Kind::Program && entry.id == program &&
+           entry.spec == "reporter";
+  });
+}
+
+/// A field that the fact is made for is not in the line.
+bool lacks_need(const Spec::Part& part, const FieldValue& value_of) {
+  return std::any_of(part.assignments.begin(), part.assignments.end(),
+                     [&](const Spec::Assignment& one) {
+                       return one.field == "needs" && filled(one.value, value_of).empty();
+                     });
+}
+
+bool is_harmless(const Spec& spec) {
+  return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
+    return std::any_of(
+        part.assignments.begin(), part.assignments.end(),
+        [](const Spec::Assignment& one) { return one.field == "severity" && one.value == "info"; });
+  });
+}
+
 /// Kinds of which facts_of_record() makes facts.
 bool may_state(RecordKind kind) {
   return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
          kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
-         kind == RecordKind::NetDevices || kind == RecordKind::Xid ||
+         kind == RecordKind::NetDevices || kind == RecordKind::BootstrapInterface ||
+         kind == RecordKind::GdrOfHca || kind == RecordKind::Xid ||
          kind == RecordKind::BenchmarkAverage;
 }
 
@@ -121,6 +151,13 @@ void inherit_group(AnyFact& fact) {
         }
       },
       fact);
+}
+
+constexpr std::string_view kPerson = "person";
+
+/// A line without a prefix of a program, a launcher or a logger, as people write it.
+bool is_plain(const Record& record) {
+  return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
 }
 
 /// Whom the spec names; else the owner of the line. A launcher on a host reports processes of that host.
@@ -147,9 +184,12 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   }
   has_died_ = has_warned_ = is_harmless_ = false;
   emitted_ = 0;
-  if (record.kind == RecordKind::Message) take_message(record, speaker);
+  thread_local std::vector<logs::RowMatch> matches;
+  matches.clear();
+  if (may_match(record)) find_rows(record, matches);
+  if (record.kind == RecordKind::Message && !is_harmless_) take_message(record, speaker);
   if (!may_match(record)) return;
-  take_rows(record, speaker);
+  take_rows(record, speaker, matches);
   if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
     const auto& error = record.as<logs::PythonError>();
     Died death;
@@ -159,6 +199,7 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
     add(std::move(death), record);
     ++emitted_;
   }
+  if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
   if (record.kind != RecordKind::Message && emitted_ == 0) ++facts_.unread;
 }
 
@@ -174,6 +215,19 @@ void FactReader::take_message(const Record& record, const logs::Speaker& speaker
   };
   emit(found->second.spec, {found->second.id, found->second.program}, record,
        owner_of(record, speaker), value_of);
+}
+
+/// A line of the program's own that no row knows may be one of its steps.
+void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
+  constexpr std::size_t kLongest = 400;
+  const StepLine step = read_step(lower_case(record.text().substr(0, kLongest)));
+  if (step.step < 0) return;
+  Progress progress;
+  progress.subject = owner_of(record, speaker);
+  progress.step = step.step;
+  progress.steps = step.steps;
+  ++emitted_;
+  add(std::move(progress), record);
 }
 
 /// A message of which the catalogue says no more than how bad it is.
@@ -195,17 +249,26 @@ void FactReader::take_weight(const Record& record, const logs::Speaker& speaker)
   add(std::move(warning), record);
 }
 
-void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
-  const bool is_nccl = record.level != logs::Level::None;
-  RowMatcher::of_catalogue().match(is_nccl ? record.text() : record.line, matches_);
-  if (matches_.empty()) return;
+/// The rows of a line. One that marks a harmless form silences what a message or a code means elsewhere.
+void FactReader::find_rows(const Record& record, std::vector<logs::RowMatch>& matches) {
+  const bool is_of_nccl = record.level != logs::Level::None;
+  logs::RowMatcher::of_catalogue().match(is_of_nccl ? record.text() : record.line, matches);
+  is_harmless_ = std::any_of(matches.begin(), matches.end(), [](const logs::RowMatch& match) {
+    return is_harmless(specs()[match.row]) && !logs::catalogue_rows()[match.row].is_general;
+  });
+}
+
+void FactReader::take_rows(const Record& record, const logs::Speaker& speaker,
+                           const std::vector<logs::RowMatch>& matches) {
+  if (matches.empty()) return;
   const Subject owner = owner_of(record, speaker);
   for (const bool is_general : {false, true}) {
-    for (const RowMatch& match : matches_) {
-      const Row& row = catalogue_rows()[match.row];
+    for (const logs::RowMatch& match : matches) {
+      const logs::Row& row = logs::catalogue_rows()[match.row];
       if (row.is_general != is_general || (is_general && is_harmless_)) continue;
+      if (row.program == kPerson && !is_plain(record)) continue;
       const FieldValue value_of = [&](std::string_view name) {
-        for (const Captured& field : match.fields) {
+        for (const logs::Captured& field : match.fields) {
           if (field.name == name && !field.value.empty()) return field.value;
         }
         const auto kept = kept_.find(name);
@@ -229,15 +292,28 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
         kept_[std::string(one.field)] = filled(one.value, value_of);
       continue;
     }
+    if (lacks_need(part, value_of)) continue;
     AnyFact fact;
     make_fact(part.type, fact);
     Fact& base = base_of(fact);
+    bool is_void = false;
     bool is_reported = false;
     base.subject = subject_for(part, owner, is_reported);
+    if (!is_reported && reports_others(by.program) && std::holds_alternative<Died>(fact)) {
+      // Who prints that a process ended is not the process.
+      is_reported = true;
+      base.subject = Subject();
+      base.subject.host = owner.host;
+    }
     base.basis = is_reported ? Basis::Reported : Basis::Observed;
     base.row = by.id;
-    for (const Spec::Assignment& one : part.assignments)
-      set_field(fact, one.field, filled(one.value, value_of));
+    for (const Spec::Assignment& one : part.assignments) {
+      if (one.field == "needs") continue;
+      const SetResult result = set_field(fact, one.field, filled(one.value, value_of));
+      // `exit code 0` is no death.
+      is_void = is_void || (one.field == "exit" && result == SetResult::BadValue);
+    }
+    if (is_void) continue;
     inherit_group(fact);
     if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
       if (warning->id.empty()) warning->id = by.id;
@@ -247,8 +323,9 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       const Domain place = domain_of(warning->location);
       if ((warning->is_general || warning->domain == Domain::Unknown) && place != Domain::Unknown)
         warning->domain = place;
-      has_warned_ = has_warned_ || is_of_communication(warning->domain);
-      is_harmless_ = is_harmless_ || warning->severity == Severity::Info;
+      // A result of NCCL's in an exception says where it was seen, not what failed.
+      has_warned_ =
+          has_warned_ || is_of_communication(warning->domain) || warning->code.starts_with("nccl");
     }
     has_died_ = has_died_ || std::holds_alternative<Died>(fact);
     ++emitted_;

@@ -10,11 +10,14 @@
 #include <vector>
 
 #include "diag/facts/facts.h"
-#include "diag/facts/row_matcher.h"
 #include "diag/facts/schema.h"
 #include "diag/facts/spec.h"
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
+
+namespace ringside::logs {
+struct RowMatch;
+}
 
 namespace ringside::facts {
 
@@ -36,8 +39,11 @@ class FactReader {
     std::size_t index = 0;  ///< in the list of its type
     std::size_t last = 0;   ///< of progress: the fact of the last line
   };
-  void take_rows(const logs::Record& record, const logs::Speaker& speaker);
+  void find_rows(const logs::Record& record, std::vector<logs::RowMatch>& matches);
+  void take_rows(const logs::Record& record, const logs::Speaker& speaker,
+                 const std::vector<logs::RowMatch>& matches);
   void take_message(const logs::Record& record, const logs::Speaker& speaker);
+  void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_weight(const logs::Record& record, const logs::Speaker& speaker);
   /// Whose spec emits a fact.
   struct Emitter {
@@ -52,7 +58,6 @@ class FactReader {
   std::unordered_map<std::string, Known> known_;
   std::map<std::string, std::string, std::less<>> kept_;  ///< values for the specs of later lines
   std::uint32_t kept_lines_ = 0;                          ///< lines since the newest of them
-  std::vector<RowMatch> matches_;
   bool has_died_ = false;     ///< a row has emitted a death of this line
   bool has_warned_ = false;   ///< or a warning of communication
   bool is_harmless_ = false;  ///< or that the line is harmless

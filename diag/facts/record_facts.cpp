@@ -85,6 +85,10 @@ Capability capability(const Subject& owner, std::string_view name, std::string_v
 
 void add_adapters(const logs::NetDevices& devices, const Subject& owner,
                   std::vector<AnyFact>& facts) {
+  if (devices.none_found) {
+    facts.emplace_back(capability(owner, "nic", "none of " + std::string(devices.net)));
+    return;
+  }
   logs::NetDevice device;
   for (logs::NetDeviceCursor at(devices); at.next(device);) {
     Capability nic = capability(owner, "nic", device.link.empty() ? devices.net : device.link);
@@ -130,6 +134,18 @@ void facts_of_record(const logs::Record& record, const Subject& owner,
     case RecordKind::NetDevices:
       add_adapters(record.as<logs::NetDevices>(), owner, facts);
       break;
+    case RecordKind::BootstrapInterface: {
+      const auto& chosen = record.as<logs::BootstrapInterface>();
+      facts.emplace_back(capability(owner, "bootstrap_interface",
+                                    fmt::format("{}:{}", chosen.interface, chosen.address)));
+      break;
+    }
+    case RecordKind::GdrOfHca: {
+      const auto& gdr = record.as<logs::GdrOfHca>();
+      facts.emplace_back(capability(owner, "gpudirect", gdr.is_enabled ? "enabled" : "disabled"));
+      base_of(facts.back()).subject.device = gdr.name;
+      break;
+    }
     case RecordKind::Xid:
       facts.emplace_back(warning_of(record.as<logs::Xid>(), owner, record));
       break;

@@ -126,6 +126,7 @@ void visit_own(Died& f, V& v) {
   v("program", f.program);
   v("reason", f.reason);
   v("consequence", f.is_consequence);
+  v("presumed", f.is_presumed);
   v("first", f.is_first);
   v("ranks", f.ranks);
 }

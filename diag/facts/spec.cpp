@@ -31,6 +31,7 @@ std::string problem_of(const Spec::Part& part) {
   AnyFact fact;
   if (!make_fact(part.type, fact)) return "no fact is named '" + std::string(part.type) + "'";
   for (const Spec::Assignment& one : part.assignments) {
+    if (one.field == "needs") continue;
     const bool has_field = one.value.find('{') != std::string_view::npos;
     const SetResult result = set_field(fact, one.field, has_field ? "1" : one.value);
     if (result == SetResult::UnknownField)

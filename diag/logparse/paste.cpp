@@ -13,6 +13,7 @@
 #include "diag/logparse/message.h"
 #include "diag/logparse/parsers.h"
 #include "diag/logparse/piece_tags.h"
+#include "diag/logparse/row_matcher.h"
 #include "diag/logparse/torch_prefix.h"
 #include "diag/logparse/undress.h"
 #include "diag/logparse/wrappers.h"
@@ -118,9 +119,21 @@ class Lines {
              return begins_on_full_page(trimmed(text));
            });
   }
+  [[nodiscard]] bool begins_row(std::size_t at) {
+    return ask(at, kAskedRow, kBeginsRow, [](std::string_view text) {
+      return RowMatcher::of_catalogue().begins(trimmed(text));
+    });
+  }
 
  private:
-  enum : std::uint8_t { kAsked = 1, kBegins = 2, kAskedOnPage = 4, kBeginsOnPage = 8 };
+  enum : std::uint8_t {
+    kAsked = 1,
+    kBegins = 2,
+    kAskedOnPage = 4,
+    kBeginsOnPage = 8,
+    kAskedRow = 16,
+    kBeginsRow = 32
+  };
   template <typename Question>
   bool ask(std::size_t at, std::uint8_t asked, std::uint8_t yes, Question question) {
     if ((known_[at] & asked) == 0) {
@@ -163,13 +176,22 @@ Page page_of(const std::vector<UndressedLine>& lines) {
 /// How much of a line stands before its first blank: an editor would have put it on the line before if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
+/// A prefix without its text, or words that announce some.
+bool ends_open(std::string_view text) {
+  return text.ends_with(':') || text.ends_with("NCCL WARN") || text.ends_with("NCCL INFO");
+}
+
 /// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
   if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL version "}))
     return false;  // a label before it
-  if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   const std::string_view go_on = trimmed_left(next);
+  // A message of its own: it says what it says without the line before it.
+  const bool is_own = go_on.size() == next.size() &&
+                      (begins_as_message(go_on) || RowMatcher::of_catalogue().begins(go_on));
+  if (is_own && !ends_open(trimmed_right(text))) return false;
+  if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
   // A tag, whose program no rule here knows; a stack, which no message goes on with.
   if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
@@ -299,6 +321,7 @@ class Joiner {
     if (!is_wide || ends_line(trimmed(line.text))) return false;
     if (page_.is_alone && !may_go_on(line.text)) return false;
     if (!is_announced && lines_.begins_on_page(at + 1)) return false;
+    if (!ends_open(trimmed_right(line.text)) && lines_.begins_row(at + 1)) return false;
     const bool has_blank = !is_terminal_ || before.columns < page_.width || next.is_indented;
     joined = line.text + (has_blank ? " " : "");
     joined += own;

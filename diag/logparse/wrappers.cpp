@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/prefix_rows.h"
 
 namespace ringside::logs {
 namespace {
@@ -136,16 +137,6 @@ bool bracketed_time(Cursor& cursor, Wrapping& wrapping) {
     at = tag;
   }
   at.eat(' ');
-  cursor = at;
-  return true;
-}
-
-/// `[pod/worker-0/pytorch] ` of `kubectl logs --prefix`, and what people leave of it.
-bool pod_tag(Cursor& cursor, Wrapping& wrapping) {
-  Cursor at = cursor;
-  std::string_view pod;
-  if (!at.eat("[pod/") || !at.until(']', pod) || !at.eat(' ')) return false;
-  wrapping.host = pod.substr(0, pod.find('/'));
   cursor = at;
   return true;
 }
@@ -310,8 +301,8 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
   switch (first) {
     case '[':
       return mpi_tag(cursor, wrapping) || torchrun_tag(cursor, wrapping) ||
-             bracketed_time(cursor, wrapping) || pod_tag(cursor, wrapping) || kernel_time(cursor) ||
-             mpich_tag(cursor, wrapping);
+             bracketed_time(cursor, wrapping) || kernel_time(cursor) ||
+             take_prefix_row(cursor, wrapping) || mpich_tag(cursor, wrapping);
     case '(':
       return ray_tag(cursor, wrapping);
     case ' ':
@@ -319,6 +310,7 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
     case '>':
       return pasted(cursor, wrapping);
     default:
+      if (take_prefix_row(cursor, wrapping)) return true;
       if (is_digit(first)) return plain_time(cursor, wrapping) || slurm_label(cursor, wrapping);
       return logger_header(cursor) || syslog_header(cursor, wrapping) ||
              host_label(cursor, wrapping);

@@ -1,5 +1,3 @@
-#include "diag/facts/catalogue.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -10,15 +8,16 @@
 #include <vector>
 
 #include "diag/facts/reader.h"
-#include "diag/facts/row_matcher.h"
 #include "diag/facts/schema.h"
 #include "diag/facts/spec.h"
 #include "diag/logparse/line_parser.h"
+#include "diag/logparse/row_matcher.h"
+#include "diag/logparse/rows.h"
 
 namespace ringside::facts {
 namespace {
 
-using Kind = CatalogueEntry::Kind;
+using Kind = logs::RowEntry::Kind;
 
 class Sink : public logs::RecordSink {
  public:
@@ -89,7 +88,7 @@ std::vector<std::string> sorted_facts(std::string_view text) {
 bool has_field(std::string_view spec) { return spec.find('{') != std::string_view::npos; }
 
 TEST(FactCatalogue, EachSpecParses) {
-  for (const CatalogueEntry& entry : catalogue()) {
+  for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
     std::string problem;
     const Spec spec = Spec::parse(entry.spec, problem);
@@ -99,13 +98,13 @@ TEST(FactCatalogue, EachSpecParses) {
 }
 
 TEST(FactCatalogue, EachPatternCanBeSearchedFor) {
-  for (const Row& row : catalogue_rows())
-    EXPECT_EQ(RowMatcher::problem_of(row.pattern), "") << row.pattern;
+  for (const logs::Row& row : logs::catalogue_rows())
+    EXPECT_EQ(logs::RowMatcher::problem_of(row.pattern), "") << row.pattern;
 }
 
 TEST(FactCatalogue, EachFieldOfASpecIsOneOfItsPatternOrIsKept) {
   std::set<std::string, std::less<>> kept;
-  for (const CatalogueEntry& entry : catalogue()) {
+  for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind != Kind::Row && entry.kind != Kind::Message) continue;
     std::string problem;
     const Spec spec = Spec::parse(entry.spec, problem);
@@ -114,13 +113,13 @@ TEST(FactCatalogue, EachFieldOfASpecIsOneOfItsPatternOrIsKept) {
       for (const Spec::Assignment& one : part.assignments) kept.insert(std::string(one.field));
     }
   }
-  for (const CatalogueEntry& entry : catalogue()) {
+  for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind != Kind::Row) continue;
     for (std::string_view rest = entry.spec; rest.find('{') != std::string_view::npos;) {
       rest.remove_prefix(rest.find('{') + 1);
       const std::string name(rest.substr(0, rest.find('}')));
-      const bool is_of_some_form =
-          std::any_of(catalogue_rows().begin(), catalogue_rows().end(), [&](const Row& row) {
+      const bool is_of_some_form = std::any_of(
+          logs::catalogue_rows().begin(), logs::catalogue_rows().end(), [&](const logs::Row& row) {
             return row.id == entry.id &&
                    (row.pattern.find("{" + name + "}") != std::string_view::npos ||
                     row.pattern.find("{" + name + ":") != std::string_view::npos);
@@ -133,7 +132,7 @@ TEST(FactCatalogue, EachFieldOfASpecIsOneOfItsPatternOrIsKept) {
 TEST(FactCatalogue, EachSampleYieldsItsFacts) {
   std::string_view id;
   std::string_view spec;
-  for (const CatalogueEntry& entry : catalogue()) {
+  for (const logs::RowEntry& entry : logs::row_entries()) {
     if (entry.kind == Kind::Row) {
       id = entry.id;
       spec = entry.spec;
@@ -147,7 +146,7 @@ TEST(FactCatalogue, EachSampleYieldsItsFacts) {
       continue;
     }
     if (std::getenv("RINGSIDE_PRINT_FACTS") != nullptr) {  // for fill_expected.py
-      std::printf("FACTS\t%td\t%s\n", &entry - catalogue().data(),
+      std::printf("FACTS\t%td\t%s\n", &entry - logs::row_entries().data(),
                   facts_in(entry.sample, id).c_str());
       continue;
     }
@@ -162,12 +161,12 @@ TEST(FactCatalogue, EachSampleYieldsItsFacts) {
 }
 
 TEST(FactCatalogue, ASampleMatchesItsOwnForm) {
-  std::vector<RowMatch> matches;
-  for (std::size_t i = 0; i < catalogue_rows().size(); ++i) {
-    const Row& row = catalogue_rows()[i];
-    RowMatcher::of_catalogue().match(catalogue()[row.entry].sample, matches);
+  std::vector<logs::RowMatch> matches;
+  for (std::size_t i = 0; i < logs::catalogue_rows().size(); ++i) {
+    const logs::Row& row = logs::catalogue_rows()[i];
+    logs::RowMatcher::of_catalogue().match(logs::row_entries()[row.entry].sample, matches);
     EXPECT_TRUE(std::any_of(matches.begin(), matches.end(),
-                            [&](const RowMatch& match) { return match.row == i; }))
+                            [&](const logs::RowMatch& match) { return match.row == i; }))
         << row.pattern << ": another form of " << row.id << " takes its sample, or none does";
   }
 }

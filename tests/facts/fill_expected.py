@@ -11,8 +11,8 @@ import re
 import subprocess
 import sys
 
-FOLDER = pathlib.Path(__file__).resolve().parents[2] / "diag/facts/catalogue"
-ENTRY = re.compile(r"^RINGSIDE_(PROGRAM|ROW|FORM|NOT|MEANS|PLACE)\(")
+FOLDER = pathlib.Path(__file__).resolve().parents[2] / "diag/logparse/rows"
+ENTRY = re.compile(r"^RINGSIDE_(PROGRAM|REPORTER|ROW|FORM|NOT|MEANS|PLACE)\(")
 
 
 def main() -> int:
@@ -20,8 +20,9 @@ def main() -> int:
                          env={"RINGSIDE_PRINT_FACTS": "1"}, capture_output=True, text=True).stdout
     actual = dict(line.split("\t", 2)[1:] for line in out.splitlines() if line.startswith("FACTS\t"))
     index = 0
-    for name in re.findall(r'#include "diag/facts/catalogue/(\w+\.def)"', (FOLDER / "all.def").read_text()):
-        path = FOLDER / name
+    for path in sorted(FOLDER.glob("*.def")):
+        if path.name == "all.def":
+            continue
         lines = path.read_text().splitlines()
         for i, line in enumerate(lines):
             if not ENTRY.match(line):

@@ -39,6 +39,15 @@ TEST(FactReader, HarmlessFormsSilenceTheGeneralMeaning) {
   EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
 }
 
+TEST(FactReader, AHarmlessFormSilencesWhatItsMessageMeansElsewhere) {
+  const Facts facts = facts_of_text(
+      "n01:411:980 [3] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource temporarily "
+      "unavailable\n",
+      "a.log");
+  ASSERT_EQ(facts.warnings.size(), 1U);
+  EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
+}
+
 TEST(FactReader, AProcessIsTheRankThatItsCommunicatorStates) {
   const Facts facts = facts_of_text(
       "n01:411:980 [0] NCCL INFO comm 0x55d0 rank 3 nranks 8 cudaDev 3 nvmlDev 3 busId 1b000 "
@@ -81,6 +90,47 @@ TEST(FactReader, AnExceptionOfTheProgramIsADeathAndOneOfCommunicationIsNot) {
   EXPECT_EQ(facts.deaths[0].subject.rank, 2);
   EXPECT_EQ(facts.deaths[0].cause, DeathCause::Exception);
   EXPECT_EQ(facts.deaths[0].reason, "ValueError: batch of 0");
+}
+
+TEST(FactReader, ANumberBeforeALineIsARankUnlessALineContradictsIt) {
+  const std::string own =
+      "0: n01:411:980 [4] misc/socket.cc:58 NCCL WARN Net : Call to recv from "
+      "10.1.0.2<4> failed : Connection reset by peer\n";
+  const Facts alone = facts_of_text("1: ValueError: x\n" + own, "a.log");
+  ASSERT_FALSE(alone.link_faults.empty());
+  EXPECT_EQ(alone.link_faults[0].subject.rank, 0);
+  const Facts other = facts_of_text(
+      own +
+          "1: [rank12]: torch.distributed.DistBackendError: NCCL error in: x.cpp:1, unhandled "
+          "system error (run with NCCL_DEBUG=INFO for details)\n",
+      "a.log");
+  ASSERT_FALSE(other.link_faults.empty());
+  EXPECT_EQ(other.link_faults[0].subject.rank, -1);
+}
+
+TEST(FactReader, ATimedOutCallIsOfTheGroupThatItsStatusNames) {
+  const Facts facts = facts_of_text(
+      "[rank13]:[E715 10:20:30.1 ProcessGroupNCCL.cpp:632] [Rank 1] Watchdog caught collective "
+      "operation timeout: WorkNCCL(SeqNum=216, OpType=ALLTOALL_BASE, NumelIn=8, NumelOut=8, "
+      "Timeout(ms)=600000) ran for 600014 milliseconds before timing out.\n"
+      "[rank13]:[E715 10:20:30.2 ProcessGroupNCCL.cpp:2271] [PG ID 7 PG GUID 119 Rank 1] failure "
+      "detected by watchdog at work sequence id: 216 PG status: last enqueued work: 220, last "
+      "completed work: 215\n",
+      "a.log");
+  ASSERT_EQ(facts.calls.size(), 2U);
+  EXPECT_EQ(facts.calls[0].operation, "all_to_all");
+  EXPECT_EQ(facts.calls[0].group, "119");
+  EXPECT_EQ(facts.calls[0].last_enqueued, 220);
+}
+
+TEST(FactReader, WhatAProgramPrintsIsNoClaimOfAPerson) {
+  const Facts facts = facts_of_text(
+      "it hangs forever after step 3\n"
+      "[rank1]:[E1 10:20:30.1 ProcessGroupNCCL.cpp:1] the collective is stuck\n",
+      "a.log");
+  ASSERT_EQ(facts.progress.size(), 1U);
+  EXPECT_TRUE(facts.progress[0].is_claimed_hang);
+  EXPECT_EQ(facts.progress[0].source.line, 1);
 }
 
 }  // namespace

@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "diag/facts/exit_status.h"
+#include "diag/facts/step_lines.h"
 
 namespace ringside::facts {
 namespace {
@@ -33,8 +36,20 @@ TEST(FactSchema, AStatusIsASignalOrACode) {
   EXPECT_FALSE(status_of_code(0));
   EXPECT_EQ(status_of_words("Segmentation fault (core dumped)")->code, 11);
   EXPECT_EQ(status_of_words("Exited with exit code 3")->code, 3);
+  EXPECT_EQ(status_of_words("Exited with exit code 137")->code, 9);
+  for (const auto& [words, signal] : {std::pair("Aborted", 6), std::pair("Terminated", 15),
+                                      std::pair("Killed", 9), std::pair("Bus error", 7)})
+    EXPECT_EQ(status_of_words(words)->code, signal) << words;
   EXPECT_EQ(status_of_words("Out Of Memory")->cause, DeathCause::HostMemory);
   EXPECT_FALSE(status_of_words("completed"));
+}
+
+TEST(FactSchema, StepsOfTrainingLoopsAreRead) {
+  EXPECT_EQ(read_step("step 1/10 loss 2").step, 1);
+  EXPECT_EQ(read_step("iteration   42780/ 115311").steps, 115311);
+  EXPECT_EQ(read_step(" 45%|###  | 450/1000 [00:45<00:55, 10.0it/s]").step, 450);
+  EXPECT_EQ(read_step("[step=12]").step, 12);
+  EXPECT_EQ(read_step("a footstep in the dark").step, -1);
 }
 
 TEST(FactSchema, OperationsHaveOneNameInAllPrograms) {

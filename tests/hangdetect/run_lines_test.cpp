@@ -39,16 +39,5 @@ TEST(RunLines, ASchedulersOwnWordForAGoodEndIsOne) {
   EXPECT_NE(read_run_line("99120         COMPLETED      1:0   02:13:40").what, RunWhat::Finished);
 }
 
-TEST(RunLines, SrunsWordsAreReadAsTheyAre) {
-  EXPECT_EQ(exit_code_of("Segmentation fault (core dumped)"), -11);
-  EXPECT_EQ(exit_code_of("Aborted"), -6);
-  EXPECT_EQ(exit_code_of("Terminated"), -15);
-  EXPECT_EQ(exit_code_of("Killed"), -9);
-  EXPECT_EQ(exit_code_of("Out Of Memory"), -9);
-  EXPECT_EQ(exit_code_of("Exited with exit code 3"), 3);
-  EXPECT_EQ(exit_code_of("Exited with exit code 137"), -9);
-  EXPECT_EQ(exit_code_of("something else"), 0);
-}
-
 }  // namespace
 }  // namespace ringside::hang

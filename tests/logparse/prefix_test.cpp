@@ -3,7 +3,9 @@
 #include "diag/logparse/channel_records.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/message.h"
+#include "diag/logparse/prefix_rows.h"
 #include "diag/logparse/torch_lines.h"
+#include "diag/logparse/wrappers.h"
 #include "tests/logparse/records.h"
 
 namespace ringside::logs {
@@ -54,6 +56,33 @@ TEST(Wrappers, OfLaunchersGiveTheirKey) {
   EXPECT_EQ(with("INFO 08-12 09:10:11 [core.py:58] "), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("my-app-xyz trainer "),
             (Lines{"fragment :-1/-1/-1!", "network_in_use n01:411/-1/-1"}));
+}
+
+/// `rank=3 pid=77`: the keys of a wrapping.
+std::string keys_of(const Wrapping& wrapping) {
+  std::string keys;
+  const auto add = [&](const char* name, const std::string& value) {
+    keys += (keys.empty() ? "" : " ") + std::string(name) + "=" + value;
+  };
+  if (wrapping.launcher_rank >= 0) add("rank", std::to_string(wrapping.launcher_rank));
+  if (wrapping.local_rank >= 0) add("local_rank", std::to_string(wrapping.local_rank));
+  if (wrapping.pid >= 0) add("pid", std::to_string(wrapping.pid));
+  if (!wrapping.host.empty()) add("host", std::string(wrapping.host));
+  return keys;
+}
+
+TEST(Wrappers, EachPrefixRowTakesItsSampleAndNoMore) {
+  for (const PrefixRow& row : prefix_rows()) {
+    const std::string line = std::string(row.sample) + kLine;
+    const Wrapping wrapping = strip_wrappers(line, false);
+    EXPECT_EQ(wrapping.size, row.sample.size()) << row.pattern;
+    EXPECT_EQ(keys_of(wrapping), row.keys) << row.pattern;
+    const auto found = heard(line);
+    ASSERT_EQ(found.size(), 1U) << row.pattern;
+    EXPECT_EQ(found[0].find("network_in_use n01:411"), 0U) << row.pattern;
+  }
+  EXPECT_EQ(strip_wrappers("[3]<stdin>:x", false).size, 0U);
+  EXPECT_EQ(strip_wrappers("[rank=x] y", false).size, 0U);
 }
 
 TEST(Wrappers, TextThatLooksLikeALabelStaysText) {

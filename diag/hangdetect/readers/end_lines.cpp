@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "diag/facts/exit_status.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/run_lines.h"
@@ -126,8 +127,10 @@ bool EndLines::take_launcher(const Record& record) {
 
 /// srun's words for the end of a task. What falls after srun has begun to end the step, srun ended.
 void EndLines::take_task(const Record& record) {
-  const int code = exit_code_of(logs::message_argument(record, "how"));
-  if (code == 0) return;
+  const auto status = facts::status_of_words(logs::message_argument(record, "how"));
+  if (!status) return;
+  const bool is_signal = status->cause != facts::DeathCause::ExitCode;
+  const std::int64_t code = is_signal ? -status->code : status->code;
   if (has_step_ended_ && (code == -9 || code == -15)) return;
   statements_.state(record, What::Ended,
                     logs::parse_rank_list(logs::message_argument(record, "tasks")), code);

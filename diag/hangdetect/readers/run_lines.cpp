@@ -5,61 +5,16 @@
 #include <string>
 
 #include "base/text.h"
-#include "diag/hangdetect/readers/call.h"
-#include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/facts/step_lines.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
 namespace {
 
-using logs::is_digit;
 using logs::is_letter;
 
 bool holds(std::string_view text, std::string_view word) {
   return text.find(word) != std::string_view::npos;
-}
-
-std::int64_t number_at(std::string_view text, std::size_t& at) {
-  const std::size_t from = at;
-  while (at < text.size() && is_digit(text[at]) && at - from < 12) ++at;
-  return at == from ? -1 : parse_whole(text.substr(from, at - from)).value_or(-1);
-}
-
-/// `step 1/10`, `iteration   42780/ 115311`, `Step: 300, loss`, `[step=12]`, `epoch 3: `
-bool read_step(std::string_view text, RunLine& line) {
-  for (const std::string_view word :
-       {"it/s", "s/it", "step", "iteration", "iter", "batch", "epoch"}) {
-    for (std::size_t at = text.find(word); at != std::string_view::npos;
-         at = text.find(word, at + 1)) {
-      if (word == "it/s" || word == "s/it") {
-        // A progress bar: the number stands before it, `450/1000 [00:45<00:55, 10.0it/s]`.
-        const std::size_t slash = text.substr(0, at).rfind('/', text.rfind('[', at));
-        if (slash == std::string_view::npos || slash == 0) break;
-        std::size_t from = slash;
-        while (from > 0 && is_digit(text[from - 1])) --from;
-        line.step = number_at(text, from);
-        std::size_t behind = slash + 1;
-        line.of = number_at(text, behind);
-        if (line.step >= 0) return true;
-        break;
-      }
-      if (at > 0 && (is_letter(text[at - 1]) || text[at - 1] == '_')) continue;
-      std::size_t behind = at + word.size();
-      if (behind < text.size() && text[behind] == 's') ++behind;
-      const std::size_t number = text.find_first_not_of(" :=[(#", behind);
-      if (number == std::string_view::npos || number - behind > 8 || !is_digit(text[number]))
-        continue;
-      std::size_t end = number;
-      line.step = number_at(text, end);
-      const std::size_t slash = text.find_first_not_of(' ', end);
-      if (slash != std::string_view::npos && text[slash] == '/') {
-        std::size_t of = text.find_first_not_of(' ', slash + 1);
-        if (of != std::string_view::npos) line.of = number_at(text, of);
-      }
-      return line.step >= 0;
-    }
-  }
-  return false;
 }
 
 constexpr std::array kFinished = {
@@ -170,9 +125,12 @@ RunLine read_run_line(std::string_view text) {
     line.serves = true;
   } else if (!counts_none(small) && holds_any(small, kAlarming)) {
     line.what = RunLine::What::Alarming;
-  } else if (read_step(small, line) || small.starts_with("{'loss': ")) {
+  } else if (const facts::StepLine step = facts::read_step(small);
+             step.step >= 0 || small.starts_with("{'loss': ")) {
     // transformers' Trainer prints what it logs, with the epoch as a fraction.
     line.what = RunLine::What::Step;
+    line.step = step.step;
+    line.of = step.steps;
   }
   return line;
 }
@@ -190,35 +148,6 @@ bool tells_of_long_work(std::string_view text) {
       std::string_view{"map:  "},     std::string_view{"tokenization"},
       std::string_view{"checkpoint"}, std::string_view{"processing"}};
   return holds_any(lower_case(text.substr(0, 400)), kWords);
-}
-
-int exit_code_of(std::string_view words) {
-  struct Word {
-    std::string_view text;
-    int code;
-  };
-  // source  signal(7), and sysexits of Slurm: 128 + the signal
-  constexpr std::array kWords = {Word{"Segmentation fault", -11},
-                                 Word{"Aborted", -6},
-                                 Word{"Killed", -9},
-                                 Word{"Terminated", -15},
-                                 Word{"Bus error", -7},
-                                 Word{"Out Of Memory", -9},
-                                 Word{"Out of memory", -9},
-                                 Word{"Floating point exception", -8},
-                                 Word{"Illegal instruction", -4},
-                                 Word{"Hangup", -1},
-                                 Word{"Interrupt", -2},
-                                 Word{"User defined signal", -10}};
-  for (const Word& word : kWords) {
-    if (holds(words, word.text)) return word.code;
-  }
-  const std::size_t at = words.find("exit code ");
-  if (at == std::string_view::npos) return 0;
-  std::size_t from = at + 10;
-  const std::int64_t code = number_at(words, from);
-  if (code < 0 || code > 255) return 0;
-  return code > 128 ? static_cast<int>(128 - code) : static_cast<int>(code);
 }
 
 }  // namespace ringside::hang

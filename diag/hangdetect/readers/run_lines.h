@@ -26,8 +26,4 @@ RunLine read_run_line(std::string_view text);
 /// Whether a program's line tells of what takes long and what others wait for: a download, a checkpoint, a data set.
 bool tells_of_long_work(std::string_view text);
 
-/// The signal or status that srun's words for a task's end stand for: `Segmentation fault` -11, `Killed` -9,
-/// `Exited with exit code 3` 3; negative: a signal.  returns  0: words that we do not know
-int exit_code_of(std::string_view words);
-
 }  // namespace ringside::hang

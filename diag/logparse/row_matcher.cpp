@@ -1,15 +1,12 @@
-#include "diag/facts/row_matcher.h"
+#include "diag/logparse/row_matcher.h"
 
 #include <algorithm>
 
 #include "base/assert.h"
 #include "diag/logparse/cursor.h"
 
-namespace ringside::facts {
+namespace ringside::logs {
 namespace {
-
-using logs::is_digit;
-using logs::is_letter;
 
 char small_letter(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c; }
 
@@ -20,7 +17,7 @@ std::size_t end_of_run(std::string_view text, std::size_t at, bool (*belongs)(ch
   return at;
 }
 
-bool is_of_name(char c) { return logs::is_host(c); }
+bool is_of_name(char c) { return is_host(c); }
 bool is_of_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f'); }
 bool is_of_real(char c) { return is_digit(c) || c == '.' || c == 'e' || c == '-' || c == '+'; }
 bool is_of_blank_free(char c) { return c != ' ' && c != '\t'; }
@@ -80,9 +77,9 @@ std::string RowMatcher::problem_of(std::string_view text) {
   if (!parse(text, pattern)) return "a brace is not closed, or a field's type is unknown";
   if (pattern.elements.front().literal.empty())
     return "it begins with a field: no text says where to look";
-  const bool has_piece = std::any_of(
-      pattern.elements.begin(), pattern.elements.end(),
-      [](const Element& one) { return one.literal.size() >= logs::PieceIndex::kShortest; });
+  const bool has_piece =
+      std::any_of(pattern.elements.begin(), pattern.elements.end(),
+                  [](const Element& one) { return one.literal.size() >= PieceIndex::kShortest; });
   return has_piece ? "" : "no text in it has seven characters";
 }
 
@@ -93,10 +90,13 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
     Pattern pattern;
     parse(row.pattern, pattern);
     pattern.id = row.id;
+    // What stands in parentheses or is a number goes on with a line.
+    pattern.begins_lines =
+        !row.is_general && row.program != "person" && is_letter(pattern.elements[0].literal[0]);
     const auto longest = std::max_element(
         pattern.elements.begin(), pattern.elements.end(),
         [](const Element& a, const Element& b) { return a.literal.size() < b.literal.size(); });
-    pieces_.add(logs::PieceIndex::rarest_piece(longest->literal),
+    pieces_.add(PieceIndex::rarest_piece(longest->literal),
                 static_cast<std::uint16_t>(patterns_.size()));
     patterns_.push_back(std::move(pattern));
   }
@@ -153,8 +153,7 @@ bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::st
       }
     }
     if (end == at && element.hole != Hole::Text) return false;
-    if (!element.name.empty())
-      fields.push_back({element.name, logs::trimmed(line.substr(at, end - at))});
+    if (!element.name.empty()) fields.push_back({element.name, trimmed(line.substr(at, end - at))});
     at = end;
   }
   return false;
@@ -172,19 +171,46 @@ bool RowMatcher::find(const Pattern& pattern, std::string_view small, std::strin
   return false;
 }
 
-void RowMatcher::match(std::string_view line, std::vector<RowMatch>& matches) const {
-  matches.clear();
-  constexpr std::size_t kLongest = 8'192;  // beyond it, a program prints data
-  line = line.substr(0, kLongest);
+namespace {
+
+constexpr std::size_t kLongest = 8'192;  // beyond it, a program prints data
+
+/// The line in small letters, until the next call of this thread.
+std::string_view in_small_letters(std::string_view line) {
   thread_local std::string small;
   small.resize(line.size());
   std::transform(line.begin(), line.end(), small.begin(), small_letter);
+  return small;
+}
+
+}  // namespace
+
+/// The rows that may be in a line, each once.
+const std::vector<std::uint16_t>& RowMatcher::candidates_of(std::string_view small) const {
   thread_local std::vector<std::uint16_t> candidates;
   candidates.clear();
   pieces_.search(small, candidates);
-  if (candidates.empty()) return;
   std::sort(candidates.begin(), candidates.end());
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  return candidates;
+}
+
+bool RowMatcher::begins(std::string_view line) const {
+  line = line.substr(0, kLongest);
+  const std::string_view small = in_small_letters(line);
+  std::vector<Captured> fields;
+  const auto& candidates = candidates_of(small);
+  return std::any_of(candidates.begin(), candidates.end(), [&](std::uint16_t candidate) {
+    return patterns_[candidate].begins_lines &&
+           fits_at(patterns_[candidate], small, line, 0, fields);
+  });
+}
+
+void RowMatcher::match(std::string_view line, std::vector<RowMatch>& matches) const {
+  matches.clear();
+  line = line.substr(0, kLongest);
+  const std::string_view small = in_small_letters(line);
+  const auto& candidates = candidates_of(small);
   RowMatch found;
   for (const std::uint16_t candidate : candidates) {
     const bool is_known = std::any_of(matches.begin(), matches.end(), [&](const RowMatch& match) {
@@ -196,4 +222,4 @@ void RowMatcher::match(std::string_view line, std::vector<RowMatch>& matches) co
   }
 }
 
-}  // namespace ringside::facts
+}  // namespace ringside::logs

@@ -6,10 +6,10 @@
 #include <utility>
 #include <vector>
 
-#include "diag/facts/catalogue.h"
 #include "diag/logparse/piece_index.h"
+#include "diag/logparse/rows.h"
 
-namespace ringside::facts {
+namespace ringside::logs {
 
 /// A field of a pattern, and what it took of a line.
 struct Captured {
@@ -33,6 +33,9 @@ class RowMatcher {
   /// matches  of the line, in the order of the catalogue; their values are views of the line
   void match(std::string_view line, std::vector<RowMatch>& matches) const;
 
+  /// A row of a program begins the line: it is no rest of another line.
+  [[nodiscard]] bool begins(std::string_view line) const;
+
   /// Why a pattern cannot be used; empty: it can.
   static std::string problem_of(std::string_view pattern);
 
@@ -45,10 +48,12 @@ class RowMatcher {
   };
   struct Pattern {
     std::vector<Element> elements;
-    bool is_open = false;  ///< it begins with {}
+    bool is_open = false;       ///< it begins with {}
+    bool begins_lines = false;  ///< it is no rest of another line where it stands first
     std::string_view id;
   };
 
+  [[nodiscard]] const std::vector<std::uint16_t>& candidates_of(std::string_view small) const;
   static bool parse(std::string_view text, Pattern& pattern);
   static bool fits_at(const Pattern& pattern, std::string_view small, std::string_view line,
                       std::size_t at, std::vector<Captured>& fields);
@@ -56,7 +61,7 @@ class RowMatcher {
                    std::vector<Captured>& fields);
 
   std::vector<Pattern> patterns_;
-  logs::PieceIndex pieces_;
+  PieceIndex pieces_;
 };
 
-}  // namespace ringside::facts
+}  // namespace ringside::logs

@@ -1,14 +1,14 @@
-#include "diag/facts/catalogue.h"
+#include "diag/logparse/rows.h"
 
 #include "diag/logparse/message.h"
 
-namespace ringside::facts {
+namespace ringside::logs {
 namespace {
 
-using Kind = CatalogueEntry::Kind;
+using Kind = RowEntry::Kind;
 
-constexpr CatalogueEntry kEntries[] = {
-#include "diag/facts/catalogue/all.def"
+constexpr RowEntry kEntries[] = {
+#include "diag/logparse/rows/all.def"
 };
 
 std::vector<Row> make_rows() {
@@ -16,7 +16,7 @@ std::vector<Row> make_rows() {
   std::string_view program;
   Row row;
   for (std::size_t i = 0; i < std::size(kEntries); ++i) {
-    const CatalogueEntry& entry = kEntries[i];
+    const RowEntry& entry = kEntries[i];
     if (entry.kind == Kind::Program) program = entry.id;
     if (entry.kind == Kind::Row) {
       row.program = program == "any" ? std::string_view() : program;
@@ -34,11 +34,11 @@ std::vector<Row> make_rows() {
 
 }  // namespace
 
-std::span<const CatalogueEntry> catalogue() { return kEntries; }
+std::span<const RowEntry> row_entries() { return kEntries; }
 
 const std::vector<Row>& catalogue_rows() {
   static const std::vector<Row> kRows = make_rows();
   return kRows;
 }
 
-}  // namespace ringside::facts
+}  // namespace ringside::logs

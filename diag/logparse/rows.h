@@ -5,29 +5,30 @@
 #include <string_view>
 #include <vector>
 
-/// What lines of text mean, as data: catalogue/*.def, one file a program.
-namespace ringside::facts {
+/// What lines of text mean, as data: rows/*.def, one file a program. diag/facts makes facts of them.
+namespace ringside::logs {
 
 /// An entry of the catalogue, as its file has it.
-struct CatalogueEntry {
+struct RowEntry {
   enum class Kind : std::uint8_t {
     Program,  ///< the rows below are of this program
     Row,  ///< a form that may stand anywhere in a line, without regard to case, and the facts that it emits
     Form,       ///< another form of the row above
     LookAlike,  ///< a line that the row above must not match
-    Message,    ///< the facts of a message of diag/logparse/catalogue
+    Message,    ///< the facts of a message of catalogue/
     Place       ///< a source file, and which part of the stack its errors are of
   };
   Kind kind = Kind::Row;
-  std::string_view id;        ///< of a row; a program's name; a place's file
-  std::string_view pattern;   ///< text with fields; versions of a program
-  std::string_view spec;      ///< the facts; a place's domain
-  std::string_view sample;    ///< a line that the form matches
-  std::string_view expected;  ///< to_text() of its facts; empty: as the spec has them
+  std::string_view id;       ///< of a row; a program's name; a place's file
+  std::string_view pattern;  ///< text with fields; versions of a program
+  std::string_view spec;     ///< the facts; a place's domain
+  std::string_view sample;   ///< a line that the form matches
+  std::string_view
+      expected;  ///< its facts, as facts::to_text() has them; empty: as the spec has them
   std::uint16_t message = 0;  ///< logs::MessageId
 };
 
-std::span<const CatalogueEntry> catalogue();
+std::span<const RowEntry> row_entries();
 
 /// A form of a row, ready to be used.
 struct Row {
@@ -35,11 +36,11 @@ struct Row {
   std::string_view id;
   std::string_view pattern;
   std::string_view spec;
-  std::size_t entry = 0;    ///< of catalogue()
+  std::size_t entry = 0;    ///< of row_entries()
   bool is_general = false;  ///< of errors.def: a code's meaning, whatever program prints it
 };
 
 /// The rows of the catalogue with their forms, in its order.
 const std::vector<Row>& catalogue_rows();
 
-}  // namespace ringside::facts
+}  // namespace ringside::logs

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "diag/logparse/cursor.h"
+#include "diag/logparse/wrappers.h"
+
+namespace ringside::logs {
+
+/// A row of prefixes.def.
+struct PrefixRow {
+  std::string_view pattern, sample, keys;
+};
+
+std::span<const PrefixRow> prefix_rows();
+
+/// Takes the first row that begins the text.  returns  false: none does, and nothing is taken
+bool take_prefix_row(Cursor& cursor, Wrapping& wrapping);
+
+}  // namespace ringside::logs
