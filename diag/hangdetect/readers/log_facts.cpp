@@ -520,10 +520,6 @@ class Sink : public logs::RecordSink {
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
 };
 
-}  // namespace
-
-namespace {
-
 /// What somebody pasted is small; what a cluster wrote is read as it stands, and fast.
 constexpr std::uint64_t kLargestPaste = 512U << 10U;
 constexpr std::uint64_t kMostOfPastes =
