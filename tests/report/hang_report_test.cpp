@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "diag/report/sentences/hang_sentences.h"
 #include "tests/hangdetect/small_job.h"
 
 namespace ringside::hang {
