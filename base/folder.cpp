@@ -81,7 +81,11 @@ Result<std::vector<std::string>> files_below(const std::string& folder) {
         if (entry.is_regular_file(ignored)) files.push_back(entry.path().string());
         return true;
       });
-  if (!unread.empty()) return unreadable(unread.front().path, unread.front().error);
+  if (!unread.empty()) {
+    const auto& [path, error] = unread.front();
+    return Error{ErrorCode::InvalidArgument, path + ": " + error.message(),
+                 "check the permissions of the folder"};
+  }
   std::ranges::sort(files);
   return files;
 }

@@ -26,7 +26,7 @@ std::vector<std::string> names_or_none(const std::string& folder);
 
 /// The paths of the regular files in a folder and in the folders below it, sorted. Links to files count as files; links to
 /// folders are not followed.
-/// errors  System: names the folder that cannot be read
+/// errors  InvalidArgument: names the folder that cannot be read
 Result<std::vector<std::string>> files_below(const std::string& folder);
 
 }  // namespace ringside

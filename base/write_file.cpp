@@ -36,15 +36,16 @@ Error stdout_error(int error_number) {
 
 }  // namespace
 
-NewFile::NewFile(const std::string& path) : path_(path), draft_(path) {
+NewFile::NewFile(const std::string& path, Links links) : path_(path), draft_(path) {
   std::error_code ignored;
-  const bool is_foreign_link = is_link_of_another_user(path);
+  const bool is_link = fs::is_symlink(path, ignored);
+  const bool is_replaced = is_link && (links == Links::Replace || is_link_of_another_user(path));
   const fs::file_status before = fs::status(path, ignored);
-  const bool is_there = fs::exists(before) && !is_foreign_link;
-  const bool leads_nowhere = !is_there && !is_foreign_link && fs::is_symlink(path, ignored);
+  const bool is_there = fs::exists(before) && !is_replaced;
+  const bool leads_nowhere = !is_there && !is_replaced && is_link;
   is_disposable_ = !is_there && !leads_nowhere;
   if (leads_nowhere || (is_there && !fs::is_regular_file(before))) return;
-  // An own link stays one: the file that it leads to is replaced. A link of another user is itself replaced.
+  // A link that is followed stays one: the file that it leads to is replaced.
   if (is_there) path_ = fs::canonical(path, ignored).string();
   if (ignored) path_ = path;
   const std::string parent = fs::path(path_).parent_path().string();
@@ -69,8 +70,8 @@ Status NewFile::keep() {
   return system_error(path_ + ": cannot be replaced", why, kFileHelp);
 }
 
-Status write_file(const std::string& path, std::string_view bytes) {
-  NewFile fresh(path);
+Status write_file(const std::string& path, std::string_view bytes, NewFile::Links links) {
+  NewFile fresh(path, links);
   // O_EXCL: neither a file nor a link that somebody has put in the draft's place is opened.
   UniqueFd file = open_for_writing(fresh.draft(), fresh.draft() == path ? O_TRUNC : O_EXCL);
   if (!file) return system_error(path + ": cannot be written", errno, kFileHelp);

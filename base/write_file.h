@@ -12,7 +12,11 @@ namespace ringside {
 /// Pipes, devices and files in folders where nothing new may be made are written in place.
 class NewFile {
  public:
-  explicit NewFile(const std::string& path);
+  /// What becomes of a symbolic link of this user in the file's place: the file that it leads to is written, or the link
+  /// itself is replaced. A link of another user is always replaced.
+  enum class Links { Follow, Replace };
+
+  explicit NewFile(const std::string& path, Links links = Links::Follow);
   ~NewFile();  ///< removes a draft that was not kept
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
@@ -31,7 +35,8 @@ class NewFile {
 
 /// Makes or replaces the file, as NewFile does.
 /// errors  System, with the path: no such folder, no permission, a full disk
-Status write_file(const std::string& path, std::string_view bytes);
+Status write_file(const std::string& path, std::string_view bytes,
+                  NewFile::Links links = NewFile::Links::Follow);
 
 /// Runs what prints an answer, then writes what stdout still buffers. Every process that prints does its work in here:
 /// an answer that nobody can read is a failure, whatever the work came to.

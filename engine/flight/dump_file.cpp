@@ -19,10 +19,11 @@ Result<std::string> write_dump(const FlightDump& dump, const FlightSettings& set
     append_pickle(dump, text);
   }
   const std::string path = dump_path(settings, rank);
-  const Status written = write_file(path, text);
+  // Dumps have names that other users know, in folders for all: no link is followed.
+  const Status written = write_file(path, text, NewFile::Links::Replace);
   if (written) return path;
   const std::string other = spare + "/" + path.substr(path.rfind('/') + 1);
-  if (write_file(other, text)) return other;
+  if (write_file(other, text, NewFile::Links::Replace)) return other;
   return written.error();
 }
 

@@ -234,7 +234,7 @@ void expect_rank_2_missed(const LoggedRun& run) {
   ASSERT_FALSE(run.status);
   const audit::Finding* const timeout = find(run.audit, "collective_timeout");
   ASSERT_NE(timeout, nullptr) << testing::PrintToString(troubles_of(run.audit));
-  const audit::Finding* const missed = find(run.audit, "hang_diverged_rank");
+  const audit::Finding* const missed = find(run.audit, "hang_missing_rank");
   ASSERT_NE(missed, nullptr) << testing::PrintToString(troubles_of(run.audit));
   EXPECT_EQ(missed->severity, audit::Severity::Error);
   EXPECT_THAT(missed->ranks, ElementsAre(2));

@@ -124,7 +124,7 @@ class CheckTree(unittest.TestCase):
         heavy = {"cli/README.md": "verbs\n", "cli/options.cpp": "#include <CLI/CLI.hpp>\n"}
         self.assertEqual(findings(heavy), [])
         self.assert_one({**heavy, "cli/sim_verb.cpp": heavy["cli/options.cpp"]},
-                        "cli/sim_verb.cpp:1", "belongs to cli/app.cpp")
+                        "cli/sim_verb.cpp:1", "belongs to cli/options.cpp")
 
     def test_a_header_without_pragma_once_is_found(self):
         self.assert_one({"base/units.h": "#include <cstdint>\n"}, "base/units.h:1", "#pragma once")

@@ -96,6 +96,11 @@ void add_connections(const Scene& scene, Explanations& out) {
     return;
   }
   if (!scene.has_both_ends) return;
+  // Ranks that called different things wait for data, or not, as their own calls have it.
+  const bool do_calls_differ = std::ranges::any_of(out, [](const Explanation& other) {
+    return other.ground() == Feature::CallsDiffer || other.ground() == Feature::EndsDiffer;
+  });
+  if (do_calls_differ) return;
   // One of several that wait for no data may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
