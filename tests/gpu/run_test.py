@@ -131,7 +131,7 @@ class RunTest(unittest.TestCase):
         return subprocess.Popen([HERE / "run.sh", self.folder / "out"], env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
 
-    def run_page(self, seconds=20, **variables):
+    def run_page(self, seconds=60, **variables):
         began = time.monotonic()
         process = self.begin(seconds, **variables)
         process.stdout_text = process.communicate()[0]
@@ -209,10 +209,10 @@ class StandIns(RunTest):
         self.assertEqual(left, "")
 
     def hang(self, what):
-        page = self.run_page(seconds=25, RINGSIDE_STANDIN=what)
+        page = self.run_page(seconds=40, RINGSIDE_STANDIN=what)
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold hung: no output for 2 s", page.text)
+        self.assertIn("- CudaMiddle.DoesAsItIsTold hung: no output for 3 s", page.text)
         self.assertIn("- CudaMiddle.DoesAsItIsTold alone: hung", page.text)
         self.assertRegex(page.row("tests"), r"12 passed, 1 failed, 2 skipped, 0 not run")
 
