@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/generate.h"
 #include "study/scenario_run.h"
 
@@ -42,6 +43,7 @@ class Reproduction : public testing::TestWithParam<FaultClass> {};
 // What is written from the evidence hangs in the same way, and the same ranks are blamed.
 TEST_P(Reproduction, HangsAsTheEvidenceDid) {
   int same = 0;
+  std::string differ;
   constexpr int kCases = 6;
   for (std::uint64_t seed = 1; seed <= kCases; ++seed) {
     const MadeHang made(GetParam(), seed);
@@ -54,8 +56,10 @@ TEST_P(Reproduction, HangsAsTheEvidenceDid) {
     const auto outcome = run_scenario({.scenario = *scenario});
     ASSERT_TRUE(outcome) << outcome.error().message;
     same += outcome->unmet.empty() ? 1 : 0;
+    for (const std::string& one : outcome->unmet)
+      differ += one + " (" + (outcome->verdict ? hang::why_of(*outcome->verdict) : "") + "); ";
   }
-  EXPECT_GE(same, kCases - 1) << to_string(GetParam());
+  EXPECT_GE(same, kCases - 1) << to_string(GetParam()) << ": " << differ;
 }
 
 INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,

@@ -234,8 +234,17 @@ void add_reported(const Scene& scene, Explanations& out) {
   const auto is_dead = [](const Died& one) {
     return one.reporter == Reporter::Ras && !one.is_presumed && one.cause == DeathCause::Unknown;
   };
-  // A launcher ends the other processes of a host whose first one died.
+  // A launcher ends the other processes of a host whose first one died, and reports the first one alone.
   if (Explanation* one = add(Feature::DeathSeenByPeers, Kind::DeadRank, is_dead)) {
+    std::vector<int> first;
+    for (const Died& died : scene.facts.deaths) {
+      const int rank = died.subject.rank;
+      const bool is_first = died.reporter != Reporter::Ras && !died.is_consequence && rank >= 0;
+      if (is_first && std::ranges::count(one->culprits, rank) > 0) first.push_back(rank);
+    }
+    std::ranges::sort(first);
+    first.erase(std::unique(first.begin(), first.end()), first.end());
+    if (!first.empty()) one->culprits = std::move(first);
     if (one->culprits.size() > 1) one->add(Feature::SeveralRanks);
   }
   if (Explanation* one =
