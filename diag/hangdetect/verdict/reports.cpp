@@ -163,7 +163,10 @@ void add_differences(const Scene& scene, Explanations& out) {
   for (const Reporter reporter : reporters) {
     const FactList<Mismatch> said = facts_where(
         scene.facts.mismatches, [&](const Mismatch& one) { return one.reporter == reporter; });
-    const std::vector<int> ranks = ranks_of(said);
+    std::vector<int> ranks = ranks_of(said);
+    // Of two equal sides ncclras lists both: neither is the odd one.
+    const bool is_tie = ranks.size() * 2 > static_cast<std::size_t>(scene.job.world());
+    if (reporter == Reporter::Ras && is_tie) ranks.clear();
     const bool is_person = said.front()->basis == Basis::Person;
     // Any two calls that meet and differ end so, and dumps show which they were.
     if (ranks.empty() && scene.has_dumps) continue;
