@@ -40,7 +40,7 @@ bool read_cell(std::string_view word, MatrixCell& cell) {
   return true;
 }
 
-std::vector<std::string_view> words_of(std::string_view line) {
+std::vector<std::string_view> cells_of(std::string_view line) {
   std::vector<std::string_view> words;
   constexpr std::string_view kBlanks = " \t\r";
   for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
@@ -136,7 +136,7 @@ MatrixCell LinkMatrix::to_nearest_nic() const {
 
 void LinkMatrixLines::take(const Record& record, std::string_view host,
                            std::vector<LinkMatrix>& matrices) {
-  const std::vector<std::string_view> words = words_of(record.text());
+  const std::vector<std::string_view> words = cells_of(record.text());
   const auto open = open_.find(record.speaker);
   std::vector<std::string> columns = columns_of(words);
   if (!columns.empty()) {

@@ -89,7 +89,7 @@ void add_weaker(const Scene& scene, Explanations& out) {
 }
 
 /// Counts without names.
-void add_unnamed(const Scene& scene, Explanations& out) {
+void add_unnamed_reports(const Scene& scene, Explanations& out) {
   const Members counted = facts_where(
       scene.facts.members, [](const Member& one) { return one.count >= 0 && one.missing.empty(); });
   // A report that names the missing ranks says more.
@@ -191,7 +191,7 @@ void add_differences(const Scene& scene, Explanations& out) {
 void add_reports(const Scene& scene, Explanations& out) {
   add_named(scene, out);
   add_weaker(scene, out);
-  add_unnamed(scene, out);
+  add_unnamed_reports(scene, out);
   add_left(scene, out);
   add_differences(scene, out);
 }
