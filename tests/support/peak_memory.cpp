@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 namespace ringside {
@@ -25,7 +26,12 @@ std::int64_t peak_of_child(const std::function<void()>& work) {
 }  // namespace
 
 std::int64_t peak_memory_of(const std::function<void()>& work) {
-  return peak_of_child(work) - peak_of_child([] {});
+  const std::int64_t peak = peak_of_child(work);
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  return std::min<std::int64_t>(peak, 0);
+#else
+  return peak - peak_of_child([] {});
+#endif
 }
 
 }  // namespace ringside
