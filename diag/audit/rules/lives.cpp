@@ -58,7 +58,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   // The log of a host or two is no log of the job: only few that lack say something.
   constexpr int kQuarter = 4;
   const int absent = world->nranks - static_cast<int>(seen.size());
-  if (absent < 1 || absent * kQuarter > world->nranks || seen.size() < 2) return;
+  if (absent < 1 || absent > world->nranks / kQuarter || seen.size() < 2) return;
   int full = 0;
   for (const auto& [host, ranks] : seen_on) full = std::max(full, ranks);
 
