@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <limits>
 #include <optional>
 #include <utility>
 
@@ -393,7 +394,8 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
   }
   if (auto* call = std::get_if<Call>(&fact); call != nullptr && field == "waited_ms") {
     std::int64_t ms = 0;
-    if (!parse_integer(value, ms)) return SetResult::BadValue;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int64_t>::max() / 1000;
+    if (!parse_integer(value, ms) || ms < 0 || ms > kMost) return SetResult::BadValue;
     call->waited_us = ms * 1000;
     return SetResult::Set;
   }
