@@ -24,7 +24,7 @@ std::uint64_t key_of(const routing::NetPoint* from, const routing::NetPoint* to)
 }  // namespace
 
 /// One zone with a route for each pair that has one: SimGrid's full zone keeps a table of all pairs.
-class Platform::Routes : public routing::NetZoneImpl {
+class SimgridPlatform::Routes : public routing::NetZoneImpl {
  public:
   Routes() : NetZoneImpl("ringside") {}
 
@@ -38,22 +38,23 @@ class Platform::Routes : public routing::NetZoneImpl {
   }
 };
 
-Platform::Platform() : zone_(new Routes) {
+SimgridPlatform::SimgridPlatform() : zone_(new Routes) {
   // SimGrid 4 has a root before there is any zone; for SimGrid 3 the first zone is the root.
   auto* const root = sg4::Engine::get_instance()->get_netzone_root()->get_impl();
   if (root != zone_) zone_->set_parent(root);
 }
 
-sg4::Host* Platform::add_host() {
+sg4::Host* SimgridPlatform::add_host() {
   return ringside::add_host(*zone_->get_iface(), fmt::format("host{}", hosts_++), kHostFlops)
       ->seal();
 }
 
-void Platform::add_route(const sg4::Host* from, const sg4::Host* to, std::vector<int> links) {
+void SimgridPlatform::add_route(const sg4::Host* from, const sg4::Host* to,
+                                std::vector<int> links) {
   routes_[key_of(from->get_netpoint(), to->get_netpoint())] = std::move(links);
 }
 
-void Platform::finish(const SimNetwork& network) {
+void SimgridPlatform::finish(const SimNetwork& network) {
   // In the order of the hosts, so that the same request makes the same platform.
   std::vector<std::uint64_t> keys;
   keys.reserve(routes_.size());

@@ -19,10 +19,10 @@ namespace ringside {
 ///
 /// Ordering   hosts and routes first, then finish(), then the engine may run
 /// Ownership  SimGrid's engine owns hosts and links, and lives at least as long
-class Platform {
+class SimgridPlatform {
  public:
   /// shape  SimGrid's engine is there, and has no platform yet
-  Platform();
+  SimgridPlatform();
 
   simgrid::s4u::Host* add_host();
 

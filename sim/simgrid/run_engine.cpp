@@ -71,7 +71,7 @@ class Simulation {
     const auto began = std::chrono::steady_clock::now();
     RINGSIDE_TRY(network_.learn(tasks_, caller_));
     const std::unique_ptr<sg4::Engine> engine = make_engine(count_strands());
-    Platform platform;
+    SimgridPlatform platform;
     Wiring wiring(request_, platform);
     RINGSIDE_TRY(wiring.connect(tasks_));
     platform.finish(*request_.network);

@@ -36,7 +36,8 @@ struct SimTask {
 /// Ownership  owns connections and groups; platform and request outlive it
 class Wiring {
  public:
-  Wiring(const SimRequest& request, Platform& platform) : request_(request), platform_(platform) {}
+  Wiring(const SimRequest& request, SimgridPlatform& platform)
+      : request_(request), platform_(platform) {}
 
   /// tasks   of all ranks, [rank x nchannels + channel]
   /// errors  Unsupported: no way between two ranks that must talk
@@ -67,7 +68,7 @@ class Wiring {
   };
 
   const SimRequest& request_;
-  Platform& platform_;
+  SimgridPlatform& platform_;
   std::vector<Joined> joined_;
   std::unordered_map<std::uint64_t, std::unique_ptr<SimConnection>> connections_;
   std::map<std::pair<int, int>, SimGroup*> group_of_;  ///< by channel and id

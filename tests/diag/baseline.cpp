@@ -13,12 +13,12 @@
 #include <utility>
 
 #include "base/fd.h"
+#include "base/temporary.h"
 #include "harness/hangs/generate.h"
 #include "tests/diag/labelled_hangs.h"
 #include "tests/diag/labelled_logs.h"
 #include "tests/support/paste_variants.h"
 #include "tests/support/shared.h"
-#include "tests/support/temporary_folder.h"
 
 namespace ringside::diag {
 namespace {
@@ -79,7 +79,7 @@ void add_generated(Cases& all, const std::string& set, int lost_percent) {
     added.row = {set, fmt::format("{:02}-{}", i, kind), "hang",
                  kind == "not_a_hang" ? kind : "yes"};
     added.ask = [made = std::make_shared<const hangs::HangCase>(*std::move(made))] {
-      const TemporaryFolder folder;
+      const TemporaryFolder folder = TemporaryFolder::make("test").value();
       const Status written = hangs::write_case(*made, folder.path());
       if (!written) throw std::runtime_error(written.error().message);
       return answer_of(hang::load_labelled_dumps(folder.path()));

@@ -10,11 +10,11 @@
 
 #include "base/fd.h"
 #include "base/json.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "diag/hangdetect/examine.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
-#include "tests/support/temporary_folder.h"
 
 namespace ringside::hang {
 namespace {
@@ -149,7 +149,7 @@ LabelledHang varied(LabelledHang hang, const pastes::Variant& variant) {
 }
 
 Verdict verdict_on(const LabelledHang& hang) {
-  const TemporaryFolder texts;
+  const TemporaryFolder texts = TemporaryFolder::make("test").value();
   for (const TextFile& file : hang.files)
     std::ofstream(texts.path() + "/" + file.name) << file.text;
   auto all = examine({hang.folder.empty() ? texts.path() : hang.folder});

@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
+#include "base/temporary.h"
 #include "base/text.h"
 #include "harness/hangs/generate.h"
 #include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/perturb.h"
 #include "tests/support/shared.h"
-#include "tests/support/temporary_folder.h"
 
 namespace ringside::hang {
 namespace {
@@ -52,7 +52,7 @@ void print_torch(bool is_harmed) {
 }
 
 void print_generated(int lost_percent) {
-  const TemporaryFolder folder;
+  const TemporaryFolder folder = TemporaryFolder::make("test").value();
   hangs::GenerateOptions options;
   options.cases = 300;
   options.seed = 7;  // not that of docs/hang-accuracy.md, nor that of the baseline

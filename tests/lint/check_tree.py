@@ -238,6 +238,32 @@ def unlisted_tests(texts):
             yield path, 1, f"{folder}/CMakeLists.txt does not name it: it is never run"
 
 
+def classes_of(lines):
+    """(line, name with namespaces) of each class that is defined at the level of a named namespace."""
+    spaces = []
+    for number, line in enumerate(lines, 1):
+        opened = re.match(r"(?:inline )?namespace ?([\w:]*) \{$", line)
+        if opened:
+            spaces.append(opened[1])
+        elif re.match(r"\}  // namespace\b", line) and spaces:
+            spaces.pop()
+        elif "" not in spaces:
+            found = re.match(r"(?:template <.*> )?(?:class|struct) (?:\[\[\w+\]\] |alignas\(.*\) )*(\w+)(?: final)?(?: : .*)? \{", line)
+            if found:
+                yield number, "::".join([*spaces, found[1]])
+
+
+def defined_twice(texts):
+    """Two classes of one name in one namespace: the linker keeps one of their destructors for both."""
+    first = {}
+    for path, lines in texts.items():
+        if not path.endswith(CODE):
+            continue
+        for number, name in classes_of(lines):
+            if first.setdefault(name, path) != path:
+                yield path, number, f"{name} is another class in {first[name]}"
+
+
 def check(root):
     """All findings, as lines FILE:LINE: TEXT. A tree without a table of its own is held to ours."""
     files = list_files(root)
@@ -271,6 +297,7 @@ def check(root):
         if path.endswith("CMakeLists.txt"):
             findings += [(path, *finding) for finding in check_cmake(lines)]
     findings += unlisted_tests(texts)
+    findings += defined_twice(texts)
     folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}
     findings += [(folder, 1, "a folder with code has a README.md")
                  for folder in sorted(folders) if needs_readme(folder, set(files))]

@@ -93,6 +93,14 @@ class CheckTree(unittest.TestCase):
                         "base/a.cpp:1", "base/temporary.h")
         self.assertEqual(findings({"base/temporary.cpp": "::mkdtemp(path);\n"}), [])
 
+    def test_two_classes_of_one_name_in_one_namespace_are_found(self):
+        body = "#pragma once\nnamespace ringside {\nclass Folder final : public Base {\n};\n}  // namespace ringside\n"
+        self.assert_one({"base/folder.h": body, "trace/folder.h": body.replace("final : public Base ", "")},
+                        "trace/folder.h:3", "ringside::Folder is another class in base/folder.h")
+        self.assertEqual(findings({"base/folder.h": body, "trace/folder.h": body.replace("ringside", "ringside::trace")}), [])
+        hidden = body.replace("class", "namespace {\nclass").replace("};", "};\n}  // namespace")
+        self.assertEqual(findings({"base/folder.h": body, "trace/folder.h": hidden}), [])
+
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
                         "tests/CMakeLists.txt:1", "not looked for")
