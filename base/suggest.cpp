@@ -30,7 +30,10 @@ constexpr std::array kAliases{
     Alias{"float64", "double"}, Alias{"e4m3", "f8e4m3"}, Alias{"float8_e4m3", "f8e4m3"},
     Alias{"float8_e4m3fn", "f8e4m3"}, Alias{"e5m2", "f8e5m2"}, Alias{"float8_e5m2", "f8e5m2"},
     Alias{"char", "int8"}, Alias{"byte", "uint8"}, Alias{"int", "int32"}, Alias{"uint", "uint32"},
-    Alias{"long", "int64"},
+    Alias{"long", "int64"}, Alias{"bfloat", "bfloat16"}, Alias{"fp8", "f8e4m3"},
+    Alias{"fp8_e4m3", "f8e4m3"}, Alias{"fp8_e5m2", "f8e5m2"}, Alias{"i8", "int8"},
+    Alias{"u8", "uint8"}, Alias{"i32", "int32"}, Alias{"u32", "uint32"}, Alias{"i64", "int64"},
+    Alias{"u64", "uint64"},
     // reductions
     Alias{"add", "sum"}, Alias{"average", "avg"}, Alias{"mean", "avg"}, Alias{"product", "prod"},
     Alias{"mul", "prod"}, Alias{"maximum", "max"}, Alias{"minimum", "min"},

@@ -146,6 +146,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
     job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
   }
   RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));
+  job.overwrites_files = arguments.is_forced;
   job.communicator.connect_timeout = job.join_timeout;
   RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
   return job;

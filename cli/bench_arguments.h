@@ -53,6 +53,7 @@ struct BenchArguments {
   bool expects = false;
   bool json = false;
   bool csv = false;
+  bool is_forced = false;
 
   [[nodiscard]] bool is_grid() const { return all_algorithms || tune; }
   [[nodiscard]] bool prints_text() const { return !json && !csv; }

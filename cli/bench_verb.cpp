@@ -233,7 +233,10 @@ Verb bench_verb() {
           [](Options& app) {
             auto arguments = std::make_shared<BenchArguments>();
             declare_bench(app, *arguments);
-            return [arguments] { return run(*arguments); };
+            return [arguments, &app] {
+              arguments->is_forced = app.is_forced();
+              return run(*arguments);
+            };
           }};
 }
 

@@ -3,8 +3,10 @@
 #include <cstdio>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "base/output_file.h"
 #include "cli/app.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -16,6 +18,7 @@ namespace {
 struct Act {
   std::string title;
   std::vector<std::string> words;
+  bool writes = false;  ///< a file
 };
 
 std::vector<Act> acts(const std::string& folder) {
@@ -24,23 +27,46 @@ std::vector<Act> acts(const std::string& folder) {
   return {
       {"A real all-reduce: 4 processes on this machine, through shared memory, every element "
        "checked",
-       {"bench", "all_reduce", "-n", "4", "-b", "8", "-e", "16M", "-f", "8", "--trace", real}},
+       {"bench", "all_reduce", "-n", "4", "-b", "8", "-e", "16M", "-f", "8", "--trace", real},
+       true},
       {"The same algorithm, simulated on 2 DGX-H100 nodes (16 GPUs, 8 x 400 Gbit/s NICs a node)",
        {"sim", "all_reduce", "--bytes", "8:1G:8", "--on", "dgx-h100", "--nodes", "2"}},
       {"One of its sizes again, with every step of every GPU written down",
        {"sim", "all_reduce", "--bytes", "64M", "--on", "dgx-h100", "--nodes", "2", "--trace",
-        simulated}},
+        simulated},
+       true},
       {"What the ranks of the real run did", {"trace", "info", real}},
-      {"The simulated run for a trace viewer", {"trace", "export", "--perfetto", simulated}},
+      {"The simulated run for a trace viewer", {"trace", "export", "--perfetto", simulated}, true},
   };
 }
 
-VerbResult run(const std::string& folder) {
+struct Arguments {
+  std::string folder = ".";
+  bool is_forced = false;
+};
+
+/// Every output at once, before anything runs: the last act writes beside what it reads.
+Status check_outputs(const Arguments& arguments) {
+  if (arguments.is_forced) return {};
+  for (const auto& [name, kind] : {std::pair{"demo-real.rtrace", ContentKind::Trace},
+                                   std::pair{"demo-sim.rtrace", ContentKind::Trace},
+                                   std::pair{"demo-sim.json", ContentKind::PerfettoJson}}) {
+    RINGSIDE_TRY(check_output(
+        {.option = "--dir", .path = arguments.folder + "/" + name, .kind = kind}, {}, false));
+  }
+  return {};
+}
+
+VerbResult run(const Arguments& arguments) {
+  const std::string& folder = arguments.folder;
+  RINGSIDE_TRY(check_outputs(arguments));
   int number = 0;
   for (const Act& act : acts(folder)) {
     fmt::print("\n{}. {}\n   $ ringside {}\n\n", ++number, act.title, fmt::join(act.words, " "));
     std::fflush(stdout);
-    const int status = run_words(act.words);
+    std::vector<std::string> words = act.words;
+    if (arguments.is_forced && act.writes) words.emplace_back("--force");
+    const int status = run_words(std::move(words));
     std::fflush(stdout);
     if (status != kFine) return status;
   }
@@ -61,14 +87,16 @@ VerbResult run(const std::string& folder) {
 }  // namespace
 
 Verb demo_verb() {
-  return {"demo",
-          "Show in half a minute what there is: a real run, a simulated one, their traces",
-          {"ringside demo", "ringside demo --dir /tmp"},
-          [](Options& app) {
-            auto folder = std::make_shared<std::string>(".");
-            app.add_option("--dir", *folder, "where the traces go")->capture_default_str();
-            return [folder] { return run(*folder); };
-          }};
+  return {
+      "demo",
+      "Show in half a minute what there is: a real run, a simulated one, their traces",
+      {"ringside demo", "ringside demo --dir /tmp"},
+      [](Options& app) {
+        auto arguments = std::make_shared<Arguments>();
+        app.add_option("--dir", arguments->folder, "where the traces go")->capture_default_str();
+        app.add_flag("--force", arguments->is_forced, "overwrite a file of another kind");
+        return [arguments] { return run(*arguments); };
+      }};
 }
 
 }  // namespace ringside::cli

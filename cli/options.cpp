@@ -183,6 +183,18 @@ Result<std::optional<int>> Options::parse(std::vector<std::string> words) {
   }
   std::vector<std::string> rest(verb + 1, words.end());
   if (*verb == "help") {
+    const Options* of = this;
+    for (const std::string& word : rest) {
+      if (of->below_.empty() && !is_option(word)) {
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("'{}' is one word too many for '{} help'", word, name_),
+                     fmt::format("see {} --help", of->name_)};
+      }
+      const auto next =
+          std::ranges::find(of->below_, word, [](const auto& one) { return one.first; });
+      if (next == of->below_.end()) break;
+      of = next->second.get();
+    }
     rest.emplace_back("--help");
     return parse(std::move(rest));
   }

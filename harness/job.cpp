@@ -14,7 +14,9 @@
 #include "base/env.h"
 #include "base/free_memory.h"
 #include "base/host_name.h"
+#include "base/output_file.h"
 #include "base/path_pattern.h"
+#include "engine/flight/dump_file.h"
 #include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap.h"
 #include "engine/runtime/call_faults.h"
@@ -63,6 +65,16 @@ void enter(const JobOptions& options, Rank rank, JobStage stage) {
   if (options.on_stage) options.on_stage(rank, stage);
 }
 
+/// Whether this rank's dump would replace a file that is no dump.
+/// errors  InvalidArgument: it would
+Status check_dump_path(const FlightSettings& flight, Rank rank, const JobOptions& options) {
+  if (flight.prefix.empty()) return {};
+  return check_output({.option = "dump",
+                       .path = dump_path(flight, to_int(rank)),
+                       .kind = flight.is_json ? ContentKind::OtherJson : ContentKind::Pickle},
+                      {}, options.overwrites_files);
+}
+
 /// What every rank does once it has found the others.
 Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& options,
                      const JobMain& main) {
@@ -76,6 +88,7 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
   if (!options.faults.faults.empty()) own.faults = &faults;
   RINGSIDE_TRY(FlightSettings flight, flight_settings());
   if (!options.dumps.empty()) flight.prefix = options.dumps + "/comm_lib_trace_rank_";
+  RINGSIDE_TRY(check_dump_path(flight, me, options));
   own.op_timeout = flight.op_timeout(own.op_timeout);
   FlightRecorder calls(std::move(flight), to_int(me));
   calls.dump_on_signal();

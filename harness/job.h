@@ -30,6 +30,7 @@ struct JobOptions {
   std::string trace_path;
   std::string command;  ///< noted in the trace
   std::string dumps;    ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
+  bool overwrites_files = false;  ///< whether a dump may replace a file that is no dump
   /// -n: the folder for rank_R.log, NCCL's lines of communicators and calls; empty, or where NCCL_DEBUG or NCCL_DEBUG_FILE are
   /// set: as these say
   std::string logs;

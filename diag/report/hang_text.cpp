@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/one_line.h"
 #include "base/wording.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/decide.h"
@@ -22,6 +23,12 @@ std::string folded(const std::vector<int>& ranks) {
   return ranks.empty() ? "nobody" : fold_ranks(ranks);
 }
 
+/// A name, a path or a line that comes from a file, as part of a line of the report.
+std::string shown(std::string text) {
+  std::replace(text.begin(), text.end(), '\t', ' ');
+  return one_line(text);
+}
+
 std::string headline(const Explanation& best) {
   std::string who;
   if (!best.culprits.empty()) {
@@ -29,21 +36,23 @@ std::string headline(const Explanation& best) {
   } else if (best.kind != Kind::NotAHang) {
     who = ": nobody in particular";
   }
-  const std::string where =
-      best.call.empty() || best.kind == Kind::NotAHang ? "" : fmt::format(", at {}", best.call);
+  const std::string where = best.call.empty() || best.kind == Kind::NotAHang
+                                ? ""
+                                : fmt::format(", at {}", shown(best.call));
   return fmt::format("{}{}{} (confidence {:.2f})\n", to_string(best.kind), who, where,
                      best.confidence);
 }
 
 std::string wrapped(const std::string& text) {
   constexpr int kWidth = 100;
-  return wrap(text, "  ", "  ", kWidth);
+  return wrap(shown(text), "  ", "  ", kWidth);
 }
 
 std::string stack_text(const Stack& stack) {
   std::string out;
   for (std::size_t i = 0; i < stack.size() && i < kFrames; ++i) {
-    out += fmt::format("    {} ({}:{})\n", stack[i].function, stack[i].file, stack[i].line);
+    out += fmt::format("    {} ({}:{})\n", shown(stack[i].function), shown(stack[i].file),
+                       stack[i].line);
   }
   return out;
 }
@@ -52,11 +61,12 @@ std::string evidence_text(const Evidence& one) {
   std::string where = one.file;
   if (one.record >= 0) where += fmt::format(" record {}", one.record);
   if (one.line > 0) where += fmt::format(":{}", one.line);
-  return fmt::format("  {}: {}\n", where, one.text.substr(0, 160));
+  return fmt::format("  {}: {}\n", shown(where), shown(one.text.substr(0, 160)));
 }
 
 std::string table_text(const Examination& all) {
-  const std::vector<Stand> rows = stands_of(all);
+  std::vector<Stand> rows = stands_of(all);
+  for (Stand& row : rows) row.call = shown(std::move(row.call));
   std::size_t ranks = 5;
   std::size_t call = 9;
   for (const Stand& row : rows) {
@@ -98,9 +108,11 @@ std::string read_text(const Examination& all) {
   }
   if (!lost.empty() && dumps > 0) out += fmt::format("  no dump of {}\n", ranks_text(lost));
   for (const RankDump& dump : all.dumps) {
-    if (dump.torn_at) out += fmt::format("  {}: ends in the middle of a record\n", dump.path);
+    if (dump.torn_at)
+      out += fmt::format("  {}: ends in the middle of a record\n", shown(dump.path));
   }
-  for (const BadFile& bad : all.bad) out += fmt::format("  left out: {}\n", bad.error.message);
+  for (const BadFile& bad : all.bad)
+    out += fmt::format("  left out: {}\n", shown(bad.error.message));
   return out;
 }
 
@@ -189,10 +201,6 @@ std::string report_text(const Examination& all) {
   for (const std::string& one : missing) out += wrapped("- " + one);
   out += read_text(all);
   out += fmt::format("  what {0} means: ringside hang --about {0}\n", to_string(best.kind));
-  // Names come from files: none of them may steer a terminal.
-  std::replace_if(
-      out.begin(), out.end(), [](unsigned char c) { return c != '\n' && (c < ' ' || c == 127); },
-      ' ');
   return out;
 }
 

@@ -47,13 +47,15 @@ TEST(NearestWord, OtherProgramsWordsHaveTheirMeaning) {
   for (const std::string_view word : {"float16", "fp16", "f16", "FP16"}) {
     EXPECT_EQ(nearest_word(word, kTypes), "half") << word;
   }
-  for (const std::string_view word : {"bf16", "BF16"}) {
+  for (const std::string_view word : {"bf16", "BF16", "bfloat"}) {
     EXPECT_EQ(nearest_word(word, kTypes), "bfloat16") << word;
   }
   for (const std::string_view word : {"float32", "fp32", "f32"}) {
     EXPECT_EQ(nearest_word(word, kTypes), "float") << word;
   }
   EXPECT_EQ(nearest_word("float64", kTypes), "double");
+  EXPECT_EQ(nearest_word("fp8", kTypes), "f8e4m3");
+  EXPECT_EQ(nearest_word("fp8_e5m2", kTypes), "f8e5m2");
   constexpr std::array<std::string_view, 2> kOthers{"bfloat16", "int8"};
   EXPECT_EQ(nearest_word("float16", kOthers), "bfloat16") << "where nothing is called half";
 }

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "base/fd.h"
+#include "base/temporary.h"
 #include "tests/cli/program.h"
 
 namespace ringside {
@@ -52,6 +54,24 @@ TEST(FaultOptions, WhatCannotBeMeantIsBadUsageWithTheMend) {
   EXPECT_EQ(bench({"--fault-plan", "/is/not/there"}).status, 2);
   EXPECT_EQ(bench({"--status", "0"}).status, 2);
   EXPECT_EQ(bench({"--dumps", "/dev/null/folder"}).status, 2);
+}
+
+TEST(FaultOptions, AFileThatIsNoDumpIsNotReplacedByOne) {
+  const TemporaryFolder folder = TemporaryFolder::make("test").value();
+  const std::string notes = folder.path() + "/comm_lib_trace_rank_1";
+  std::ofstream(notes) << "what I wrote down\n";
+  const auto run = [&](std::vector<std::string> more) {
+    std::vector<std::string> words{"--fault", "stall:rank=2,call=9", "--dumps", folder.path()};
+    words.insert(words.end(), more.begin(), more.end());
+    return bench(words);
+  };
+  const Outcome refused = run({});
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_NE(refused.err.find("holds other text, not a pickle"), std::string::npos) << refused.err;
+  EXPECT_EQ(*read_file(notes), "what I wrote down\n");
+  EXPECT_EQ(run({"--force"}).status, 3);
+  EXPECT_NE(*read_file(notes), "what I wrote down\n");
+  EXPECT_EQ(run({}).status, 3) << "dumps of an earlier run are replaced";
 }
 
 Outcome sim(std::vector<std::string> more) {

@@ -124,6 +124,15 @@ TEST_F(Outputs, OfEveryVerbReplaceOnlyTheirOwnKind) {
   }
 }
 
+TEST_F(Outputs, OfTheDemoAreCheckedBeforeItsFirstStep) {
+  std::ofstream("demo-sim.json") << "notes\n";
+  const Outcome refused = run_program({"demo"});
+  EXPECT_EQ(refused.status, 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("demo-sim.json: this file holds other text"));
+  EXPECT_EQ(refused.out, "");
+  EXPECT_EQ(*read_file("demo-sim.json"), "notes\n");
+}
+
 // The order of the two files is easily mistaken.
 TEST_F(Outputs, ATraceIsNoPageToBeWritten) {
   make_trace();

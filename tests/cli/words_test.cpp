@@ -133,6 +133,9 @@ TEST(Words, HelpOfAVerbIsThatOfItsOption) {
   const Outcome below = run_program({"help", "trace", "inof"});
   EXPECT_EQ(below.status, 2);
   EXPECT_THAT(below.err, HasSubstr("did you mean 'info'?"));
+  const Outcome more = run_program({"help", "sim", "demo"});
+  EXPECT_EQ(more.status, 2);
+  EXPECT_THAT(more.err, HasSubstr("'demo' is one word too many for 'ringside help'"));
 }
 
 TEST(Words, AVerbWithVerbsOfItsOwnNamesThem) {

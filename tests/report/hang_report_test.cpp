@@ -75,8 +75,10 @@ TEST(HangReport, RanksOfWhichNothingTellsAreNoRows) {
 }
 
 TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {
-  const std::string text = report_text(rank_2_is_missing("a\x1b[31mred"));
+  const std::string text = report_text(rank_2_is_missing("a\x1b[31mred\nnot_a_hang\x9b"));
   EXPECT_THAT(text, Not(HasSubstr("\x1b")));
+  EXPECT_THAT(text, Not(HasSubstr("\nnot_a_hang")));
+  EXPECT_THAT(text, HasSubstr("red\\x0anot_a_hang\\x9b"));
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
