@@ -48,7 +48,7 @@ TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {
   EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were left out";
   EXPECT_EQ(all[0].op, Op::Broadcast);
   EXPECT_THAT(all[1].pids, ElementsAre(14));
-  EXPECT_EQ(all[1].doing, Doing::ReadsData) << "the queue above says nothing by itself";
+  EXPECT_EQ(all[1].activity, Activity::Data) << "the queue above says nothing by itself";
   EXPECT_EQ(all[1].line, 9);
 }
 
@@ -80,7 +80,7 @@ TEST(ProcessStacks, WithoutHeadsABlankLinePartsOneFromTheNext) {
       "all_reduce (distributed_c10d.py:1)\nmain (t.py:2)\n\nsave (torch/serialization.py:3)\nmain "
       "(t.py:4)\n");
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[1].doing, Doing::Saves);
+  EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
 TEST(ProcessStacks, OfAProcessWithManyThreadsTheMainOneCounts) {
@@ -89,7 +89,7 @@ TEST(ProcessStacks, OfAProcessWithManyThreadsTheMainOneCounts) {
       "(distributed_c10d.py:1)\nThread 8 "
       "(idle): \"Thread-1\"\n    save (torch/serialization.py:3)\n");
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].doing, Doing::Communicates);
+  EXPECT_EQ(all[0].activity, Activity::Collective);
 }
 
 TEST(ProcessStacks, ACollectiveInsideASaveIsWaitingAndASaveIsNot) {
@@ -98,8 +98,8 @@ TEST(ProcessStacks, ACollectiveInsideASaveIsWaitingAndASaveIsNot) {
       "(t.py:2)\nrank 1:\nwrite "
       "(io.py:1)\nsave_checkpoint (t.py:2)\n");
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_TRUE(is_waiting(all[0].doing));
-  EXPECT_EQ(all[1].doing, Doing::Saves);
+  EXPECT_TRUE(is_waiting_for_ranks(all[0].activity));
+  EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
 // Lines of logs have ranks as well; they are no heads, and name nobody's stack.
@@ -129,9 +129,9 @@ TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
   ASSERT_EQ(all.size(), 3U);
   EXPECT_THAT(all[0].ranks, ElementsAre(0, 1, 2));
   EXPECT_EQ(all[0].frames.size(), 3U);
-  EXPECT_EQ(all[0].doing, Doing::Communicates);
+  EXPECT_EQ(all[0].activity, Activity::Collective);
   EXPECT_THAT(all[1].ranks, ElementsAre(3));
-  EXPECT_EQ(all[1].doing, Doing::Loads);
+  EXPECT_EQ(all[1].activity, Activity::Load);
   EXPECT_THAT(all[2].ranks, IsEmpty());
   EXPECT_THAT(all[2].pids, ElementsAre(40417));
   EXPECT_EQ(all[2].host, "worker2");
@@ -178,7 +178,7 @@ TEST(ProcessStacks, ALockThatNothingExplainsIsNoWork) {
       "rank 0:\n  File \"/usr/lib/python3.11/threading.py\", line 320 in wait\n"
       "  File \"/app/train.py\", line 9 in main\n");
   ASSERT_EQ(all.size(), 1U);
-  EXPECT_EQ(all[0].doing, Doing::HoldsLock);
+  EXPECT_EQ(all[0].activity, Activity::Lock);
 }
 
 }  // namespace

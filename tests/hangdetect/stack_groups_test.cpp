@@ -72,11 +72,11 @@ TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
     std::vector<ProcessStack> stacks(1);
     stacks[0].frames = {{"evaluate", "train.py", 164}, {"main", "train.py", 229}};
     source.tell(stacks);
-    return stacks[0].doing;
+    return stacks[0].activity;
   };
-  EXPECT_EQ(doing("164      total += loss.item()", "229:  evaluate(model)"), Doing::WaitsForGpu);
-  EXPECT_EQ(doing("164      total += price", "229:  evaluate(model)"), Doing::Works);
-  EXPECT_EQ(doing("164      total += loss.item()", "229:  validate(model)"), Doing::Works)
+  EXPECT_EQ(doing("164      total += loss.item()", "229:  evaluate(model)"), Activity::GpuWait);
+  EXPECT_EQ(doing("164      total += price", "229:  evaluate(model)"), Activity::Compute);
+  EXPECT_EQ(doing("164      total += loss.item()", "229:  validate(model)"), Activity::Compute)
       << "the source is of another file";
 }
 
@@ -87,7 +87,7 @@ TEST(ProcessStacks, TheOthersInBracketsStandAtOnePlaceAndWaitForTheirGpus) {
       "paste.txt");
   ASSERT_EQ(stacks.size(), 2U);
   EXPECT_THAT(stacks[1].ranks, ElementsAre(1, 2, 3));
-  EXPECT_EQ(stacks[1].doing, Doing::WaitsForGpu);
+  EXPECT_EQ(stacks[1].activity, Activity::GpuWait);
 }
 
 TEST(ProcessStacks, AStackThatIsNotRepeatedIsThatOfWhomItNames) {
@@ -97,7 +97,7 @@ TEST(ProcessStacks, AStackThatIsNotRepeatedIsThatOfWhomItNames) {
       "paste.txt");
   ASSERT_EQ(stacks.size(), 3U);
   EXPECT_THAT(stacks[1].ranks, ElementsAre(1));
-  EXPECT_EQ(stacks[1].doing, Doing::Communicates);
+  EXPECT_EQ(stacks[1].activity, Activity::Collective);
   EXPECT_EQ(stacks[2].count, 1) << "four is how many GPUs the job has";
 }
 

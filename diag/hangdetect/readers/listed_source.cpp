@@ -46,14 +46,14 @@ std::string_view ListedSource::at(std::int64_t line) const {
 void ListedSource::tell(std::vector<ProcessStack>& stacks) const {
   if (lines_.empty()) return;
   for (ProcessStack& stack : stacks) {
-    if (stack.doing != Doing::Works || stack.frames.empty()) continue;
+    if (stack.activity != Activity::Compute || stack.frames.empty()) continue;
     // Each listed line below must call the function above: else the source is another file's.
     bool fits = true;
     for (std::size_t i = 1; i < stack.frames.size() && fits; ++i) {
       const std::string_view code = at(stack.frames[i].line);
       fits = code.empty() || code.find(stack.frames[i - 1].function) != std::string_view::npos;
     }
-    if (fits && awaits_gpu(at(stack.frames.front().line))) stack.doing = Doing::WaitsForGpu;
+    if (fits && awaits_gpu(at(stack.frames.front().line))) stack.activity = Activity::GpuWait;
   }
 }
 

@@ -15,7 +15,6 @@
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/stack_heads.h"
-#include "diag/hangdetect/readers/stack_words.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/frame_line.h"
 #include "diag/logparse/torch_lines.h"
@@ -41,6 +40,36 @@ struct Thread {
   int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame
   std::string beside;  ///< what stands beside its frames, and locals that count something
 };
+
+/// What the stack does: its innermost frame that has a row decides (diag/facts/frames.h), so that a save that waits in a
+/// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `telling` and `op`.
+void classify(ProcessStack& stack) {
+  stack.activity = Activity::Compute;
+  stack.telling = 0;
+  for (std::size_t i = 0; i < stack.frames.size(); ++i) {
+    const facts::FrameRow* row = facts::frame_row(stack.frames[i].function, stack.frames[i].file);
+    if (row == nullptr) continue;
+    stack.activity = row->activity;
+    stack.telling = i;
+    break;
+  }
+  // A lock of Python's that nothing further out explains.
+  if (stack.frames.empty()) return;
+  const Frame& inner = stack.frames.front();
+  const bool is_lock = inner.file.ends_with("threading.py") &&
+                       (inner.function == "wait" || inner.function == "acquire" ||
+                        inner.function == "_wait_for_tstate_lock");
+  if (is_lock && stack.activity == Activity::Compute) stack.activity = Activity::Lock;
+  // The call stands in the frame itself or in one of the wrappers around it.
+  if (stack.activity != Activity::GpuWait && stack.activity != Activity::Collective) return;
+  for (std::size_t i = stack.telling; i < std::min(stack.telling + 4, stack.frames.size()); ++i) {
+    if (op_of(stack.frames[i].function) == Op::Other) continue;
+    stack.op = op_of(stack.frames[i].function);
+    stack.activity = Activity::Collective;
+    stack.telling = i;
+    return;
+  }
+}
 
 /// The lines of one text, one after another.
 class Reader {
@@ -254,7 +283,7 @@ class Reader {
     close();
     ProcessStack stack;
     stack.frames.push_back({line.text, "", 0});
-    stack.doing = is_op ? Doing::Communicates : Doing::Works;
+    stack.activity = is_op ? Activity::Collective : Activity::Compute;
     stack.op = op_of(line.text);
     place_stack(std::move(stack), line.number, 1);
     return true;
@@ -368,42 +397,6 @@ class Reader {
 
 }  // namespace
 
-std::string_view to_string(Doing doing) {
-  switch (doing) {
-    case Doing::Communicates:
-      return "waits in communication";
-    case Doing::WaitsForGpu:
-      return "waits for its GPU";
-    case Doing::MakesGroup:
-      return "makes a group, or waits at the store";
-    case Doing::ReadsData:
-      return "waits for data";
-    case Doing::Saves:
-      return "saves a checkpoint";
-    case Doing::Loads:
-      return "loads";
-    case Doing::Compiles:
-      return "compiles";
-    case Doing::HoldsLock:
-      return "waits for a lock";
-    case Doing::Collects:
-      return "frees memory";
-    case Doing::Talks:
-      return "talks to a server";
-    case Doing::Debugs:
-      return "stands in a debugger";
-    case Doing::Leaves:
-      return "leaves the program";
-    case Doing::Works:
-      break;
-  }
-  return "works";
-}
-
-bool is_waiting(Doing doing) {
-  return doing == Doing::Communicates || doing == Doing::WaitsForGpu || doing == Doing::MakesGroup;
-}
-
 std::string ProcessStack::place() const {
   if (telling >= frames.size()) return {};
   const Frame& frame = frames[telling];
@@ -433,7 +426,7 @@ std::string ProcessStack::who() const {
 
 std::string ProcessStack::text() const {
   const bool is_one = count == 1;
-  return fmt::format("{} {} in {}: {}", who(), is_one ? "is" : "are", place(), to_string(doing));
+  return fmt::format("{} {} in {}: {}", who(), is_one ? "is" : "are", place(), describe(activity));
 }
 
 std::vector<ProcessStack> read_process_stacks(const std::vector<PasteLine>& lines,

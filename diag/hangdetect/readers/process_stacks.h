@@ -5,33 +5,13 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/facts/frames.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/paste_text.h"
 
 namespace ringside::hang {
 
-/// What a process does, as its main thread's stack shows it.
-enum class Doing : std::uint8_t {
-  Communicates,  ///< inside a collective, a send or a receive
-  WaitsForGpu,   ///< for a kernel, which may be a collective
-  MakesGroup,    ///< a group or communicator is being made, or a store is asked
-  ReadsData,     ///< a data loader, a queue, a file
-  Saves,         ///< a checkpoint
-  Loads,         ///< weights, a download
-  Compiles,      ///< kernels or extensions
-  HoldsLock,     ///< waits for a lock, a file lock, Python's
-  Collects,      ///< garbage, the allocator
-  Talks,         ///< to a server that is no rank: an experiment tracker, a store of objects
-  Debugs,        ///< stands in a debugger or asks for input
-  Leaves,        ///< the interpreter ends
-  Works,         ///< anything else
-};
-
-/// `saves a checkpoint`; `waits in a collective`
-std::string_view to_string(Doing doing);
-
-/// Whether it waits for others: nobody is late for being there.
-bool is_waiting(Doing doing);
+using facts::Activity;
 
 /// Where a rank runs, as far as the text says it.
 struct ProcessPlace {
@@ -48,7 +28,7 @@ struct ProcessStack {
   int local_rank = -1;
   int count = 1;  ///< processes that stand here, >= ranks and pids named
   Stack frames;   ///< innermost first
-  Doing doing = Doing::Works;
+  Activity activity = Activity::Compute;
   std::size_t telling = 0;  ///< index of the frame that shows what it does
   int peer = -1;  ///< of a send or receive, whom it is with, of a broadcast its root; -1: not told
   std::string beside;  ///< what somebody wrote beside its frames, in small letters: `# layer 11`

@@ -25,12 +25,12 @@ void name_by_file(const std::string& path, std::vector<ProcessStack>& stacks) {
 
 void note_stack(const ProcessStack& stack, RankNotes& notes) {
   notes.has_stack = true;
-  notes.is_in_group_creation = stack.doing == Doing::MakesGroup;
-  notes.is_busy = !is_waiting(stack.doing);
+  notes.is_in_group_creation = stack.activity == Activity::GroupCreation;
+  notes.is_busy = !is_waiting_for_ranks(stack.activity);
   if (notes.is_busy) {
-    notes.busy_with = stack.doing == Doing::Works
+    notes.busy_with = stack.activity == Activity::Compute
                           ? stack.place()
-                          : stack.place() + ": it " + std::string(to_string(stack.doing));
+                          : stack.place() + ": it " + std::string(describe(stack.activity));
   }
 }
 

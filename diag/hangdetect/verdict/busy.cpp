@@ -38,13 +38,13 @@ std::vector<int> few_silent(const Scene& scene) {
 std::vector<Busy> busy_stacks(const Scene& scene) {
   std::vector<Busy> found;
   for (const ProcessStack& stack : scene.logs.stacks) {
-    if (is_waiting(stack.doing) || stack.count != 1) continue;
+    if (is_waiting_for_ranks(stack.activity) || stack.count != 1) continue;
     // Whose it is must be known, or what it does: a function of the program's own may wait for the GPU.
-    if (stack.ranks.empty() && stack.doing == Doing::Works) continue;
+    if (stack.ranks.empty() && stack.activity == Activity::Compute) continue;
     Busy one;
     if (!stack.ranks.empty()) one.subject.rank = stack.ranks.front();
     one.source = {.file = stack.file, .line = stack.line, .text = stack.text()};
-    one.activity = stack.doing == Doing::Leaves ? Activity::Exit : Activity::Unknown;
+    one.activity = stack.activity == Activity::Exit ? Activity::Exit : Activity::Unknown;
     one.what = "was in " + stack.place();
     found.push_back(std::move(one));
   }

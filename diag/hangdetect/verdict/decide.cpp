@@ -245,8 +245,9 @@ bool Scene::spans_hosts() const {
 
 bool Scene::is_hang_reported() const {
   return logs.timeouts > 0 || logs.run.waits > 0 || logs.run.claims > 0 ||
-         std::ranges::any_of(logs.stacks,
-                             [](const ProcessStack& one) { return is_waiting(one.doing); });
+         std::ranges::any_of(logs.stacks, [](const ProcessStack& one) {
+           return is_waiting_for_ranks(one.activity);
+         });
 }
 
 bool is_world_known(const Job& job, const LogFacts& logs) {

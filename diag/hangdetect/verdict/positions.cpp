@@ -299,7 +299,8 @@ void add_last_lines(const Scene& scene, Explanations& out) {
 
 /// Not one that computes, or compiles: it is stuck, or does what others do not.
 bool is_still(const Position& one) {
-  return one.doing != Doing::Works && one.doing != Doing::Compiles && one.doing != Doing::Collects;
+  return one.activity != Activity::Compute && one.activity != Activity::Compile &&
+         one.activity != Activity::GarbageCollection;
 }
 
 /// Few processes are outside of communication while the others wait in it.
@@ -357,7 +358,7 @@ Explanation apart(const std::vector<Camp>& camps) {
   for (const Camp& camp : camps) {
     if (&camp != camps.data()) rest += camp.count;
     has_transfers = has_transfers || std::ranges::any_of(camp.positions, [](const Position* one) {
-                      return one->is_transfer || one->doing == Doing::MakesGroup;
+                      return one->is_transfer || one->activity == Activity::GroupCreation;
                     });
   }
   Explanation out;
@@ -385,7 +386,7 @@ void add_stacks(const Scene& scene, Explanations& out) {
   Positions busy, waiting;
   for (const ProcessStack& stack : scene.logs.stacks) {
     Position one = position_of(stack);
-    (is_waiting(stack.doing) ? waiting : busy).push_back(std::move(one));
+    (is_waiting_for_ranks(stack.activity) ? waiting : busy).push_back(std::move(one));
   }
   const int few = count_of(busy);
   const int most = count_of(waiting);

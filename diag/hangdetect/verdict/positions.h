@@ -18,7 +18,7 @@ struct Position {
   std::vector<int> ranks;
   int count = 1;    ///< processes, >= ranks named
   std::string who;  ///< as the source names it, where no rank is known
-  Doing doing = Doing::Communicates;
+  Activity activity = Activity::Collective;
   bool is_transfer = false;
   std::string op, shape, dtype, root;  ///< empty: not shown
   std::int64_t sequence = -1;          ///< -1: not shown

@@ -133,7 +133,7 @@ StackHalf half_of_function(std::string_view function) {
 /// A stage's own function says more than the call within it.
 StackHalf half_of(const ProcessStack& stack) {
   StackHalf half;
-  if (stack.doing != Doing::Communicates) return half;
+  if (stack.activity != Activity::Collective) return half;
   for (const Frame& frame : stack.frames) {
     const StackHalf own = half_of_function(frame.function);
     if (own.is_known && (!half.is_known || own.stage != 0)) half = own;
@@ -153,7 +153,7 @@ struct Waits {
 std::optional<Waits> read_waits(const LogFacts& logs) {
   Waits waits;
   for (const ProcessStack& stack : logs.stacks) {
-    if (!is_waiting(stack.doing) || static_cast<int>(stack.ranks.size()) < stack.count)
+    if (!is_waiting_for_ranks(stack.activity) || static_cast<int>(stack.ranks.size()) < stack.count)
       return std::nullopt;
     for (const int rank : stack.ranks) {
       std::vector<int> group = group_beside(stack);
@@ -232,13 +232,13 @@ Position position_of(const ProcessStack& stack) {
   one.ranks = stack.ranks;
   one.count = stack.count;
   one.who = stack.who();
-  one.doing = stack.doing;
+  one.activity = stack.activity;
   one.is_transfer = stack.op == Op::Send || stack.op == Op::Recv || stack.op == Op::Coalesced;
   one.op = to_string(stack.op);
   if (stack.op == Op::Broadcast && stack.peer >= 0) one.root = std::to_string(stack.peer);
   one.peer = stack.peer;
   one.place = place_of(stack);
-  one.text = fmt::format("{}: {}", stack.place(), to_string(stack.doing));
+  one.text = fmt::format("{}: {}", stack.place(), describe(stack.activity));
   one.stack = stack.frames;
   one.evidence = {stack.file, -1, stack.line, stack.text()};
   return one;
@@ -302,7 +302,7 @@ std::optional<std::string> number_that_differs(const LogFacts& logs) {
   std::map<std::string, std::set<std::int64_t>> values;
   std::map<std::string, std::size_t> stacks_with;
   for (const ProcessStack& stack : logs.stacks) {
-    if (!is_waiting(stack.doing)) return std::nullopt;
+    if (!is_waiting_for_ranks(stack.activity)) return std::nullopt;
     for (const auto& [name, number] : numbers_beside(stack.beside)) {
       if (!counts_calls(name)) continue;
       values[name].insert(number);
