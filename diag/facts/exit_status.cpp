@@ -66,6 +66,7 @@ std::optional<ExitStatus> status_of_words(std::string_view words) {
   if (small.find("out of memory") != std::string::npos ||
       small.find("oomkilled") != std::string::npos)
     return ExitStatus{DeathCause::HostMemory, 9};
+  if (small.find("node fail") != std::string::npos) return ExitStatus{DeathCause::NodeFailure, 0};
   // torch.multiprocessing: the traceback of the process follows.
   if (small.find("the following error") != std::string::npos)
     return ExitStatus{DeathCause::Exception, 1};

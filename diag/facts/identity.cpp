@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "diag/job/process_ranks.h"
+#include "diag/job/job_words.h"
 
 namespace ringside::facts {
 namespace {
@@ -20,6 +20,10 @@ std::int64_t bus_of(const std::string& device) {
 /// What the sources state of who is who.
 class Identities {
  public:
+  explicit Identities(job::ProcessRanks known) : processes_(std::move(known)) {}
+
+  [[nodiscard]] const job::ProcessRanks& processes() const { return processes_; }
+
   void learn(const Facts& facts) {
     learn_communicators(facts.members);
     each_list(facts, [&](const auto& list) {
@@ -41,7 +45,7 @@ class Identities {
     }
     if (subject.rank < 0 && !subject.process.empty()) {
       const auto found = names_.find(subject.process);
-      if (found != names_.end()) subject.rank = found->second;
+      subject.rank = found != names_.end() ? found->second : number_of_worker(subject.process);
     }
     if (subject.rank < 0 && subject.group_rank >= 0) {
       const auto found = places_.find({subject.group, subject.group_rank});
@@ -57,6 +61,16 @@ class Identities {
   }
 
  private:
+  /// `2` of `VllmWorker-2`, `Worker_TP2`: servers number the workers of a group from 0, and a group is most often the job.
+  static int number_of_worker(const std::string& process) {
+    const std::size_t digits = process.find_last_not_of("0123456789") + 1;
+    if (process.find("Worker") == std::string::npos || digits == process.size()) return -1;
+    int number = -1;
+    const auto [end, error] =
+        std::from_chars(process.data() + digits, process.data() + process.size(), number);
+    return error == std::errc() ? number : -1;
+  }
+
   /// The place in the largest communicator of a process is the rank in the job, if no process has a larger one.
   void learn_communicators(const std::vector<Member>& members) {
     std::int64_t largest = 0;
@@ -131,13 +145,17 @@ void name_groups(std::vector<Call>& calls) {
 
 }  // namespace
 
-void resolve_ranks(Facts& facts) {
-  Identities identities;
+job::ProcessRanks resolve_ranks(Facts& facts, job::ProcessRanks known) {
+  Identities identities(std::move(known));
   identities.learn(facts);
   each_list(facts, [&](auto& list) {
     for (auto& fact : list) identities.resolve(fact.subject);
   });
+  for (Died& death : facts.deaths) {
+    if (death.subject.rank < 0) death.subject.rank = job::rank_in_process_name(death.program);
+  }
   name_groups(facts.calls);
+  return identities.processes();
 }
 
 }  // namespace ringside::facts

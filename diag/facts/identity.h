@@ -1,6 +1,7 @@
 #pragma once
 
 #include "diag/facts/facts.h"
+#include "diag/job/process_ranks.h"
 
 namespace ringside::facts {
 
@@ -8,6 +9,9 @@ namespace ringside::facts {
 /// to a rank, a GPU's bus id, the launcher's name for a process, a place in the group of the whole job.
 ///
 /// A rank that two sources give to one identity stays unknown: an innocent rank is worse than none.
-void resolve_ranks(Facts& facts);
+///
+/// known    which processes and GPUs are which ranks, by other sources
+/// returns  those and what the facts state of processes
+job::ProcessRanks resolve_ranks(Facts& facts, job::ProcessRanks known = {});
 
 }  // namespace ringside::facts

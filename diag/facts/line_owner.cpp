@@ -16,6 +16,16 @@ int number_before(std::string_view line) {
   return logs::is_digit(cursor.peek()) && cursor.number(number) && cursor.eat(':') ? number : -1;
 }
 
+/// `trainer-2` of a row of kubectl: `trainer-2   0/1   OOMKilled   2   20m`.  returns  empty: the line is none
+std::string_view pod_of_row(std::string_view line) {
+  const std::string_view name = line.substr(0, line.find(' '));
+  const std::string_view rest = logs::trimmed_left(line.substr(name.size()));
+  const bool is_row = name.find('-') != std::string_view::npos && logs::is_letter(name.front()) &&
+                      rest.size() > 3 && logs::is_digit(rest[0]) && rest[1] == '/' &&
+                      logs::is_digit(rest[2]) && rest[3] == ' ';
+  return is_row ? name : std::string_view();
+}
+
 }  // namespace
 
 std::string torch_group_name(std::string_view guid, std::string_view description, int number) {
@@ -32,6 +42,7 @@ Subject owner_of(const logs::Record& record, const logs::Speaker& speaker) {
   subject.local_rank = speaker.local_rank;
   subject.rank = speaker.launcher_rank;
   subject.label = number_before(record.line);
+  subject.process = pod_of_row(record.text());
   if (subject.label == subject.rank) subject.rank = -1;
   if (record.level != logs::Level::None) return subject;
   logs::TorchPrefix torch = logs::torch_prefix(record);

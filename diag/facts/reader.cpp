@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "base/text.h"
 #include "diag/facts/identity.h"
@@ -117,6 +118,13 @@ bool reports_others(std::string_view program) {
   });
 }
 
+/// Who states what the lines of a program state.
+Reporter reporter_of(std::string_view program) {
+  if (program == "torchrun" || program == "mpi" || program == "deepspeed" || program == "ray")
+    return Reporter::Launcher;
+  return program == "slurm" ? Reporter::Scheduler : Reporter::Process;
+}
+
 /// A field that the fact is made for is not in the line.
 bool lacks_need(const Spec::Part& part, const FieldValue& value_of) {
   return std::any_of(part.assignments.begin(), part.assignments.end(),
@@ -158,6 +166,16 @@ constexpr std::string_view kPerson = "person";
 /// A line without a prefix of a program, a launcher or a logger, as people write it.
 bool is_plain(const Record& record) {
   return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
+}
+
+/// The fact names a process, a rank or a host.
+bool is_named(AnyFact& fact) {
+  const Subject& subject = base_of(fact).subject;
+  const auto* death = std::get_if<Died>(&fact);
+  return subject.rank >= 0 || subject.local_rank >= 0 || subject.pid >= 0 ||
+         !subject.host.empty() || !subject.process.empty() ||
+         std::holds_alternative<Member>(fact) || std::holds_alternative<Mismatch>(fact) ||
+         (death != nullptr && !death->ranks.empty());
 }
 
 /// Whom the spec names; else the owner of the line. A launcher on a host reports processes of that host.
@@ -304,8 +322,10 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       is_reported = true;
       base.subject = Subject();
       base.subject.host = owner.host;
+      base.subject.process = owner.process;
     }
     base.basis = is_reported ? Basis::Reported : Basis::Observed;
+    base.reporter = reporter_of(by.program);
     base.row = by.id;
     for (const Spec::Assignment& one : part.assignments) {
       if (one.field == "needs") continue;
@@ -314,6 +334,11 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       is_void = is_void || (one.field == "exit" && result == SetResult::BadValue);
     }
     if (is_void) continue;
+    // The line has none of the names that the row looks for: a program's line is about itself.
+    if (is_reported && !reports_others(by.program) && !is_named(fact)) {
+      base.subject = owner;
+      base.basis = Basis::Observed;
+    }
     inherit_group(fact);
     if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
       if (warning->id.empty()) warning->id = by.id;
@@ -380,7 +405,7 @@ void FactReader::add(AnyFact fact, const Record& record) {
   }
 }
 
-void settle(Facts& facts, const WhereFunction& where) {
+job::ProcessRanks settle(Facts& facts, const WhereFunction& where, job::ProcessRanks known) {
   const auto name = [&](auto& list) {
     for (auto& fact : list) {
       if (fact.source.file.empty())
@@ -388,7 +413,7 @@ void settle(Facts& facts, const WhereFunction& where) {
     }
   };
   each_list(facts, name);
-  resolve_ranks(facts);
+  return resolve_ranks(facts, std::move(known));
 }
 
 void append(Facts& facts, Facts&& more) {

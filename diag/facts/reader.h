@@ -12,6 +12,7 @@
 #include "diag/facts/facts.h"
 #include "diag/facts/schema.h"
 #include "diag/facts/spec.h"
+#include "diag/job/process_ranks.h"
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
@@ -67,8 +68,8 @@ class FactReader {
 /// File and line of a place in the logs.
 using WhereFunction = std::function<std::pair<std::string, std::int64_t>(logs::Place)>;
 
-/// Names the files and lines of all facts, and the ranks of their subjects (identity.h). Call once, at the end.
-void settle(Facts& facts, const WhereFunction& where);
+/// Names the files and lines of all facts, and the ranks of their subjects, as resolve_ranks() does. Call once, at the end.
+job::ProcessRanks settle(Facts& facts, const WhereFunction& where, job::ProcessRanks known = {});
 
 /// Appends what a later part of the input says.
 void append(Facts& facts, Facts&& more);

@@ -75,6 +75,22 @@ Warning warning_of(const logs::Xid& xid, const Subject& owner, const logs::Recor
   return warning;
 }
 
+/// A fault of a GPU ends the process that runs on it; one of an NVSwitch is of no GPU.
+void add_xid(const logs::Xid& xid, const Subject& owner, const logs::Record& record,
+             std::vector<AnyFact>& facts) {
+  Warning warning = warning_of(xid, owner, record);
+  if (warning.severity == Severity::Error && !xid.is_switch) {
+    Died death;
+    death.subject = warning.subject;
+    death.basis = Basis::Reported;
+    death.cause = DeathCause::GpuFault;
+    death.code = xid.code;
+    death.reason = "Xid " + warning.code + ": " + warning.meaning;
+    facts.emplace_back(std::move(death));
+  }
+  facts.emplace_back(std::move(warning));
+}
+
 Capability capability(const Subject& owner, std::string_view name, std::string_view value) {
   Capability fact;
   fact.subject = owner;
@@ -147,7 +163,7 @@ void facts_of_record(const logs::Record& record, const Subject& owner,
       break;
     }
     case RecordKind::Xid:
-      facts.emplace_back(warning_of(record.as<logs::Xid>(), owner, record));
+      add_xid(record.as<logs::Xid>(), owner, record, facts);
       break;
     case RecordKind::BenchmarkAverage:
       add_average(record.as<logs::BenchmarkAverage>(), owner, facts);

@@ -128,6 +128,10 @@ std::vector<bool> told_ranks(const Examination& all) {
     }
   };
   for (const LogStatement& one : all.facts.statements) tell(one.ranks);
+  for (const facts::Died& one : all.facts.facts.deaths) {
+    tell(one.ranks);
+    tell({one.subject.rank});
+  }
   for (const ProcessStack& one : all.facts.stacks) tell(one.ranks);
   for (const auto& [rank, notes] : all.facts.notes) tell({rank});
   for (std::size_t rank = 0; rank < world; ++rank)

@@ -30,14 +30,18 @@ class Sink : public logs::RecordSink {
   FactReader& reader_;
 };
 
-/// The facts of a line that one row emits, as text.
-std::string facts_in(std::string_view line, std::string_view id) {
+/// The facts of a line that one row emits, as text. Lines that it goes on from stand before it.
+std::string facts_in(std::string_view lines, std::string_view id) {
   Facts facts;
   FactReader reader(facts);
   Sink sink(reader);
   logs::LineParser parser(sink);
   parser.begin(0, 0, "sample.log");
-  parser.parse(line, 0, false, false);
+  for (std::uint32_t number = 0; !lines.empty(); ++number) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    parser.parse(line, number, false, false);
+    lines.remove_prefix(std::min(line.size() + 1, lines.size()));
+  }
   parser.finish();
   std::string text;
   each_list(facts, [&](const auto& list) {

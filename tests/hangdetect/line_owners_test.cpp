@@ -1,5 +1,4 @@
-#include "diag/hangdetect/readers/line_owners.h"
-
+#include "diag/hangdetect/readers/log_facts.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -16,8 +16,6 @@
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/comm_starts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
-#include "diag/hangdetect/readers/end_lines.h"
-#include "diag/hangdetect/readers/line_owners.h"
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/network_lines.h"
@@ -25,15 +23,12 @@
 #include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
-#include "diag/hangdetect/readers/place_words.h"
 #include "diag/hangdetect/readers/ras_text.h"
-#include "diag/hangdetect/readers/ray_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/job/job_words.h"
 #include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
-#include "diag/job/xid_meaning.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/message.h"
@@ -59,9 +54,6 @@ class Sink : public logs::RecordSink {
       : facts_(facts),
         rows_(facts.facts),
         said_(facts),
-        ends_(said_),
-        owners_(facts),
-        ray_(facts, owners_),
         barrier_(said_),
         words_(facts, said_),
         dumps_(names),
@@ -75,32 +67,31 @@ class Sink : public logs::RecordSink {
     if (!facts_.is_of_job) facts_.is_of_job = job::is_of_job(record);
     world_.take(record);
     rows_.take(record, speaker);
-    if (ray_.wants(record)) ray_.take(record.line, rank_of(record, speaker));
     take_kind(record, speaker);
   }
 
   /// Who is who, by somebody else's reading, and who has made how many calls.
   void know(const KnownJob& known) {
-    owners_.ranks() = known.processes;
+    ranks_ = known.processes;
     calls_of_ = known.calls_of;
   }
 
   /// Places are files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
-    facts::settle(facts_.facts, where);
     words_.finish();
     words_.busy().finish(where);
     starts_.state(said_);
     state_ras();
     for (const auto& [process, rank] : rank_of_process_)
-      owners_.ranks().know(process.first, process.second, rank);
-    owners_.settle();
+      ranks_.know(process.first, process.second, rank);
+    ranks_ = facts::settle(facts_.facts, where, std::move(ranks_));
     compare_engine_waits();
     world_.know(dumps_.waits().world());
     said_.know_world(world_.ranks());
     barrier_.finish(facts_.known_world);
     said_.finish(where);
     facts_.world = std::max(facts_.world, facts_.known_world);
+    for (const facts::Died& death : facts_.facts.deaths) count_ranks(death);
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
@@ -112,6 +103,16 @@ class Sink : public logs::RecordSink {
   }
 
  private:
+  /// A rank that ended is one of the job's.
+  void count_ranks(const facts::Died& death) {
+    constexpr int kMost = 1 << 20;
+    const auto count = [&](int rank) {
+      if (rank < kMost) facts_.world = std::max(facts_.world, rank + 1);
+    };
+    count(death.subject.rank);
+    for (const int rank : death.ranks) count(rank);
+  }
+
   /// The global rank that wrote the line; -1 where it does not say.
   int rank_of(const Record& record, const logs::Speaker& speaker) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
@@ -122,7 +123,7 @@ class Sink : public logs::RecordSink {
       return known->second;
     }
     // Who has read more of the job knows.
-    const int told = speaker.pid >= 0 ? owners_.ranks().rank_of(speaker.host, speaker.pid) : -1;
+    const int told = speaker.pid >= 0 ? ranks_.rank_of(speaker.host, speaker.pid) : -1;
     if (told >= 0) return told;
     // `rank 3: Fatal Python error: Bus error`, as people write it.
     return record.text_at > 0 ? job::rank_before_text(record.line) : -1;
@@ -142,18 +143,6 @@ class Sink : public logs::RecordSink {
       case RecordKind::PythonError:
         take_error(record, speaker);
         break;
-      case RecordKind::Xid: {
-        const auto& xid = record.as<logs::Xid>();
-        const job::XidMeaning* meaning = job::meaning_of_xid(xid.code);
-        if (!xid.is_switch && meaning != nullptr && meaning->weight == job::XidWeight::Fault) {
-          const std::size_t before = facts_.statements.size();
-          said_.state(record, What::GpuFault, {}, xid.code);
-          if (facts_.statements.size() > before && !speaker.host.empty())
-            facts_.statements.back().where = "host " + speaker.host;
-          owners_.ask_gpu(before, record, speaker.host, xid.bus_id);
-        }
-        break;
-      }
       case RecordKind::RasComm:
         ras_.take_comm(record.as<logs::RasComm>());
         break;
@@ -182,7 +171,6 @@ class Sink : public logs::RecordSink {
     if (comm.event == logs::CommEventType::DestroyComplete)
       said_.note_run(record, {RunLine::What::Finished, -1, -1}, comm.rank);
     rank_of_process_[{speaker.host, speaker.pid}] = comm.rank;
-    owners_.ranks().know_gpu(speaker.host, comm.bus_id, comm.rank);
   }
 
   void take_message(const Record& record, const logs::Speaker& speaker) {
@@ -198,19 +186,11 @@ class Sink : public logs::RecordSink {
         dumps_.take(record, rank);
         facts_.timeouts = dumps_.waits().timeouts();  // whoever speaks now speaks later
         break;
-      case MessageId::KernelBlocked:
-      case MessageId::KernelFileServer: {
-        const std::size_t before = facts_.statements.size();
-        said_.state(record, What::Busy, {}, 0,
-                    "waited in the kernel, for a file system or a driver");
-        owners_.ask_process(before, record, speaker.host);
-        break;
-      }
       case MessageId::GroupClosed:
         words_.busy().take_end(record, rank);
         break;
       case MessageId::WatchdogException:
-        take_exception(record, speaker);
+        take_text(record, speaker);
         break;
       case MessageId::AnalyserMissing:
         if (ras_.take_message(record)) break;
@@ -230,7 +210,6 @@ class Sink : public logs::RecordSink {
       case MessageId::WorkerDied:  // of torch's spawn: its traceback follows
         if (const auto one = logs::message_number(record, "rank"); one >= 0)
           spawned_ = static_cast<int>(one);
-        ends_.take_message(record, rank);
         break;
       case MessageId::StallInspector:
         words_.expect_stalled_ranks();
@@ -258,12 +237,9 @@ class Sink : public logs::RecordSink {
       case MessageId::GilHang:
         said_.state_of(record, What::WatchdogStuck, rank);
         break;
-      case MessageId::CudaError:
-      case MessageId::CudaFailure:
-        if (rank >= 0) said_.state(record, What::GpuFault, {rank});
-        break;
-      case MessageId::RocmFault:
-        take_fault(record, speaker, rank);
+      case MessageId::SlurmOther:
+        if (record.text().find("error") != std::string_view::npos)
+          said_.note_run(record, {RunLine::What::Alarming, -1, -1}, rank);
         break;
       case MessageId::TorchNcclError:
         take_text(record, speaker);
@@ -317,29 +293,11 @@ class Sink : public logs::RecordSink {
         said_.state(record, What::LibraryMismatch, {});
         break;
       default:
-        take_end(record, speaker, rank);
+        if (ras_.take_message(record) || barrier_.take_message(record)) break;
+        take_text(record, speaker);
+        take_failure(record);
         break;
     }
-  }
-
-  /// The end of a process, or what is none.
-  void take_end(const Record& record, const logs::Speaker& speaker, int rank) {
-    if (ras_.take_message(record) || barrier_.take_message(record)) return;
-    const std::size_t before = facts_.statements.size();
-    if (!ends_.take_message(record, rank)) {
-      take_text(record, speaker);
-      take_failure(record);
-    }
-    for (std::size_t i = before; i < facts_.statements.size(); ++i) {
-      LogStatement& one = facts_.statements[i];
-      if (one.what == What::HostDeath || one.what == What::Crashed)
-        one.where = place_in(record, speaker.host);
-    }
-    const bool names_process = logs::is_message(record, MessageId::KernelOom) ||
-                               logs::is_message(record, MessageId::ChildFailed);
-    if (names_process) owners_.ask_process(before, record, speaker.host);
-    if (logs::is_message(record, MessageId::RayEnded) && facts_.statements.size() > before)
-      ray_.expect_process(before, record);
   }
 
   /// What audit judges: a warning that tells of a failure.
@@ -348,29 +306,6 @@ class Sink : public logs::RecordSink {
     if (logs::is_message(record, MessageId::RemoteClosed)) return;  // another process ended: whose?
     if (record.level == logs::Level::Warn && known.weight == 'F')
       said_.state(record, What::Failure, {}, 0, std::string(known.meaning));
-  }
-
-  /// The text of an exception that ended a watchdog or a process: it repeats the cause, and often is all that
-  /// somebody kept.
-  void take_exception(const Record& record, const logs::Speaker& speaker) {
-    take_text(record, speaker);
-    int rank = rank_of(record, speaker);
-    if (rank < 0) rank = logs::torch_prefix(record).group_rank;
-    if (rank < 0) rank = job::rank_in_text(record.line);
-    if (rank < 0) rank = default_group_rank(record.line);
-    if (record.line.find("CUDA error: ") == std::string_view::npos) return;
-    take_fault(record, speaker, rank);
-  }
-
-  /// A GPU that failed under a rank; torchrun's tag alone tells the local one.
-  void take_fault(const Record& record, const logs::Speaker& speaker, int rank) {
-    const int local = speaker.local_rank;
-    if (rank >= 0) {
-      said_.state(record, What::GpuFault, {rank});
-    } else {
-      said_.state(record, What::GpuFault, local >= 0 ? std::vector<int>{local} : std::vector<int>{},
-                  0, local >= 0 ? "local" : "");
-    }
   }
 
   /// Gloo's connection to a peer ended. The source line of a traceback before it can name the peer.
@@ -396,10 +331,7 @@ class Sink : public logs::RecordSink {
     words_.take_exception(record);
     ++facts_.run.alarming;
     if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
-    if (is_gpu_error(error.text)) {
-      take_fault(record, speaker, rank);
-      return;
-    }
+    if (is_gpu_error(error.text)) return;
     if (error.text.find("gloo/transport") != std::string_view::npos &&
         !tells_of_other_size(error.text)) {
       said_.note(rank).has_failed = true;
@@ -416,9 +348,7 @@ class Sink : public logs::RecordSink {
     facts_.is_ras_healthy = ras_.is_healthy();
     if (!ras_.moved().empty()) facts_.moved = ras_.moved();
     facts_.known_world = std::max(facts_.known_world, std::min(ras_.widest(), kMostRanks));
-    for (const auto& [pid, rank] : ras_.rank_of_pid()) owners_.ranks().know({}, pid, rank);
-    for (const EndLines::Process& one : ends_.processes())
-      owners_.ranks().know(one.host, one.pid, one.rank);
+    for (const auto& [pid, rank] : ras_.rank_of_pid()) ranks_.know({}, pid, rank);
   }
 
   /// Where each rank runs, as far as a line says it.
@@ -438,7 +368,7 @@ class Sink : public logs::RecordSink {
   /// A stack that names a process, and a line elsewhere that says which rank that is.
   void name_stack(ProcessStack& stack) {
     if (stack.ranks.empty() && stack.pids.size() == 1) {
-      const int rank = owners_.ranks().rank_of(stack.host, stack.pids.front());
+      const int rank = ranks_.rank_of(stack.host, stack.pids.front());
       if (rank >= 0) stack.ranks = {rank};
     }
   }
@@ -471,10 +401,9 @@ class Sink : public logs::RecordSink {
     const std::string_view line = record.line;
     if (tells_of_timeout(line)) ++facts_.run.waits;
     if (record.kind == RecordKind::Traceback && line.find("most recent") != std::string_view::npos)
-      words_.begin_traceback(record, rank_of(record, speaker));
+      words_.begin_traceback();
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
-      ends_.take_thread(record, rank_of(record, speaker));
       words_.take(record, rank_of(record, speaker));
     }
     take_network(record, rank_of(record, speaker));
@@ -504,9 +433,7 @@ class Sink : public logs::RecordSink {
   facts::FactReader rows_;
   job::WorldSize world_;
   Statements said_;
-  EndLines ends_;
-  LineOwners owners_;
-  RayLines ray_;
+  job::ProcessRanks ranks_;
   BarrierLines barrier_;
   OwnWords words_;
   LogDumps dumps_;

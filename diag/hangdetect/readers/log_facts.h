@@ -56,21 +56,15 @@ struct LogStatement {
     BarrierAbsent,  ///< monitored_barrier names ranks that did not come
     BarrierLeft,    ///< a rank came to the barrier, and rank 0 failed it
     Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Ended,          ///< a launcher or scheduler: this process ended first
-    GpuFault,       ///< a rank's GPU failed under it
     Exception,      ///< a rank's program raised an error of its own
     WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
     StartAbsent,  ///< others are in the start of a communicator, and these ranks have not begun it
     NoUniqueId,   ///< rank 0 of a group never made its communicator
     Analyser,     ///< the stock analyser's `Culprit rank`
     AnalyserMissing,  ///< the stock analyser's `missing ranks`
-    EndedLocal,  ///< a launcher of one host: the process of this local rank ended; detail: why local
-    Crashed,     ///< a process died of a signal; nothing says whose
-    HostDeath,  ///< a container, node or process ended from outside: memory, eviction; nothing says whose
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
     FewerCame,  ///< to a rendezvous: code: how many did; detail: of how many
-    Cancelled,  ///< the job was ended from outside; code: kLauncherSignalled or 0, the scheduler; detail: why
     DeviceMissing,  ///< a rank's network adapter cannot be opened
     NetworkError,   ///< a failed transfer or port, `detail` says which; code: as network_code()
     RasDead,        ///< ncclras: a process is considered dead
@@ -118,9 +112,6 @@ inline constexpr std::int64_t kRaised = 1;
 
 /// Of LibraryMismatch: one message was longer or shorter than what its receiver expected.
 inline constexpr std::int64_t kOtherSize = 1;
-
-/// Of Cancelled: a signal ended the launcher, whoever sent it.
-inline constexpr std::int64_t kLauncherSignalled = 1;
 
 /// What all logs of a job say.
 struct LogFacts {

@@ -101,47 +101,21 @@ void OwnWords::count_tasks(const logs::Record& record) {
   statements_.know_world(*world);
 }
 
-/// Tasks of a coordination service, as JAX and TensorFlow have it: that did not come to a barrier, or died. Their names
-/// may stand in the lines below.
+/// Tasks of a coordination service, as JAX and TensorFlow have it, that did not come to a barrier. Their names may stand in
+/// the lines below.
 bool OwnWords::read_tasks(const logs::Record& record) {
   const std::string_view text = record.text();
-  const bool goes_on =
-      (list_ == List::Tasks || list_ == List::DeadTasks) && text.starts_with("/job:");
+  const bool goes_on = list_ == List::Tasks && text.starts_with("/job:");
   std::size_t at = 0;
   if (!goes_on) {
-    const std::size_t late = text.find("timed out task names");
-    const std::size_t silent =
-        std::min({text.find("unhealthy (stopped sending heartbeats)"),
-                  text.find("heartbeat timeout"), text.find(" is down, aborting collectives")});
     count_tasks(record);
-    at = std::min(late, silent);
-    list_ = at == std::string_view::npos ? List::None
-            : late < silent              ? List::Tasks
-                                         : List::DeadTasks;
+    at = text.find("timed out task names");
+    list_ = at == std::string_view::npos ? List::None : List::Tasks;
   }
   if (list_ == List::None) return false;
-  // `Task /job:w/task:3 heartbeat timeout`: the name stands before it.
   std::vector<int> tasks = job_tasks(text.substr(at));
-  const bool is_dead = list_ == List::DeadTasks;
-  if (tasks.empty() && is_dead) tasks = job_tasks(text.substr(0, at));
-  if (tasks.empty()) return !is_dead;
-  const bool is_same = is_dead && goes_on && has_dead_task_ && !facts_.statements.empty() &&
-                       facts_.statements.back().detail == kNoStatus;
-  if (is_same) {
-    std::vector<int>& known = facts_.statements.back().ranks;
-    known.insert(known.end(), tasks.begin(), tasks.end());
-    std::sort(known.begin(), known.end());
-    known.erase(std::unique(known.begin(), known.end()), known.end());
-    return true;
-  }
-  const std::size_t before = facts_.statements.size();
-  if (is_dead) {
-    constexpr std::int64_t kKilled = -9;  // nobody else's signal
-    statements_.state(record, What::Ended, std::move(tasks), kKilled, std::string(kNoStatus));
-  } else {
+  if (!tasks.empty())
     statements_.state(record, What::Laggards, std::move(tasks), 0, "the coordination service");
-  }
-  has_dead_task_ = is_dead && facts_.statements.size() > before;
   return true;
 }
 
@@ -286,20 +260,7 @@ void OwnWords::finish_tables() {
     state(idle->second, What::GpuIdle, static_cast<int>(idle - gpus_.begin()), idle->first);
 }
 
-void OwnWords::begin_traceback(const logs::Record& record, int rank) {
-  is_guarded_ = false;
-  // A scheduler of SGLang's names its rank, `2025-06-17 22:19:01 TP3]`; the exception behind it does not.
-  if (record.line.find("hit an exception") == std::string_view::npos) return;
-  constexpr std::string_view kTag = " TP";
-  const std::size_t tag = record.line.find(kTag);
-  const std::size_t end =
-      tag == std::string_view::npos ? tag : record.line.find_first_of("] ", tag + 1);
-  if (rank < 0 && end != std::string_view::npos) {
-    const std::size_t from = tag + kTag.size();
-    rank = static_cast<int>(parse_whole(record.line.substr(from, end - from)).value_or(-1));
-  }
-  statements_.state_of(record, What::Ended, rank, 1, "its scheduler hit an exception");
-}
+void OwnWords::begin_traceback() { is_guarded_ = false; }
 
 /// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency extension.
 void OwnWords::read_slow(const logs::Record& record) {
@@ -340,7 +301,6 @@ void OwnWords::read_claims(std::string_view text) {
 void OwnWords::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
   if (read_list(record, rank) || read_tables(record)) return;
-  if (text.find("hit an exception") != std::string_view::npos) begin_traceback(record, rank);
   read_claims(text);
   read_slow(record);
   const RunLine line = read_run_line(text);

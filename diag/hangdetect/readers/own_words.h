@@ -39,8 +39,8 @@ class OwnWords {
   /// An exception may be of a coordination service, which names tasks in it or in the next lines.
   void take_exception(const logs::Record& record) { read_tasks(record); }
 
-  /// The frames of a traceback begin, of that rank's if the line says so.
-  void begin_traceback(const logs::Record& record, int rank);
+  /// The frames of a traceback begin.
+  void begin_traceback();
 
   /// Whether a source line of the newest traceback runs on rank 0 alone: `if rank == 0:`.
   [[nodiscard]] bool is_of_rank_zero() const { return is_guarded_; }
@@ -60,7 +60,7 @@ class OwnWords {
     int rank = -1;
   };
   /// Lists of ranks over several lines.
-  enum class List : std::uint8_t { None, Horovod, Tasks, DeadTasks, Shapes };
+  enum class List : std::uint8_t { None, Horovod, Tasks, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
   bool read_tasks(const logs::Record& record);
@@ -79,7 +79,6 @@ class OwnWords {
   std::vector<Line> last_;  ///< in a ring
   std::size_t next_ = 0;    ///< where its oldest one is
   List list_ = List::None;
-  bool has_dead_task_ = false;  ///< the newest statement is of the list that is read
   bool is_guarded_ = false;
   CallTraces traces_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps

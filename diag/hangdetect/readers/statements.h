@@ -16,15 +16,6 @@ namespace ringside::hang {
 /// The ranks that ringside's engine misses: `first`, and those behind `..., and so did ranks 5,6`.
 std::vector<int> ranks_gone(int first, std::string_view how);
 
-/// Detail of a death that a full memory of its host or container caused.
-inline constexpr std::string_view kNoMemory = "out of host memory";
-
-/// Detail of a host whose node failed, with a colon and its name behind it where a line says it.
-inline constexpr std::string_view kNodeFailed = "its node failed";
-
-/// Detail of an end of which no line says how: its code means nothing.
-inline constexpr std::string_view kNoStatus = "no line says of what";
-
 /// Collects what lines say into facts, with their places, which are files and lines only once everything is read.
 ///
 /// Ownership  the facts must outlive it

@@ -18,11 +18,30 @@ bool is_memory(DeathCause cause) {
   return cause == DeathCause::HostMemory || cause == DeathCause::GpuMemory;
 }
 
-/// What launchers, schedulers and kernels state of an end, not what a process observes of itself or reports of a peer.
-bool is_of_launcher(const Died& one) {
-  return one.basis == Basis::Reported && !one.is_consequence && !one.is_presumed &&
-         (one.reporter == Reporter::Process || one.reporter == Reporter::Launcher) &&
-         one.cause != DeathCause::Cancelled && one.cause != DeathCause::Abort;
+/// The watchdog's own abort and the signals that a launcher sends to the others follow from another end.
+bool is_victim(const Died& one) {
+  constexpr std::int64_t kHangup = 1, kInterrupt = 2, kAbort = 6, kTerminate = 15;
+  return one.is_consequence ||
+         (one.cause == DeathCause::Signal && (one.code == kHangup || one.code == kInterrupt ||
+                                              one.code == kAbort || one.code == kTerminate));
+}
+
+/// What launchers, schedulers, kernels and crash handlers state of an end: no exception, no fault of a GPU, and nothing
+/// that peers or tools report.
+bool is_end(const Died& one) {
+  const bool is_other = one.cause == DeathCause::Exception || one.cause == DeathCause::GpuFault ||
+                        one.cause == DeathCause::GpuMemory || one.cause == DeathCause::Cancelled ||
+                        one.cause == DeathCause::Abort;
+  const bool is_launcher = one.reporter == Reporter::Process ||
+                           one.reporter == Reporter::Launcher ||
+                           one.reporter == Reporter::Scheduler;
+  return !is_other && is_launcher && one.basis != Basis::Person && !one.is_presumed;
+}
+
+/// Of several processes that ended: those that fell with the first one, of the same signal in the same second.
+bool fell_with(const Died& first, const Died& other) {
+  return first.cause == DeathCause::Signal && other.cause == first.cause &&
+         other.code == first.code && first.time_us != 0 && other.time_us == first.time_us;
 }
 
 Feature ground_of(const Died& one) {
@@ -32,26 +51,34 @@ Feature ground_of(const Died& one) {
 
 void describe(const Died& first, Explanation& out) {
   out.cause = first.cause;
-  out.exit_code = first.cause == DeathCause::Signal || first.cause == DeathCause::ExitCode ||
-                          first.cause == DeathCause::HostMemory
-                      ? first.code
-                      : 0;
+  const bool is_signal = first.cause == DeathCause::Signal || first.cause == DeathCause::HostMemory;
+  out.exit_code = is_signal ? -first.code : first.cause == DeathCause::ExitCode ? first.code : 0;
   out.what = first.reason;
-  out.where = !first.subject.process.empty() ? first.subject.process
-              : first.subject.host.empty()   ? ""
-                                             : "node " + first.subject.host;
+  const facts::Subject& subject = first.subject;
+  const std::string host = subject.host.empty() ? "" : " on " + subject.host;
+  if (!subject.process.empty()) {
+    out.where = "pod " + subject.process;
+  } else if (first.cause == DeathCause::NodeFailure && !subject.host.empty()) {
+    out.where = "node " + subject.host;
+  } else if (subject.pid >= 0) {
+    const std::string name = first.program.empty() ? "" : " (" + first.program + ")";
+    out.where = "process " + std::to_string(subject.pid) + name + host;
+  } else if (!subject.host.empty()) {
+    out.where = "host " + subject.host;
+  }
 }
 
-constexpr std::int64_t kKilled = -9;
+constexpr std::int64_t kKilled = 9;
 
 /// A process that was killed while the kernel or the container ran out of memory was killed for that.
 void add_memory(const Scene& scene, const Died& first, Explanation& out) {
-  const bool may_be =
-      first.cause == DeathCause::Unknown || first.code == kKilled || first.code == 128 - kKilled;
-  if (!may_be || is_memory(first.cause)) return;
+  const bool may_be = first.cause == DeathCause::Unknown ||
+                      (first.cause == DeathCause::Signal && first.code == kKilled);
+  if (is_memory(first.cause)) return;
   for (const Died& one : scene.facts.deaths) {
     if (one.cause != DeathCause::HostMemory) continue;
-    if (!ranks_of(one).empty() && ranks_of(one) != out.culprits) continue;
+    const bool is_same = !ranks_of(one).empty() && ranks_of(one) == out.culprits;
+    if (!is_same && !(may_be && ranks_of(one).empty())) continue;
     out.what = one.reason;
     out.cause = one.cause;
     out.evidence.push_back(evidence_of(one.source));
@@ -66,8 +93,9 @@ bool add_launched(const Scene& scene, Explanations& out) {
   });
   Deaths own = facts_where(scene.facts.deaths, [&](const Died& one) {
     const std::vector<int> ranks = ranks_of(one);
-    if (!is_of_launcher(one) || ranks.empty() || one.reporter == Reporter::Process) return false;
-    if (one.code <= 0 || is_memory(one.cause)) return true;
+    if (!is_end(one) || is_victim(one) || ranks.empty() || one.cause == DeathCause::NodeFailure)
+      return false;
+    if (one.cause != DeathCause::ExitCode && one.cause != DeathCause::Unknown) return true;
     // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised. So is that of rank
     // 0, where torch's store lies: it alone waits there for all to come.
     const bool has_waited = scene.gave_up.contains(ranks.front());
@@ -75,10 +103,18 @@ bool add_launched(const Scene& scene, Explanations& out) {
   });
   if (own.empty()) return false;
   sort_by_time(own);
+  std::ranges::stable_partition(own, [](const Died* one) { return one->is_first; });
   const Died& first = *own.front();
   std::erase_if(own, [&](const Died* one) {
-    return one != &first && !(is_memory(first.cause) && one->cause == first.cause);
+    // One report may list several: hosts without memory, tasks without heartbeats, workers that ended.
+    const bool is_alike =
+        one->cause == first.cause &&
+        (is_memory(first.cause) || (first.cause == DeathCause::Unknown && one->row == first.row));
+    return one != &first && !is_alike;
   });
+  for (const Died& one : scene.facts.deaths) {
+    if (&one != &first && first.is_first && fell_with(first, one)) own.push_back(&one);
+  }
   Explanation one = stated(Kind::DeadRank, ground_of(first), own, ranks_of(own));
   describe(first, one);
   add_memory(scene, first, one);
@@ -89,7 +125,7 @@ bool add_launched(const Scene& scene, Explanations& out) {
 /// A launcher of one host knows local ranks only.
 bool add_local(const Scene& scene, Explanations& out) {
   Deaths local = facts_where(scene.facts.deaths, [](const Died& one) {
-    return is_of_launcher(one) && one.subject.local_rank >= 0 && !one.subject.is_known();
+    return is_end(one) && !is_victim(one) && one.subject.local_rank >= 0 && !one.subject.is_known();
   });
   if (local.empty()) return false;
   local.resize(1);
@@ -106,7 +142,8 @@ bool add_local(const Scene& scene, Explanations& out) {
 /// A process that died, and nothing shows for sure which rank it was.
 void add_unnamed(const Scene& scene, Explanations& out) {
   const Deaths some = facts_where(scene.facts.deaths, [](const Died& one) {
-    return is_of_launcher(one) && one.reporter == Reporter::Process;
+    const bool is_unnamed = ranks_of(one).empty() || one.cause == DeathCause::NodeFailure;
+    return is_end(one) && !is_victim(one) && is_unnamed;
   });
   // Of a text that is about no job, the process was any.
   if (some.empty() || !scene.logs.is_of_job) return;
@@ -124,17 +161,18 @@ void add_unnamed(const Scene& scene, Explanations& out) {
 
 void add_gpu_faults(const Scene& scene, Explanations& out) {
   Deaths said = facts_where(scene.facts.deaths, [](const Died& one) {
-    return one.basis == Basis::Observed &&
-           (one.cause == DeathCause::GpuFault || one.cause == DeathCause::GpuMemory);
+    return one.cause == DeathCause::GpuFault || one.cause == DeathCause::GpuMemory;
   });
   if (said.empty()) return;
   std::vector<int> ranks = ranks_of(said);
-  const bool is_local = ranks.empty() && said.front()->subject.local_rank >= 0;
-  if (is_local) ranks = {said.front()->subject.local_rank};
+  const auto local =
+      std::ranges::find_if(said, [](const Died* one) { return one->subject.local_rank >= 0; });
+  const bool is_local = ranks.empty() && local != said.end();
+  if (is_local) ranks = {(*local)->subject.local_rank};
   if (ranks.empty()) {
     out.push_back(stated(Kind::DeadRank, Feature::DiedSomewhere, said, {}));
     describe(*said.front(), out.back());
-    out.back().what = said.front()->source.text;
+    out.back().what = said.front()->reason;
     return;
   }
   // GPUs that are full are full each by itself; of several faults the first can have caused the others.
@@ -149,7 +187,7 @@ void add_gpu_faults(const Scene& scene, Explanations& out) {
   if (is_local) one.add(Feature::LocalRank);
   one.is_local_rank = is_local;
   one.cause = said.front()->cause;
-  one.what = said.front()->source.text;
+  one.what = said.front()->reason;
   out.push_back(std::move(one));
 }
 

@@ -59,7 +59,10 @@ Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vec
   out.features = {ground};
   out.culprits = std::move(culprits);
   for (const T* one : facts) {
-    if (out.evidence.size() < 6) out.evidence.push_back(evidence_of(one->source));
+    const bool is_quoted = std::ranges::any_of(out.evidence, [&](const Evidence& known) {
+      return known.line >= 0 && known.line == one->source.line && known.file == one->source.file;
+    });
+    if (out.evidence.size() < 6 && !is_quoted) out.evidence.push_back(evidence_of(one->source));
   }
   if (!facts.empty()) out.reporter = facts.front()->reporter;
   return out;

@@ -202,7 +202,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
 }
 
 bool has_only(const Scene& scene, auto is_allowed) {
-  return std::ranges::all_of(scene.logs.statements, is_allowed);
+  return std::ranges::all_of(scene.logs.statements, is_allowed) && scene.facts.deaths.empty();
 }
 
 /// Lines of connections that ended, and failures that audit judges: what every job ends with if its ranks do not leave at
@@ -214,6 +214,7 @@ bool may_be_well(const Scene& scene) {
     return one.what == LogStatement::What::StoreLost || one.what == LogStatement::What::PeerLost ||
            one.what == LogStatement::What::Failure;
   });
+  if (!scene.facts.deaths.empty()) return false;
   return scene.logs.statements.empty() || (are_failures && scene.logs.run.has_finished) ||
          (are_partings && scene.logs.run.has_ended);
 }

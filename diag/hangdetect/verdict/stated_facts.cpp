@@ -48,6 +48,7 @@ class Translation {
       take_mismatch(one);
     }
     take_people();
+    take_rows();
   }
 
  private:
@@ -164,49 +165,11 @@ class Translation {
     fact.reason = std::move(reason);
     fact.ranks = one.ranks;
     fact.subject.process = one.where;
-    // The watchdog's own abort, the launcher's SIGTERM to the others and their common exit codes follow from another end.
-    fact.is_consequence = cause != DeathCause::Exception && cause != DeathCause::GpuFault &&
-                          (one.code == -6 || one.code == -15 || one.code == 134 ||
-                           one.code == 143 || one.code == -2 || one.code == -1);
     out_.deaths.push_back(std::move(fact));
-  }
-
-  static DeathCause cause_of(const LogStatement& one) {
-    if (one.detail == kNoMemory) return DeathCause::HostMemory;
-    if (one.detail.starts_with(kNodeFailed)) return DeathCause::NodeFailure;
-    if (one.detail == kNoStatus) return DeathCause::Unknown;
-    if (one.code < 0 || one.code == 137 || one.code == 139) return DeathCause::Signal;
-    return one.code > 0 ? DeathCause::ExitCode : DeathCause::Unknown;
   }
 
   bool take_death(const LogStatement& one) {
     switch (one.what) {
-      case What::Ended:
-        if (one.code != 0 || one.detail == kNoMemory)
-          death(one, Reporter::Launcher, cause_of(one), one.detail == kNoStatus ? "" : one.detail);
-        return true;
-      case What::EndedLocal:
-        death(one, Reporter::Launcher, cause_of(one), one.detail);
-        out_.deaths.back().subject.rank = -1;
-        out_.deaths.back().subject.local_rank = one.ranks.empty() ? -1 : one.ranks.front();
-        out_.deaths.back().ranks.clear();
-        return true;
-      case What::Crashed:
-      case What::HostDeath:
-        death(one, Reporter::Process, cause_of(one), one.detail);
-        if (one.detail.starts_with(kNodeFailed)) take_node(one);
-        return true;
-      case What::GpuFault: {
-        const bool is_memory = says(one.text, "out of memory") || says(one.text, "OutOfMemory");
-        death(one, Reporter::Process, is_memory ? DeathCause::GpuMemory : DeathCause::GpuFault, "",
-              Basis::Observed);
-        if (one.detail == "local") {
-          out_.deaths.back().subject.rank = -1;
-          out_.deaths.back().subject.local_rank = one.ranks.empty() ? -1 : one.ranks.front();
-          out_.deaths.back().ranks.clear();
-        }
-        return true;
-      }
       case What::Exception:
         death(one, Reporter::Process, DeathCause::Exception, "", Basis::Observed);
         return true;
@@ -227,22 +190,9 @@ class Translation {
         death(one, Reporter::Kubernetes, DeathCause::Evicted, one.detail);
         out_.deaths.back().ranks = ranks_of_pods(one);
         return true;
-      case What::Cancelled:
-        death(one, one.code == kLauncherSignalled ? Reporter::Launcher : Reporter::Scheduler,
-              DeathCause::Cancelled, one.detail);
-        return true;
       default:
         return false;
     }
-  }
-
-  /// A node that failed: its name, and its ranks where the options of the job's script tell them.
-  void take_node(const LogStatement& one) {
-    facts::Died& fact = out_.deaths.back();
-    if (one.detail.size() <= kNodeFailed.size() + 2) return;
-    const std::string_view node = std::string_view(one.detail).substr(kNodeFailed.size() + 2);
-    fact.subject.host = node;
-    fact.ranks = logs_.layout.ranks_of(node);
   }
 
   bool take_link(const LogStatement& one) {
@@ -411,6 +361,21 @@ class Translation {
         return Field::Peer;
       default:
         return Field::Operation;
+    }
+  }
+
+  /// What the rows of the catalogue state.
+  void take_rows() {
+    for (const facts::Died& one : logs_.facts.deaths) {
+      // A statement has an exception, with what its traceback shows.
+      if (one.cause == DeathCause::Exception || one.cause == DeathCause::Abort) continue;
+      out_.deaths.push_back(one);
+      facts::Died& death = out_.deaths.back();
+      if (death.cause == DeathCause::NodeFailure && death.ranks.empty())
+        death.ranks = logs_.layout.ranks_of(death.subject.host);
+    }
+    for (const facts::Busy& one : logs_.facts.busy) {
+      if (one.activity == Activity::FileSystem) out_.busy.push_back(one);
     }
   }
 
