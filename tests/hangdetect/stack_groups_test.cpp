@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "diag/hangdetect/readers/group_lists.h"
 #include "diag/hangdetect/readers/listed_source.h"
 #include "tests/diag/labelled_hangs.h"
 
@@ -14,19 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-TEST(GroupLists, ListsAreOfTheKindThatStandsBeforeThem) {
-  GroupLists groups;
-  read_group_lists("groups: tp = [0,1],[2,3]   dp = [0,2],[1,3].", groups);
-  EXPECT_THAT(groups["tp"], ElementsAre(ElementsAre(0, 1), ElementsAre(2, 3)));
-  EXPECT_THAT(groups["dp"], ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
-  groups.clear();
-  read_group_lists("> data parallel groups: [[0, 2], [1, 3]]", groups);
-  EXPECT_THAT(groups["dp"], ElementsAre(ElementsAre(0, 2), ElementsAre(1, 3)));
-  groups.clear();
-  read_group_lists("input sizes: [[4, 2048]], shape [1,2]", groups);
-  EXPECT_TRUE(groups.empty());
-}
 
 std::string standing(int rank, const std::string& function, const std::string& group) {
   return "rank " + std::to_string(rank) +

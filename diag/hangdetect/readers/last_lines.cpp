@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/text.h"
 #include "diag/logparse/cursor.h"
@@ -126,6 +127,12 @@ OddLine odd_line_out(const std::map<int, LastLine>& lines) {
     OddLine out = split(values, lines.size());
     if (out.odd.empty()) continue;
     out.field = field_of(first.words, number);
+    // A rank in an earlier call than the others has not come; of one in a later call nothing is known.
+    if (out.field.starts_with("seq")) {
+      const std::string& few = by_rank.at(out.odd.front()).numbers[number];
+      const std::string& most = by_rank.at(out.rest.front()).numbers[number];
+      if (std::pair(few.size(), few) < std::pair(most.size(), most)) return out;
+    }
     constexpr std::array kTelling = {"src", "root", "dst", "shape", "numel", "size", "count"};
     // How far each has come is told elsewhere, and a loss or a time may be anything.
     if (std::find(kTelling.begin(), kTelling.end(), out.field) != kTelling.end()) return out;

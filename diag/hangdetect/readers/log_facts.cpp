@@ -478,7 +478,6 @@ LogFacts read_log_text(std::string_view text, const std::string& name, Names& na
     return {pastes.name(place), place.line};
   };
   sink.finish(where, LogGroups(names, {}));
-  pastes.state_told();
   return facts;
 }
 
@@ -517,7 +516,6 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
     return {found.files[at.file].name, static_cast<std::int64_t>(at.line)};
   };
   sink.finish(where, LogGroups(names, dumps));
-  pastes.state_told();
   return facts;
 }
 

@@ -12,7 +12,6 @@
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/dump_files.h"
-#include "diag/hangdetect/readers/group_lists.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
 #include "diag/hangdetect/readers/process_stacks.h"
@@ -91,7 +90,6 @@ struct LogStatement {
     OrderCrossed,  ///< two ranks' own traces name two calls in opposite order
     IommuFault,    ///< the kernel: the IOMMU refused a device's access
     LeftGroup,     ///< a rank closed its process group before others gave up
-    Person,        ///< somebody who watched says it in a sentence; code: a HangClass
     Slow,          ///< a rank is slower than the others, by what watches that; detail: what it is
     LibraryMismatch,  ///< the library itself saw that ranks called different things; code: kOtherSize or 0
   };
@@ -133,7 +131,6 @@ struct LogFacts {
   std::map<int, CallRow> rows;            ///< that somebody made of dumps, by rank
   std::vector<RankTimer> timers;          ///< in the order of the input
   std::string timers_file;                ///< where they stand
-  GroupLists groups;                      ///< of which ranks, as somebody wrote beside stacks
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
   job::SlurmLayout layout;                ///< of a batch script's options, in pastes
   std::map<int, ProcessPlace> processes;  ///< by global rank

@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <utility>
 
 #include "diag/hangdetect/readers/call_texts.h"
-#include "diag/hangdetect/readers/group_lists.h"
 #include "diag/hangdetect/readers/listed_source.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/process_stacks.h"
-#include "diag/hangdetect/readers/prose.h"
 #include "diag/hangdetect/readers/ras_report.h"
 
 namespace ringside::hang {
@@ -30,10 +27,7 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   std::vector<ProcessStack> stacks = read_process_stacks(lines, name, &used);
   if (!stacks.empty()) {
     ListedSource source;
-    for (const PasteLine& line : lines) {
-      source.take(line.text);
-      read_group_lists(line.text, facts_.groups);
-    }
+    for (const PasteLine& line : lines) source.take(line.text);
     source.tell(stacks);
   }
   facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
@@ -46,7 +40,6 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   facts_.reports.insert(facts_.reports.end(), reports.begin(), reports.end());
   facts_.is_of_job |= !reports.empty() || !stacks.empty();
   for (std::size_t i = 0; i < lines.size(); ++i) reported[i] = reported[i] || used[i];
-  for (LogStatement& one : read_prose(lines, reported, name)) told_.push_back(std::move(one));
   const auto number = static_cast<std::uint32_t>(names_.size());
   parser_.begin(kFirst + number, number, name);
   names_.push_back(name);
@@ -71,12 +64,6 @@ void PasteReader::read(std::string_view text, const std::string& name) {
 void PasteReader::finish() {
   parser_.finish();
   facts_.lines += parser_.counts().lines;
-}
-
-void PasteReader::state_told() {
-  facts_.statements.insert(facts_.statements.end(), std::make_move_iterator(told_.begin()),
-                           std::make_move_iterator(told_.end()));
-  told_.clear();
 }
 
 }  // namespace ringside::hang

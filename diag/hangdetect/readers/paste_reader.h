@@ -9,10 +9,10 @@
 
 namespace ringside::hang {
 
-/// Reads texts of a paste's size, one after another: their lines go to a sink, their stacks, reports of ncclras and what
-/// people say in their own words to the facts.
+/// Reads texts of a paste's size, one after another: their lines go to a sink, their stacks and reports of ncclras to
+/// the facts.
 ///
-/// Ordering   read() for each text, finish() once, state_told() once the sink has given its statements to the facts
+/// Ordering   read() for each text, finish() once
 /// Ownership  sink and facts must outlive it
 class PasteReader {
  public:
@@ -20,7 +20,6 @@ class PasteReader {
 
   void read(std::string_view text, const std::string& name);
   void finish();
-  void state_told();
 
   static bool is_of_paste(logs::Place place) { return place.piece >= kFirst; }
   [[nodiscard]] const std::string& name(logs::Place place) const {
@@ -33,7 +32,6 @@ class PasteReader {
   LogFacts& facts_;
   logs::LineParser parser_;
   std::vector<std::string> names_;
-  std::vector<LogStatement> told_;
 };
 
 }  // namespace ringside::hang

@@ -267,7 +267,10 @@ Explanation of_last_lines(const Scene& scene, Kind kind, std::vector<int> ranks,
 
 void add_last_lines(const Scene& scene, Explanations& out) {
   const auto& lines = scene.logs.run.last_lines;
-  if (!scene.is_hang_reported() || lines.empty()) return;
+  if (lines.empty()) return;
+  const OddLine odd = odd_line_out(lines);
+  // Numbers of calls by rank are written down of a job that hangs.
+  if (!scene.is_hang_reported() && !odd.field.starts_with("seq")) return;
   std::vector<int> skipping;
   for (const auto& [rank, last] : lines) {
     if (skips(last.text)) skipping.push_back(rank);
@@ -278,7 +281,6 @@ void add_last_lines(const Scene& scene, Explanations& out) {
         skipping.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>(6, skipping.size())));
     out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
-  const OddLine odd = odd_line_out(lines);
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
   // Three lines of a job of a thousand ranks are no majority.
   const auto world =
@@ -288,6 +290,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const Kind kind = odd.field.empty() && waits && !waits_too    ? Kind::MissingRank
+                    : odd.field.starts_with("seq")              ? Kind::MissingRank
                     : odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
                     : odd.field.empty()                         ? Kind::DivergedControlFlow
                                                                 : Kind::ShapeMismatch;

@@ -41,25 +41,6 @@ std::vector<int> group_beside(const ProcessStack& stack) {
   return {};
 }
 
-/// The same by the name of a function: `reduce_norm_tp` is of the group `tp` that the rank is in.
-std::vector<int> group_by_name(const ProcessStack& stack, int rank,
-                               const std::map<std::string, std::vector<std::vector<int>>>& groups) {
-  for (const Frame& frame : stack.frames) {
-    const std::string text = frame.function + " " + frame.file;
-    for (const auto& [name, lists] : groups) {
-      const std::size_t at = text.find(name);
-      if (at == std::string::npos) continue;
-      const bool begins = at == 0 || !is_letter(text[at - 1]);
-      const bool ends = at + name.size() >= text.size() || !is_letter(text[at + name.size()]);
-      if (!begins || !ends) continue;
-      for (const auto& ranks : lists) {
-        if (std::find(ranks.begin(), ranks.end(), rank) != ranks.end()) return ranks;
-      }
-    }
-  }
-  return {};
-}
-
 /// Names and numbers next to a stack: `expert_idx = 6, layer 11`.
 std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
   std::map<std::string, std::int64_t> numbers;
@@ -157,7 +138,6 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
       return std::nullopt;
     for (const int rank : stack.ranks) {
       std::vector<int> group = group_beside(stack);
-      if (group.empty()) group = group_by_name(stack, rank, logs.groups);
       if (std::ranges::find(group, rank) == group.end()) group.clear();
       waits.world = std::max(waits.world, rank + 1);
       for (const int member : group) waits.world = std::max(waits.world, member + 1);

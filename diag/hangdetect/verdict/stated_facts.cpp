@@ -47,7 +47,6 @@ class Translation {
       if (take_membership(one) || take_death(one) || take_link(one) || take_busy(one)) continue;
       take_mismatch(one);
     }
-    take_people();
     take_rows();
   }
 
@@ -316,54 +315,6 @@ class Translation {
     }
   }
 
-  /// A person that states two things of one job means the later one, or two jobs: then nothing is taken.
-  void take_people() {
-    const LogStatement* said = nullptr;
-    for (const LogStatement& one : logs_.statements) {
-      if (one.what != What::Person) continue;
-      if (said != nullptr && said->ranks != one.ranks) return;
-      if (said == nullptr) said = &one;
-    }
-    if (said == nullptr) return;
-    switch (static_cast<HangClass>(said->code)) {
-      case HangClass::DeadRank:
-        death(*said, Reporter::Process, DeathCause::Unknown, "", Basis::Person);
-        break;
-      case HangClass::Straggler:
-        busy(*said, Activity::Unknown, said->text, Reporter::Process);
-        for (facts::Busy& one : out_.busy) {
-          if (one.what == said->text) one.basis = Basis::Person;
-        }
-        break;
-      case HangClass::MissingRank:
-        absent(*said, Reporter::Process, Basis::Person);
-        break;
-      default: {
-        mismatch(*said, field_of(static_cast<HangClass>(said->code)), Reporter::Process);
-        out_.mismatches.back().basis = Basis::Person;
-      }
-    }
-  }
-
-  static Field field_of(HangClass kind) {
-    switch (kind) {
-      case HangClass::ShapeMismatch:
-        return Field::Size;
-      case HangClass::DtypeMismatch:
-        return Field::DType;
-      case HangClass::RootMismatch:
-        return Field::Root;
-      case HangClass::OrderMismatch:
-        return Field::Order;
-      case HangClass::DivergedControlFlow:
-        return Field::Count;
-      case HangClass::P2pUnmatched:
-        return Field::Peer;
-      default:
-        return Field::Operation;
-    }
-  }
-
   /// What the rows of the catalogue state.
   void take_rows() {
     for (const facts::Died& one : logs_.facts.deaths) {
@@ -374,8 +325,20 @@ class Translation {
       if (death.cause == DeathCause::NodeFailure && death.ranks.empty())
         death.ranks = logs_.layout.ranks_of(death.subject.host);
     }
+    take_people();
     for (const facts::Busy& one : logs_.facts.busy) {
       if (one.activity == Activity::FileSystem) out_.busy.push_back(one);
+    }
+  }
+
+  /// A person that names two sets of ranks corrects an earlier sentence, or means two jobs: then neither is taken.
+  void take_people() {
+    std::set<std::vector<int>> named;
+    for (const facts::Member& one : logs_.facts.members) {
+      if (one.basis == Basis::Person) named.insert(one.missing);
+    }
+    for (const facts::Member& one : logs_.facts.members) {
+      if (one.basis == Basis::Person && named.size() == 1) out_.members.push_back(one);
     }
   }
 
