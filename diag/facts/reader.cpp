@@ -339,6 +339,7 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       base.subject = owner;
       base.basis = Basis::Observed;
     }
+    if (part.has_field("reporter")) base.basis = Basis::Reported;
     inherit_group(fact);
     if (auto* warning = std::get_if<Warning>(&fact); warning != nullptr) {
       if (warning->id.empty()) warning->id = by.id;

@@ -57,6 +57,21 @@ constexpr std::array kFields = {std::string_view{"operation"}, std::string_view{
 constexpr std::array kBases = {std::string_view{"observed"}, std::string_view{"reported"},
                                std::string_view{"person"}};
 
+constexpr std::array kReporters = {
+    std::string_view{"process"},     std::string_view{"peers"},
+    std::string_view{"launcher"},    std::string_view{"scheduler"},
+    std::string_view{"kubernetes"},  std::string_view{"process_table"},
+    std::string_view{"gpu_tool"},    std::string_view{"timer"},
+    std::string_view{"ras"},         std::string_view{"watchdog"},
+    std::string_view{"barrier"},     std::string_view{"desync"},
+    std::string_view{"analyser"},    std::string_view{"stall_inspector"},
+    std::string_view{"coordinator"}, std::string_view{"rendezvous"},
+    std::string_view{"start"},       std::string_view{"creation"},
+    std::string_view{"id_wait"},     std::string_view{"time_outs"},
+    std::string_view{"engine"},      std::string_view{"library"},
+    std::string_view{"transport"},   std::string_view{"call_trace"}};
+static_assert(kReporters.size() == static_cast<std::size_t>(Reporter::CallTrace) + 1);
+
 constexpr const auto& names_of(Activity) { return kActivities; }
 constexpr const auto& names_of(DeathCause) { return kDeathCauses; }
 constexpr const auto& names_of(LinkState) { return kLinkStates; }
@@ -65,6 +80,7 @@ constexpr const auto& names_of(Domain) { return kDomains; }
 constexpr const auto& names_of(Severity) { return kSeverities; }
 constexpr const auto& names_of(Field) { return kFields; }
 constexpr const auto& names_of(Basis) { return kBases; }
+constexpr const auto& names_of(Reporter) { return kReporters; }
 
 template <typename Enum>
 std::string_view name_of(Enum value) {
@@ -202,6 +218,7 @@ void visit_fields(T& fact, V& visitor) {
   if constexpr (!HasGroup<T>) visitor("group", subject.group);
   visitor("group_rank", subject.group_rank);
   visitor("basis", fact.basis);
+  visitor("reporter", fact.reporter);
   visit_own(fact, visitor);
 }
 
@@ -292,6 +309,10 @@ class Printer {
   }
   void operator()(std::string_view name, Basis value) {
     if (value == Basis::Person) put(name, name_of(value));
+  }
+  void operator()(std::string_view name, Reporter value) {
+    // These follow from the row's program.
+    if (value > Reporter::Scheduler) put(name, name_of(value));
   }
   template <typename Enum>
   requires std::is_enum_v<Enum>

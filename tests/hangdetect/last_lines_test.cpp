@@ -72,11 +72,5 @@ TEST(ToolLines, NvidiaSmiShowsUtilisation) {
   EXPECT_EQ(gpu_utilisation("MiB |"), -1);
 }
 
-TEST(ToolLines, TasksOfACoordinationService) {
-  EXPECT_THAT(job_tasks("/job:jax_worker/replica:0/task:3"), ElementsAre(3));
-  EXPECT_THAT(job_tasks("/job:w/replica:0/task:9, /job:w/replica:0/task:2"), ElementsAre(2, 9));
-  EXPECT_THAT(job_tasks("/job:w/task:"), IsEmpty());
-}
-
 }  // namespace
 }  // namespace ringside::hang

@@ -58,17 +58,15 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
     }
     const LogFacts facts = read_log_text(dump.reason + "\n", dump.path, names);
     for (LogStatement one : facts.statements) {
-      // Who differs the dumps show themselves.
-      if (one.what == LogStatement::What::LibraryMismatch) {
-        one.what = LogStatement::What::EngineDiffers;
-      }
       number_globally(dump, one);
       one.file = dump.path;
       one.line = -1;
       one.speakers = {dump.rank};
       statements.push_back(std::move(one));
     }
-    const auto how = lost_how(dump.reason);
+    // Which ranks differ the dumps show themselves.
+    const auto how =
+        facts.facts.mismatches.empty() ? lost_how(dump.reason) : LogStatement::What::EngineDiffers;
     if (facts.statements.empty() && how) {
       LogStatement broken;
       broken.what = *how;

@@ -22,14 +22,6 @@ bool is_of_communication(std::string_view type, std::string_view text) {
          type.find("KeyboardInterrupt") != std::string_view::npos;
 }
 
-std::vector<int> absent_ranks(const logs::Record& record) {
-  std::string_view list = logs::message_argument(record, "ranks");
-  constexpr std::string_view kHead = "Rank";
-  if (const std::size_t at = list.rfind(kHead); at != std::string_view::npos)
-    list = list.substr(at + kHead.size());
-  return logs::parse_rank_list(list);
-}
-
 std::string_view store_host(std::string_view line) {
   constexpr std::string_view kHead = "remote=[";
   constexpr std::size_t kLongest = 80;
@@ -45,14 +37,6 @@ int rank_without_id(std::string_view line) {
   if (open == std::string_view::npos || line.find("got error") == std::string_view::npos) return -1;
   const auto rank = parse_whole(line.substr(open + 1, asks - open - 1));
   return rank ? static_cast<int>(*rank) : -1;
-}
-
-int default_group_rank(std::string_view line) {
-  logs::TorchPrefix group;
-  if (!logs::find_torch_group(line, group)) return -1;
-  const bool is_unnamed = group.pg_guid.empty() && group.pg_desc.empty() && group.pg_id == 0;
-  const bool is_default = is_unnamed || group.pg_guid == "0" || group.pg_desc == "default_pg";
-  return is_default ? group.group_rank : -1;
 }
 
 bool tells_of_timeout(std::string_view line) {
@@ -86,10 +70,7 @@ bool tells_of_lost_path(std::string_view line) {
 }
 
 bool tells_of_other_size(std::string_view line) {
-  return has_one_of(
-      line, {"op.preamble.length <= op.nbytes", "MPI_ERR_TRUNCATE", "RecvBufResponse returned",
-             "Message truncated, error stack", "Inconsistent tensor size",
-             "Mismatched allreduce tensor shapes", "Mismatched allgather tensor shapes"});
+  return line.find("op.preamble.length <= op.nbytes") != std::string_view::npos;
 }
 
 bool names_id_key(std::string_view line) {

@@ -19,18 +19,11 @@ bool tells_of_other_size(std::string_view line);
 /// Errors that only say that something else went wrong elsewhere.
 bool is_of_communication(std::string_view type, std::string_view text);
 
-/// `3, 5` of monitored_barrier's words, also where a cut has left `k 0]: Ranks 3, 5`.
-std::vector<int> absent_ranks(const logs::Record& record);
-
 /// `n01` of `remote=[n01]:29500`: where the store was.  returns  empty: the line does not say
 std::string_view store_host(std::string_view line);
 
 /// Who waited for a communicator's id in vain: `[3] is setting up NCCL communicator and .. got error`.  returns  -1: nobody
 int rank_without_id(std::string_view line);
-
-/// The rank in `[PG ID 0 PG GUID 0(default_pg) Rank 3]` inside a line: of the default group it is the global one.
-/// returns  -1: there is none, or it is of another group
-int default_group_rank(std::string_view line);
 
 /// A watchdog's words of a call that timed out or failed, whatever form the line is in.
 bool tells_of_timeout(std::string_view line);

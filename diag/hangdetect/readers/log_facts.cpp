@@ -11,7 +11,6 @@
 
 #include "base/fd.h"
 #include "diag/facts/reader.h"
-#include "diag/hangdetect/readers/barrier_lines.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/coll_lines.h"
 #include "diag/hangdetect/readers/comm_starts.h"
@@ -54,7 +53,6 @@ class Sink : public logs::RecordSink {
       : facts_(facts),
         rows_(facts.facts),
         said_(facts),
-        barrier_(said_),
         words_(facts, said_),
         dumps_(names),
         calls_(names) {}
@@ -88,10 +86,18 @@ class Sink : public logs::RecordSink {
     compare_engine_waits();
     world_.know(dumps_.waits().world());
     said_.know_world(world_.ranks());
-    barrier_.finish(facts_.known_world);
+    for (const facts::Member& member : facts_.facts.members) {
+      if (member.reporter == facts::Reporter::Rendezvous) said_.know_world(member.size);
+    }
     said_.finish(where);
     facts_.world = std::max(facts_.world, facts_.known_world);
-    for (const facts::Died& death : facts_.facts.deaths) count_ranks(death);
+    for (const facts::Died& death : facts_.facts.deaths) {
+      count_rank(death.subject.rank);
+      for (const int rank : death.ranks) count_rank(rank);
+    }
+    for (const facts::Member& member : facts_.facts.members) {
+      for (const int rank : member.missing) count_rank(rank);
+    }
     for (ProcessStack& stack : facts_.stacks) name_stack(stack);
     name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
@@ -103,14 +109,10 @@ class Sink : public logs::RecordSink {
   }
 
  private:
-  /// A rank that ended is one of the job's.
-  void count_ranks(const facts::Died& death) {
+  /// A rank that a fact names is one of the job's.
+  void count_rank(int rank) {
     constexpr int kMost = 1 << 20;
-    const auto count = [&](int rank) {
-      if (rank < kMost) facts_.world = std::max(facts_.world, rank + 1);
-    };
-    count(death.subject.rank);
-    for (const int rank : death.ranks) count(rank);
+    if (rank < kMost) facts_.world = std::max(facts_.world, rank + 1);
   }
 
   /// The global rank that wrote the line; -1 where it does not say.
@@ -196,14 +198,6 @@ class Sink : public logs::RecordSink {
         if (ras_.take_message(record)) break;
         said_.state(record, What::AnalyserMissing, ranks("ranks"));
         break;
-      case MessageId::InitBarrierTimeout: {
-        const std::int64_t came = logs::message_number(record, "joined");
-        const std::int64_t world = logs::message_number(record, "world");
-        if (came >= 0 && came < world)
-          said_.state(record, What::FewerCame, {}, came, std::to_string(world));
-        take_text(record, speaker);
-        break;
-      }
       case MessageId::AnalyserField:
       case MessageId::TorchGroupOptions:
         break;                     // how many ranks there are: world_
@@ -222,16 +216,9 @@ class Sink : public logs::RecordSink {
       case MessageId::StoreGone:
         take_store(record, rank);
         break;
-      case MessageId::IbDeviceUnusable:
-        said_.state_of(record, What::DeviceMissing, rank);
-        break;
       case MessageId::NotDestroyed:
       case MessageId::DeviceUnknown:
         said_.note_run(record, {RunLine::What::Harmless, -1, -1}, rank);
-        break;
-      case MessageId::DesyncNotJoined:
-      case MessageId::DesyncNeverJoined:
-        said_.state(record, What::Laggards, ranks("ranks"));
         break;
       case MessageId::HeartbeatStuck:
       case MessageId::GilHang:
@@ -254,11 +241,7 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
-        if (tells_of_other_size(record.line)) {
-          said_.state(record, What::LibraryMismatch, {}, kOtherSize);
-        } else {
-          take_lost_peer(record, rank);
-        }
+        if (!tells_of_other_size(record.line)) take_lost_peer(record, rank);
         break;
       case MessageId::IbCompletion:
       case MessageId::IbAsyncFatal:
@@ -288,12 +271,8 @@ class Sink : public logs::RecordSink {
           said_.state(record, What::EngineGone, ranks_gone(dead, how));
         }
         break;
-      case MessageId::CollectiveMismatch:
-      case MessageId::IbCollectiveMismatch:
-        said_.state(record, What::LibraryMismatch, {});
-        break;
       default:
-        if (ras_.take_message(record) || barrier_.take_message(record)) break;
+        if (ras_.take_message(record)) break;
         take_text(record, speaker);
         take_failure(record);
         break;
@@ -328,7 +307,6 @@ class Sink : public logs::RecordSink {
     const auto& error = record.as<logs::PythonError>();
     int rank = rank_of(record, speaker);
     take_text(record, speaker);
-    words_.take_exception(record);
     ++facts_.run.alarming;
     if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
     if (is_gpu_error(error.text)) return;
@@ -425,8 +403,6 @@ class Sink : public logs::RecordSink {
       said_.state(record, What::NetworkError,
                   rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
                   "transport retries exhausted: the peer is dead or the path to it is lost");
-    if (tells_of_other_size(record.line))
-      said_.state(record, What::LibraryMismatch, {}, kOtherSize);
   }
 
   LogFacts& facts_;
@@ -434,7 +410,6 @@ class Sink : public logs::RecordSink {
   job::WorldSize world_;
   Statements said_;
   job::ProcessRanks ranks_;
-  BarrierLines barrier_;
   OwnWords words_;
   LogDumps dumps_;
   CollLines calls_;

@@ -51,9 +51,7 @@ struct RankNotes {
 /// A line of a log that says something of the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,       ///< PyTorch's desync report names ranks that did not join
-    BarrierAbsent,  ///< monitored_barrier names ranks that did not come
-    BarrierLeft,    ///< a rank came to the barrier, and rank 0 failed it
+    Laggards,       ///< Horovod's stall inspector names ranks that did not submit a tensor
     Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
     Exception,      ///< a rank's program raised an error of its own
     WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
@@ -63,17 +61,15 @@ struct LogStatement {
     AnalyserMissing,  ///< the stock analyser's `missing ranks`
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
-    FewerCame,  ///< to a rendezvous: code: how many did; detail: of how many
-    DeviceMissing,  ///< a rank's network adapter cannot be opened
-    NetworkError,   ///< a failed transfer or port, `detail` says which; code: as network_code()
-    RasDead,        ///< ncclras: a process is considered dead
-    RasSilent,      ///< ncclras: a process or rank did not answer
-    RasError,       ///< ncclras: a rank holds an error of its own; code: its ncclResult
-    RasStatus,      ///< ncclras: ranks whose communicator has another status; detail: which
-    RasOdd,         ///< ncclras: as many operations as the others, and other ones
-    RasBehind,      ///< ncclras: ranks with fewer operations than the others, in one report
-    RasAhead,       ///< ncclras: the listed few are ahead
-    EngineAbsent,   ///< ringside's own engine: ranks did not come to the start of the job
+    NetworkError,  ///< a failed transfer or port, `detail` says which; code: as network_code()
+    RasDead,       ///< ncclras: a process is considered dead
+    RasSilent,     ///< ncclras: a process or rank did not answer
+    RasError,      ///< ncclras: a rank holds an error of its own; code: its ncclResult
+    RasStatus,     ///< ncclras: ranks whose communicator has another status; detail: which
+    RasOdd,        ///< ncclras: as many operations as the others, and other ones
+    RasBehind,     ///< ncclras: ranks with fewer operations than the others, in one report
+    RasAhead,      ///< ncclras: the listed few are ahead
+    EngineAbsent,  ///< ringside's own engine: ranks did not come to the start of the job
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye
     EngineStopped,  ///< the same: all others have said that they live
@@ -88,10 +84,8 @@ struct LogStatement {
     ///< many pods the job has, 0: not told
     PodEnded,      ///< the same: it ended
     OrderCrossed,  ///< two ranks' own traces name two calls in opposite order
-    IommuFault,    ///< the kernel: the IOMMU refused a device's access
     LeftGroup,     ///< a rank closed its process group before others gave up
     Slow,          ///< a rank is slower than the others, by what watches that; detail: what it is
-    LibraryMismatch,  ///< the library itself saw that ranks called different things; code: kOtherSize or 0
   };
   What what = What::Laggards;
   std::vector<int> ranks;    ///< whom it names; empty: nobody in particular
@@ -107,9 +101,6 @@ struct LogStatement {
 
 /// Of Failure: a call of the library's failed and the program ended of it; others may wait.
 inline constexpr std::int64_t kRaised = 1;
-
-/// Of LibraryMismatch: one message was longer or shorter than what its receiver expected.
-inline constexpr std::int64_t kOtherSize = 1;
 
 /// What all logs of a job say.
 struct LogFacts {

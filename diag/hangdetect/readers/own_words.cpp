@@ -81,42 +81,7 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
     if (!is_head) list_ = List::None;
     return false;
   }
-  return read_tasks(record);
-}
-
-/// `# of tasks that reached the barrier: 7/8`
-void OwnWords::count_tasks(const logs::Record& record) {
-  constexpr std::string_view kCount = "tasks that reached the barrier: ";
-  const std::string_view text = record.text();
-  const std::size_t at = text.find(kCount);
-  if (at == std::string_view::npos) return;
-  const std::string_view rest = text.substr(at + kCount.size());
-  const std::size_t slash = rest.find('/');
-  if (slash == std::string_view::npos) return;
-  const std::string_view all = rest.substr(slash + 1);
-  const auto came = parse_whole(rest.substr(0, slash));
-  const auto world = parse_whole(all.substr(0, all.find_first_not_of("0123456789")));
-  if (!came || !world || *came >= *world || *world > kMostRanks) return;
-  statements_.state(record, What::FewerCame, {}, *came, std::to_string(*world));
-  statements_.know_world(*world);
-}
-
-/// Tasks of a coordination service, as JAX and TensorFlow have it, that did not come to a barrier. Their names may stand in
-/// the lines below.
-bool OwnWords::read_tasks(const logs::Record& record) {
-  const std::string_view text = record.text();
-  const bool goes_on = list_ == List::Tasks && text.starts_with("/job:");
-  std::size_t at = 0;
-  if (!goes_on) {
-    count_tasks(record);
-    at = text.find("timed out task names");
-    list_ = at == std::string_view::npos ? List::None : List::Tasks;
-  }
-  if (list_ == List::None) return false;
-  std::vector<int> tasks = job_tasks(text.substr(at));
-  if (!tasks.empty())
-    statements_.state(record, What::Laggards, std::move(tasks), 0, "the coordination service");
-  return true;
+  return false;
 }
 
 bool OwnWords::read_tables(const logs::Record& record) {
@@ -147,11 +112,7 @@ bool OwnWords::read_tables(const logs::Record& record) {
     if (gpus_.size() < kMost) gpus_.emplace_back(percent, kept());
     return true;
   }
-  const bool is_fault = text.find("IO_PAGE_FAULT") != std::string_view::npos ||
-                        (text.find("DMAR: ") != std::string_view::npos &&
-                         text.find("fault") != std::string_view::npos);
-  if (is_fault) statements_.state(record, What::IommuFault, {});
-  return is_fault;
+  return false;
 }
 
 /// Pods of a job of which most run and a few never started, or ended.

@@ -36,9 +36,6 @@ class OwnWords {
   /// accelerate's list of each process's shape begins.
   void expect_shapes() { list_ = List::Shapes; }
 
-  /// An exception may be of a coordination service, which names tasks in it or in the next lines.
-  void take_exception(const logs::Record& record) { read_tasks(record); }
-
   /// The frames of a traceback begin.
   void begin_traceback();
 
@@ -60,11 +57,9 @@ class OwnWords {
     int rank = -1;
   };
   /// Lists of ranks over several lines.
-  enum class List : std::uint8_t { None, Horovod, Tasks, Shapes };
+  enum class List : std::uint8_t { None, Horovod, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
-  bool read_tasks(const logs::Record& record);
-  void count_tasks(const logs::Record& record);
   void read_slow(const logs::Record& record);
   bool read_tables(const logs::Record& record);
   void read_claims(std::string_view text);

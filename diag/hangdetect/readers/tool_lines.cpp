@@ -116,19 +116,4 @@ PodLine read_pod_line(std::string_view line) {
   return {static_cast<int>(*index), status, role};
 }
 
-std::vector<int> job_tasks(std::string_view line) {
-  std::vector<int> tasks;
-  constexpr std::string_view kTask = "/task:";
-  for (std::size_t at = line.find("/job:"); at != std::string_view::npos;
-       at = line.find("/job:", at + 1)) {
-    const std::size_t task = line.find(kTask, at);
-    if (task == std::string_view::npos) break;
-    const std::int64_t number = number_behind(line.substr(task), kTask);
-    if (number >= 0 && number < kMostRanks) tasks.push_back(static_cast<int>(number));
-  }
-  std::sort(tasks.begin(), tasks.end());
-  tasks.erase(std::unique(tasks.begin(), tasks.end()), tasks.end());
-  return tasks;
-}
-
 }  // namespace ringside::hang

@@ -38,7 +38,4 @@ struct PodLine {
 };
 PodLine read_pod_line(std::string_view line);
 
-/// The tasks in `Some timed out task names: /job:jax_worker/replica:0/task:3`, or in a line of that list.
-std::vector<int> job_tasks(std::string_view line);
-
 }  // namespace ringside::hang

@@ -201,8 +201,16 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
+/// More than connections that ended and failures that audit judges.
+bool is_trouble_stated(const facts::Facts& facts) {
+  return !facts.deaths.empty() || !facts.members.empty() || !facts.mismatches.empty() ||
+         std::ranges::any_of(facts.link_faults, [](const facts::LinkFault& one) {
+           return one.state != facts::LinkState::Closed;
+         });
+}
+
 bool has_only(const Scene& scene, auto is_allowed) {
-  return std::ranges::all_of(scene.logs.statements, is_allowed) && scene.facts.deaths.empty();
+  return std::ranges::all_of(scene.logs.statements, is_allowed) && !is_trouble_stated(scene.facts);
 }
 
 /// Lines of connections that ended, and failures that audit judges: what every job ends with if its ranks do not leave at
@@ -214,7 +222,7 @@ bool may_be_well(const Scene& scene) {
     return one.what == LogStatement::What::StoreLost || one.what == LogStatement::What::PeerLost ||
            one.what == LogStatement::What::Failure;
   });
-  if (!scene.facts.deaths.empty()) return false;
+  if (is_trouble_stated(scene.facts)) return false;
   return scene.logs.statements.empty() || (are_failures && scene.logs.run.has_finished) ||
          (are_partings && scene.logs.run.has_ended);
 }

@@ -62,12 +62,7 @@ class Translation {
   bool take_membership(const LogStatement& one) {
     switch (one.what) {
       case What::Laggards:
-        absent(one, one.detail.starts_with("Horovod") ? Reporter::StallInspector
-                    : one.detail.empty()              ? Reporter::Desync
-                                                      : Reporter::Coordinator);
-        return true;
-      case What::BarrierAbsent:
-        absent(one, Reporter::Barrier);
+        absent(one, Reporter::StallInspector);
         return true;
       case What::AnalyserMissing:
         // Of several entries the first is the cause: the analyser matches nothing in a group behind it.
@@ -116,20 +111,6 @@ class Translation {
         auto fact = fact_of<facts::Member>(one, Reporter::Kubernetes);
         fact.missing = ranks_of_pods(one);
         fact.group = "pod " + one.detail;
-        out_.members.push_back(std::move(fact));
-        return true;
-      }
-      case What::FewerCame: {
-        auto fact = fact_of<facts::Member>(one, Reporter::Rendezvous);
-        fact.count = one.code;
-        fact.size = std::atoll(one.detail.c_str());
-        out_.members.push_back(std::move(fact));
-        return true;
-      }
-      case What::BarrierLeft: {
-        auto fact = fact_of<facts::Member>(one, Reporter::Barrier);
-        fact.ranks = one.ranks;
-        fact.count = static_cast<std::int64_t>(one.ranks.size());
         out_.members.push_back(std::move(fact));
         return true;
       }
@@ -220,12 +201,6 @@ class Translation {
       case What::EngineCut:
         fault(LinkState::Reset, one.text).reporter = Reporter::Engine;
         return true;
-      case What::DeviceMissing:
-        fault(LinkState::Down, "a network adapter that it cannot open");
-        return true;
-      case What::IommuFault:
-        fault(LinkState::Slow, "an access of a device that the IOMMU refused");
-        return true;
       default:
         return false;
     }
@@ -296,10 +271,6 @@ class Translation {
       case What::OrderCrossed:
         mismatch(one, Field::Order, Reporter::CallTrace);
         break;
-      case What::LibraryMismatch:
-        mismatch(one, Field::Size,
-                 one.code == kOtherSize ? Reporter::Transport : Reporter::Library);
-        break;
       case What::EngineDiffers:
         mismatch(one, Field::Operation, Reporter::Engine);
         break;
@@ -325,10 +296,64 @@ class Translation {
       if (death.cause == DeathCause::NodeFailure && death.ranks.empty())
         death.ranks = logs_.layout.ranks_of(death.subject.host);
     }
+    for (const facts::Member& one : logs_.facts.members) take_member(one);
+    conclude_barrier();
+    for (const facts::Mismatch& one : logs_.facts.mismatches) {
+      if (is_report(one)) out_.mismatches.push_back(one);
+    }
+    for (const facts::LinkFault& one : logs_.facts.link_faults) {
+      if (is_report(one)) out_.link_faults.push_back(one);
+    }
     take_people();
     for (const facts::Busy& one : logs_.facts.busy) {
       if (one.activity == Activity::FileSystem) out_.busy.push_back(one);
     }
+  }
+
+  /// A library or a service reports it, so that its row says: the inference takes what it means from there.
+  static bool is_report(const facts::Fact& one) { return one.reporter > Reporter::Scheduler; }
+
+  /// What a library or a service reports of who came. Other facts of members tell who is there.
+  void take_member(facts::Member one) {
+    if (!is_report(one) || one.basis == Basis::Person) return;
+    one.group.clear();  // the group in whose name the line is written
+    if (one.reporter == Reporter::Barrier && !one.missing.empty()) {
+      // Rank 0 counts the others: where the line names it, it has not come through itself.
+      std::erase(one.missing, 0);
+      if (one.missing.empty()) one.ranks = {0};
+      has_barrier_ = has_barrier_ || !one.missing.empty();
+    } else if (one.reporter == Reporter::Barrier && one.count < 0) {
+      arrivals_.push_back(std::move(one));
+      return;
+    }
+    if (one.missing.empty() && one.count < 0)
+      one.count = static_cast<std::int64_t>(one.ranks.size());
+    const bool have_all_come = one.missing.empty() && one.size >= 0 && one.count >= one.size;
+    if (have_all_come) return;
+    out_.members.push_back(std::move(one));
+  }
+
+  /// monitored_barrier lists the ranks that came, and leaves it to the reader who did not.
+  void conclude_barrier() {
+    const auto waiter = std::ranges::find_if(
+        arrivals_, [](const facts::Member& one) { return one.subject.is_known(); });
+    if (waiter == arrivals_.end() || has_barrier_) return;
+    std::set<int> came{waiter->subject.rank};
+    bool is_listed = false;
+    for (const facts::Member& one : arrivals_) {
+      came.insert(one.ranks.begin(), one.ranks.end());
+      is_listed = is_listed || !one.subject.is_known();
+    }
+    facts::Member fact = *waiter;
+    for (int rank = 0; is_listed && rank < logs_.known_world; ++rank) {
+      if (!came.contains(rank)) fact.missing.push_back(rank);
+    }
+    fact.ranks.clear();
+    if (fact.missing.empty()) {
+      fact.ranks = {came.begin(), came.end()};
+      fact.count = static_cast<std::int64_t>(came.size());
+    }
+    out_.members.push_back(std::move(fact));
   }
 
   /// A person that names two sets of ranks corrects an earlier sentence, or means two jobs: then neither is taken.
@@ -350,6 +375,8 @@ class Translation {
   const LogFacts& logs_;
   facts::Facts& out_;
   bool has_analyser_ = false;
+  std::vector<facts::Member> arrivals_;  ///< that monitored_barrier lists
+  bool has_barrier_ = false;             ///< it names who did not come
 };
 
 }  // namespace
