@@ -40,14 +40,14 @@ std::vector<std::int32_t> walk(const Successors& next) {
   return ring;
 }
 
-bool is_tree_edge(const CommFacts& comm, std::size_t channel, std::int32_t from, std::int32_t to) {
-  if (channel >= comm.trees.size()) return false;
-  const std::vector<TreeParent>& tree = comm.trees[channel];
-  const auto sends = [&](std::int32_t rank, std::int32_t parent) {
-    const auto found = std::ranges::lower_bound(tree, rank, {}, &TreeParent::first);
-    return found != tree.end() && found->first == rank && found->second == parent;
-  };
-  return sends(from, to) || sends(to, from);
+/// [rank]: its parent in the tree of a channel.
+Successors parents_of(const CommFacts& comm, std::size_t channel) {
+  constexpr std::int32_t kNoTree = -2;  // a root's parent is -1
+  Successors up(static_cast<std::size_t>(comm.nranks), kNoTree);
+  if (channel >= comm.trees.size()) return up;
+  for (const auto& [rank, parent] : comm.trees[channel])
+    up[static_cast<std::size_t>(rank)] = parent;
+  return up;
 }
 
 /// Whom each rank sends to on a channel besides its tree's neighbours.
@@ -62,12 +62,14 @@ Successors successors_of_edges(const CommFacts& comm, std::size_t channel) {
     std::vector<std::int32_t>& mine = out[static_cast<std::size_t>(link.rank)];
     if (std::find(mine.begin(), mine.end(), link.peer) == mine.end()) mine.push_back(link.peer);
   }
+  const Successors up = parents_of(comm, channel);
   Successors next(nranks, -1);
   for (std::size_t rank = 0; rank < nranks; ++rank) {
     std::vector<std::int32_t>& peers = out[rank];
     if (peers.size() > 1) {
       std::erase_if(peers, [&](std::int32_t peer) {
-        return is_tree_edge(comm, channel, static_cast<std::int32_t>(rank), peer);
+        return up[rank] == peer ||
+               up[static_cast<std::size_t>(peer)] == static_cast<std::int32_t>(rank);
       });
     }
     if (peers.size() == 1) next[rank] = peers.front();

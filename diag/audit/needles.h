@@ -13,7 +13,7 @@ namespace ringside::audit {
 /// Threads  any, after construction
 class Needles {
  public:
-  /// shape  none is empty; all together at most 65535 characters
+  /// shape  none is empty; all together at most 65535 characters, of at most 255 kinds
   explicit Needles(std::span<const std::string_view> texts);
 
   /// Calls found(i) for each place where texts[i] is in the line, in the order of their ends.
@@ -21,14 +21,16 @@ class Needles {
   void each_in(std::string_view line, Found&& found) const {
     std::uint32_t state = 0;
     for (const char c : line) {
-      state = next_[state][static_cast<unsigned char>(c)];
+      state = next_[state * nletters_ + letter_of_[static_cast<unsigned char>(c)]];
       if (!is_end_[state]) continue;  // most lines hold none
       for (const std::uint16_t text : ends_[state]) found(text);
     }
   }
 
  private:
-  std::vector<std::array<std::uint16_t, 256>> next_;
+  std::array<std::uint8_t, 256> letter_of_ = {};  ///< by byte; 0: a byte that no text has
+  std::size_t nletters_ = 1;
+  std::vector<std::uint16_t> next_;               ///< [state][letter]
   std::vector<std::uint8_t> is_end_;              ///< [state]
   std::vector<std::vector<std::uint16_t>> ends_;  ///< [state]: the texts that end there
 };

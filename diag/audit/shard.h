@@ -179,7 +179,7 @@ class Shard : public logs::RecordSink {
   void name_part(std::uint32_t index, std::uint64_t comm);
 
   const logs::SpeakerTable* table_ = nullptr;
-  facts::FactReader reader_{stated};
+  facts::FactReader reader_{stated, facts::Scope::Failures};
   std::array<KnownCall, 64> known_calls_ = {};
   KnownCall torn_call_ = {.signature = kAnyCall, .id = calls.id_of(kAnyCall)};
   Said* last_edges_ = nullptr;

@@ -15,7 +15,6 @@
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/paste.h"
-#include "diag/logparse/row_matcher.h"
 
 namespace ringside::facts {
 namespace {
@@ -59,13 +58,32 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
   return kSpecs;
 }
 
+/// A source file, and the part of the stack that it is of.
+struct SourceFile {
+  std::string_view name;
+  Domain domain = Domain::Unknown;
+};
+
+const std::vector<SourceFile>& source_files() {
+  static const std::vector<SourceFile> kFiles = [] {
+    std::vector<SourceFile> all;
+    for (const logs::RowEntry& entry : logs::row_entries()) {
+      if (entry.kind != logs::RowEntry::Kind::Place) continue;
+      AnyFact fact = Warning();
+      set_field(fact, "domain", entry.spec);
+      all.push_back({entry.id, std::get<Warning>(fact).domain});
+    }
+    return all;
+  }();
+  return kFiles;
+}
+
 /// Where in its program a line was written: NCCL's own place, else a source file that the line names.
 std::string location_of(const Record& record) {
   if (const std::string_view place = logs::location(record); !place.empty())
     return std::string(place);
-  for (const logs::RowEntry& entry : logs::row_entries()) {
-    if (entry.kind != logs::RowEntry::Kind::Place) continue;
-    const std::size_t at = record.line.find(entry.id);
+  for (const SourceFile& file : source_files()) {
+    const std::size_t at = record.line.find(file.name);
     if (at == std::string_view::npos) continue;
     const std::string_view rest = record.line.substr(at);
     return std::string(rest.substr(0, rest.find_first_of(" ])>,'")));
@@ -73,15 +91,9 @@ std::string location_of(const Record& record) {
   return {};
 }
 
-/// The part of the stack that a source file is of.
 Domain domain_of(std::string_view location) {
-  for (const logs::RowEntry& entry : logs::row_entries()) {
-    if (entry.kind != logs::RowEntry::Kind::Place ||
-        location.find(entry.id) == std::string_view::npos)
-      continue;
-    AnyFact fact = Warning();
-    set_field(fact, "domain", entry.spec);
-    return std::get<Warning>(fact).domain;
+  for (const SourceFile& file : source_files()) {
+    if (location.find(file.name) != std::string_view::npos) return file.domain;
   }
   return Domain::Unknown;
 }
@@ -150,6 +162,21 @@ bool may_state(RecordKind kind) {
          kind == RecordKind::BenchmarkAverage;
 }
 
+bool may_state_failure(RecordKind kind) {
+  return kind == RecordKind::Xid || kind == RecordKind::BenchmarkAverage;
+}
+
+bool is_failure(std::string_view type) {
+  return type == "died" || type == "warning" || type == "progress";
+}
+
+/// Whether any part does more than state what Scope::Failures leaves out.
+bool has_failure(const Spec& spec) {
+  return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
+    return is_failure(part.type) || part.type == "keep" || part.type == "forget";
+  });
+}
+
 /// A call is of the group in whose name the line is written, unless it names another.
 void inherit_group(AnyFact& fact) {
   std::visit(
@@ -195,18 +222,22 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   ++facts_.lines;
   if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
   if (may_state(record.kind)) {
+    if (scope_ == Scope::Failures && !may_state_failure(record.kind)) return;
     std::vector<AnyFact> facts;
     facts_of_record(record, owner_of(record, speaker), facts);
     for (AnyFact& fact : facts) add(std::move(fact), record);
     return;
   }
+  const bool is_message = record.kind == RecordKind::Message;
+  const bool may_be_row = may_match(record);
+  if (!may_be_row && !is_message) return;  // most lines of a log
   has_died_ = has_warned_ = is_harmless_ = false;
   emitted_ = 0;
-  thread_local std::vector<logs::RowMatch> matches;
+  std::vector<logs::RowMatch>& matches = matches_;
   matches.clear();
-  if (may_match(record)) find_rows(record, matches);
-  if (record.kind == RecordKind::Message && !is_harmless_) take_message(record, speaker);
-  if (!may_match(record)) return;
+  if (may_be_row) find_rows(record, matches);
+  if (is_message && !is_harmless_) take_message(record, speaker);
+  if (!may_be_row) return;
   take_rows(record, speaker, matches);
   if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
     const auto& error = record.as<logs::PythonError>();
@@ -218,21 +249,23 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
     ++emitted_;
   }
   if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
-  if (record.kind != RecordKind::Message && emitted_ == 0) ++facts_.unread;
+  if (!is_message && emitted_ == 0) ++facts_.unread;
 }
 
 void FactReader::take_message(const Record& record, const logs::Speaker& speaker) {
   const auto found =
       message_specs().find(static_cast<std::uint16_t>(record.as<logs::Message>().id));
   if (found == message_specs().end()) return;
+  const Spec& spec = found->second.spec;
+  if (scope_ == Scope::Failures && (!has_failure(spec) || is_harmless(spec))) return;
   const FieldValue value_of = [&](std::string_view name) {
     const std::string_view value = logs::message_argument(record, name);
     if (!value.empty()) return value;
     const auto kept = kept_.find(name);
     return kept == kept_.end() ? std::string_view() : std::string_view(kept->second);
   };
-  emit(found->second.spec, {found->second.id, found->second.program}, record,
-       owner_of(record, speaker), value_of);
+  emit(spec, {found->second.id, found->second.program}, record, owner_of(record, speaker),
+       value_of);
 }
 
 /// A line of the program's own that no row knows may be one of its steps.
@@ -311,13 +344,17 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       continue;
     }
     if (lacks_need(part, value_of)) continue;
+    if (scope_ == Scope::Failures && !is_failure(part.type)) {
+      ++emitted_;
+      continue;
+    }
     AnyFact fact;
     make_fact(part.type, fact);
     Fact& base = base_of(fact);
     bool is_void = false;
     bool is_reported = false;
     base.subject = subject_for(part, owner, is_reported);
-    if (!is_reported && reports_others(by.program) && std::holds_alternative<Died>(fact)) {
+    if (!is_reported && std::holds_alternative<Died>(fact) && reports_others(by.program)) {
       // Who prints that a process ended is not the process.
       is_reported = true;
       base.subject = Subject();

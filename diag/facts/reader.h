@@ -14,13 +14,17 @@
 #include "diag/facts/spec.h"
 #include "diag/job/process_ranks.h"
 #include "diag/logparse/record.h"
+#include "diag/logparse/row_matcher.h"
 #include "diag/logparse/speakers.h"
 
-namespace ringside::logs {
-struct RowMatch;
-}
-
 namespace ringside::facts {
+
+/// What a reader keeps.
+enum class Scope : std::uint8_t {
+  All,
+  /// Deaths, warnings and progress. Audit takes the rest from the records, with a table for each.
+  Failures
+};
 
 /// Makes facts of the lines of logs, by the rows of the catalogue.
 ///
@@ -31,7 +35,7 @@ namespace ringside::facts {
 /// Threads    one a reader
 class FactReader {
  public:
-  explicit FactReader(Facts& facts) : facts_(facts) {}
+  explicit FactReader(Facts& facts, Scope scope = Scope::All) : facts_(facts), scope_(scope) {}
 
   void take(const logs::Record& record, const logs::Speaker& speaker);
 
@@ -56,6 +60,7 @@ class FactReader {
   void add(AnyFact fact, const logs::Record& record);
 
   Facts& facts_;
+  const Scope scope_;
   std::unordered_map<std::string, Known> known_;
   std::map<std::string, std::string, std::less<>> kept_;  ///< values for the specs of later lines
   std::uint32_t kept_lines_ = 0;                          ///< lines since the newest of them
@@ -63,6 +68,7 @@ class FactReader {
   bool has_warned_ = false;   ///< or a warning of communication
   bool is_harmless_ = false;  ///< or that the line is harmless
   std::size_t emitted_ = 0;
+  std::vector<logs::RowMatch> matches_;  ///< of this line
 };
 
 /// File and line of a place in the logs.
