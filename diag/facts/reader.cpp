@@ -188,6 +188,12 @@ void inherit_group(AnyFact& fact) {
       fact);
 }
 
+void fill_source(Fact& fact, const Record& record) {
+  if (fact.time_us == 0) fact.time_us = record.time_us;
+  fact.source.text = record.line.substr(0, kShown);
+  fact.source.place = record.place;
+}
+
 constexpr std::string_view kPerson = "person";
 
 /// A line without a prefix of a program, a launcher or a logger, as people write it.
@@ -222,10 +228,18 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   ++facts_.lines;
   if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
   if (may_state(record.kind)) {
-    if (scope_ == Scope::Failures && !may_state_failure(record.kind)) return;
+    const bool is_failure = may_state_failure(record.kind);
+    if (!is_failure && (scope_ == Scope::Failures || is_repeated(record))) return;
     std::vector<AnyFact> facts;
     facts_of_record(record, owner_of(record, speaker), facts);
-    for (AnyFact& fact : facts) add(std::move(fact), record);
+    for (AnyFact& fact : facts) {
+      if (is_failure) {
+        add(std::move(fact), record);
+      } else {
+        fill_source(base_of(fact), record);
+        add_fact(facts_, std::move(fact));
+      }
+    }
     return;
   }
   const bool is_message = record.kind == RecordKind::Message;
@@ -250,6 +264,15 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   }
   if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
   if (!is_message && emitted_ == 0) ++facts_.unread;
+}
+
+/// Whether the same process has written the same text before.
+bool FactReader::is_repeated(const Record& record) {
+  const auto text = std::hash<std::string_view>()(record.text());
+  const std::uint64_t by =
+      (std::uint64_t{record.speaker} << 8) | static_cast<std::uint64_t>(record.kind);
+  constexpr std::uint64_t kOdd = 0x9e3779b97f4a7c15;  // spreads small numbers over all bits
+  return stated_.size() >= kMostFacts || !stated_.insert(text ^ (by * kOdd)).second;
 }
 
 void FactReader::take_message(const Record& record, const logs::Speaker& speaker) {
@@ -401,7 +424,7 @@ void FactReader::add(AnyFact fact, const Record& record) {
   const auto* death = std::get_if<Died>(&fact);
   if (death != nullptr && job::is_other_program(death->program)) return;
   Fact& base = base_of(fact);
-  if (base.time_us == 0) base.time_us = record.time_us;
+  fill_source(base, record);
   // Steps differ in their number: one subject's are one story.
   const auto* progress = std::get_if<Progress>(&fact);
   std::string key;
@@ -414,8 +437,6 @@ void FactReader::add(AnyFact fact, const Record& record) {
   }
   key += ' ';
   key += base.row;
-  base.source.text = record.line.substr(0, kShown);
-  base.source.place = record.place;
   const auto found = known_.find(key);
   if (found == known_.end()) {
     if (known_.size() >= kMostFacts) return;

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,7 @@ class FactReader {
     std::size_t index = 0;  ///< in the list of its type
     std::size_t last = 0;   ///< of progress: the fact of the last line
   };
+  bool is_repeated(const logs::Record& record);
   void find_rows(const logs::Record& record, std::vector<logs::RowMatch>& matches);
   void take_rows(const logs::Record& record, const logs::Speaker& speaker,
                  const std::vector<logs::RowMatch>& matches);
@@ -62,6 +64,7 @@ class FactReader {
   Facts& facts_;
   const Scope scope_;
   std::unordered_map<std::string, Known> known_;
+  std::unordered_set<std::uint64_t> stated_;              ///< hashes of lines that state no failure
   std::map<std::string, std::string, std::less<>> kept_;  ///< values for the specs of later lines
   std::uint32_t kept_lines_ = 0;                          ///< lines since the newest of them
   bool has_died_ = false;     ///< a row has emitted a death of this line
