@@ -46,6 +46,7 @@ constexpr std::array kArrows{
     Arrow{"truncated_table", "plugin_crash"},
     Arrow{"truncated_table", "net_init_error"},
     Arrow{"truncated_table", "benchmark_without_mpi"},
+    Arrow{"truncated_table", "rccl_system_setting"},
     Arrow{"cuda_error", "nvls_unavailable"},
     Arrow{"cuda_error", "mnnvl_unavailable"},
     Arrow{"cuda_error", "xid_error"},
@@ -126,6 +127,9 @@ bool stops_the_job(const Finding& finding) {
 
 constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 
+/// Results that do not come are the end of whatever else stops the job.
+bool is_outcome(std::string_view id) { return id == "truncated_table"; }
+
 /// The finding that `effect` follows from: the first arrow whose cause was found, and matters as much.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
   for (const Arrow& arrow : kArrows) {
@@ -136,6 +140,10 @@ std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
       if (findings[i].forces != arrow.forces) continue;
       return i;
     }
+  }
+  if (!is_outcome(findings[effect].id)) return kNobody;
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (i != effect && stops_the_job(findings[i]) && !is_outcome(findings[i].id)) return i;
   }
   return kNobody;
 }

@@ -343,9 +343,26 @@ void take_explained_blocks(const std::vector<std::string>& lines,
   }
 }
 
+/// `slurm-77.out:`, `and then I get:`: what is below is no script.
+bool is_heading(std::string_view text) {
+  return text.ends_with(':') && text.find_first_of("(){}=$[;") == std::string_view::npos &&
+         !is_python(text);
+}
+
+/// `[n01:4711] `, as Open MPI and NCCL begin their lines.
+bool has_process(std::string_view text) {
+  if (!text.starts_with('[')) return false;
+  const std::size_t end = text.find("] ");
+  const std::size_t colon = text.find(':');
+  if (end == std::string_view::npos || colon > end || colon + 1 == end) return false;
+  return std::all_of(text.begin() + static_cast<std::ptrdiff_t>(colon) + 1,
+                     text.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
+}
+
 /// A line that a program of the stack or its launcher wrote: where a script ends and its output begins.
 bool begins_output(std::string_view text) {
   if (text.starts_with('#')) return false;
+  if (is_heading(text) || has_process(text)) return true;
   // `grep "NCCL WARN" log` looks for what it does not print.
   const bool is_quoted = text.find_first_of("\"'") < find_text(text, "CCL ");
   return (is_tagged(text) && !is_quoted) || text.starts_with("Traceback (") ||

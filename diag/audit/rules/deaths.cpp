@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 
 #include "base/text.h"
 #include "diag/audit/hang_view.h"
@@ -43,6 +44,17 @@ bool has_ended_well(const JobFacts& facts) {
                                   [](const BenchmarkTable& table) { return table.is_concluded; });
 }
 
+/// Whether every line of a crash that names its signal names SIGABRT.
+bool are_aborts(const MessageLines& crashes) {
+  bool has_any = false;
+  for (const KeptMessage& line : crashes.kept) {
+    const std::int64_t signal = line.number("signal", 0);
+    if (signal != 0 && signal != SIGABRT) return false;
+    has_any = has_any || signal == SIGABRT;
+  }
+  return has_any;
+}
+
 /// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   constexpr std::array kCrashes = {MessageId::ProcessCrashed};
@@ -51,6 +63,8 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
                           !facts.plain_of(PlainLine::RemoteFailed).evidence.empty() ||
                           facts.messages.has(MessageId::WatchdogTimeout);
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
+  // A process aborts itself for an error that it has reported.
+  if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
   for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
     if (crash->kind != hang::Kind::DeadRank || crash->confidence < kWorthTelling) continue;
     Finding& finding = add_dead(findings, "a process crashed");

@@ -119,6 +119,31 @@ std::set<std::string> spoken_rows(const JobFacts& facts, Findings& findings) {
   return rows;
 }
 
+/// Processes that ended with a status of their own, of which nothing shows the reason.
+void add_unexplained_end(const JobFacts& facts, Findings& findings) {
+  if (!facts.python_errors.empty()) return;  // the program says itself why it ends
+  const auto found = std::ranges::find_if(facts.stated.deaths, [](const facts::Died& one) {
+    return one.cause == facts::DeathCause::ExitCode && !one.is_consequence &&
+           one.basis != facts::Basis::Person;
+  });
+  if (found == facts.stated.deaths.end()) return;
+  std::string who = "a process of the job";
+  if (!found->ranks.empty()) {
+    who = fmt::format("{} {}", found->ranks.size() == 1 ? "rank" : "ranks",
+                      format_ranks(found->ranks));
+  } else if (found->subject.rank >= 0) {
+    who = fmt::format("rank {}", found->subject.rank);
+  }
+  Finding& finding = findings.add("hang_dead_rank", Severity::Warning,
+                                  fmt::format("{} ended with exit status {}", who, found->code));
+  finding.evidence.add(found->source.place, 0, found->source.text);
+  finding.ranks.assign(found->ranks.begin(), found->ranks.end());
+  if (!found->subject.host.empty()) finding.hosts.push_back(found->subject.host);
+  finding.confidence = Confidence::Low;
+  finding.cause = "the program itself chose that status; no line here says why";
+  finding.fix = "read the last lines of that process's own output, above the launcher's report";
+}
+
 /// A line that is data, such as source code in JSON.
 bool is_data(std::string_view line) { return line.starts_with('{') || line.starts_with('"'); }
 
@@ -140,7 +165,10 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
                         !is_data(warning.source.text);
     if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
   }
-  if (worst == nullptr) return;
+  if (worst == nullptr) {
+    add_unexplained_end(facts, findings);
+    return;
+  }
   const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;

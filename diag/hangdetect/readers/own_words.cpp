@@ -173,7 +173,12 @@ void OwnWords::finish_clocks() {
   std::sort(clocks.begin(), clocks.end());
   if (held->first.mhz * 2 > clocks[clocks.size() / 2]) return;
   const bool are_all = *gpus.begin() == 0 && *gpus.rbegin() + 1 == static_cast<int>(gpus.size());
-  const bool is_one_host = facts_.known_world <= static_cast<int>(gpus.size());
+  // A row's number is one of this host's GPUs; of the ranks of several hosts it is none.
+  const int count = static_cast<int>(gpus.size());
+  bool is_one_host = facts_.known_world <= count;
+  facts::each_list(facts_.facts, [&](const auto& list) {
+    for (const facts::Fact& one : list) is_one_host = is_one_host && one.subject.rank < count;
+  });
   logs::Record record;
   record.place = held->second.place;
   record.line = held->second.text;

@@ -18,8 +18,8 @@ struct Meeting {
   const Scene& scene;
   const Front& front;
 
-  [[nodiscard]] const Call* call(int rank, std::uint32_t later = 0) const {
-    return scene.job.find(rank, front.group, front.sequence + later);
+  [[nodiscard]] const Call* call(int rank, int later = 0) const {
+    return scene.job.find(rank, front.group, front.sequence + static_cast<std::uint32_t>(later));
   }
   [[nodiscard]] const Signature& signature(const Side& side) const {
     return scene.job.names().signature(side.signature);
@@ -91,13 +91,19 @@ bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
 /// The few make at the next number what the many make now, and now what the many make next: both as far as they are known,
 /// and what the few make next always. Without it a call that the few left out leaves the same.
 bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
-  const auto next_is = [&](const Side& side, const Side& other) {
-    const Call* next = at.call(side.ranks.front(), 1);
-    if (next == nullptr) return std::optional<bool>();
-    return std::optional(difference_of(at.scene.job.signature(*next), at.signature(other)) ==
+  const auto is_other = [&](const Call* call, const Side& other) {
+    if (call == nullptr) return std::optional<bool>();
+    return std::optional(difference_of(at.scene.job.signature(*call), at.signature(other)) ==
                          Difference::None);
   };
-  return next_is(few, many).value_or(false) && next_is(many, few).value_or(true);
+  const int one_of_many = many.ranks.front();
+  const int one_of_few = few.ranks.front();
+  // What is pending may be the second of the two.
+  const bool were_swapped = at.front.sequence > 0 &&
+                            is_other(at.call(one_of_few, -1), many).value_or(false) &&
+                            is_other(at.call(one_of_many, -1), few).value_or(false);
+  return were_swapped || (is_other(at.call(one_of_few, 1), many).value_or(false) &&
+                          is_other(at.call(one_of_many, 1), few).value_or(true));
 }
 
 /// By lines of logs alone: one side reduces one number, a flag or a loss, and the other a bucket. These are two calls of

@@ -7,6 +7,7 @@
 
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/evidence.h"
+#include "diag/hangdetect/verdict/overcome.h"
 #include "diag/hangdetect/verdict/progress.h"
 #include "diag/hangdetect/verdict/scene.h"
 
@@ -374,6 +375,9 @@ Explanation nothing_shown(const Scene& scene) {
 void add_quiet(const Scene& scene, Explanations& out) {
   const bool has_moved = add_moved(scene, out);
   if (has_moved || scene.is_blocked_anywhere()) return;
+  if (!scene.has_dumps) {
+    if (auto one = went_on(scene.logs.facts)) out.push_back(*std::move(one));
+  }
   const bool has_idle_dumps = add_idle_dumps(scene, out);
   if (has_idle_dumps) return;
   add_well(scene, out);

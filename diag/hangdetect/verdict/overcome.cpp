@@ -1,0 +1,79 @@
+#include "diag/hangdetect/verdict/overcome.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "diag/hangdetect/verdict/evidence.h"
+
+namespace ringside::hang {
+namespace {
+
+/// The lines of one file that state trouble and progress.
+struct FileStory {
+  std::int64_t trouble = -1;              ///< the last line of it
+  const facts::Progress* last = nullptr;  ///< the last line of progress, behind the trouble
+  int lines_after = 0;                    ///< of progress
+};
+
+/// Deaths, calls that failed and calls that differ are not overcome by steps: another attempt of the job may make them.
+bool has_ended(const facts::Facts& facts) {
+  return !facts.deaths.empty() || !facts.mismatches.empty() ||
+         std::ranges::any_of(facts.calls, [](const facts::Call& one) {
+           return one.state == facts::CallState::TimedOut || one.state == facts::CallState::Failed;
+         });
+}
+
+bool is_claimed(const facts::Facts& facts) {
+  return std::ranges::any_of(facts.progress,
+                             [](const facts::Progress& one) { return one.is_claimed_hang; });
+}
+
+}  // namespace
+
+std::optional<Explanation> went_on(const facts::Facts& facts) {
+  if (has_ended(facts)) return std::nullopt;
+  std::map<std::string, FileStory> stories;
+  const auto note = [&](const facts::Fact& one) {
+    std::int64_t& last = stories[one.source.file].trouble;
+    last = std::max(last, one.source.line);
+  };
+  for (const facts::Warning& one : facts.warnings) {
+    // Harmless forms, too: they are what people take for a hang.
+    if (one.basis != facts::Basis::Person) note(one);
+  }
+  std::ranges::for_each(facts.link_faults, note);
+  std::ranges::for_each(facts.blocked, note);
+  bool has_served = false;
+  const facts::Progress* finish = nullptr;
+  for (const facts::Progress& one : facts.progress) {
+    if (one.is_claimed_hang || one.is_restarting || one.basis == facts::Basis::Person) continue;
+    FileStory& story = stories[one.source.file];
+    if (one.source.line <= story.trouble) continue;
+    if (one.has_finished || (one.is_serving && has_served)) finish = &one;
+    has_served = has_served || one.is_serving;
+    ++story.lines_after;
+    if (story.last == nullptr || story.last->source.line < one.source.line) story.last = &one;
+  }
+  const facts::Progress* shown = finish;
+  bool had_trouble = false;
+  for (const auto& [file, story] : stories) {
+    if (story.trouble < 0) continue;
+    had_trouble = true;
+    constexpr int kFewest = 2;  // the last step may be where it stopped
+    if (story.lines_after < kFewest) return std::nullopt;
+    if (shown == nullptr) shown = story.last;
+  }
+  // Who says that it hangs says so of what comes behind the last step.
+  if (!had_trouble || shown == nullptr || (finish == nullptr && is_claimed(facts)))
+    return std::nullopt;
+  Explanation out;
+  out.kind = Kind::NotAHang;
+  out.features = {finish != nullptr ? Feature::Finished : Feature::StepsWentOn};
+  out.count = shown->step;
+  out.total = shown->steps;
+  out.evidence.push_back(evidence_of(shown->source));
+  return out;
+}
+
+}  // namespace ringside::hang
