@@ -1,7 +1,6 @@
 #include "diag/logparse/matcher.h"
 
 #include <algorithm>
-#include <cstring>
 #include <functional>
 
 #include "base/assert.h"
@@ -10,26 +9,6 @@
 
 namespace ringside::logs {
 namespace {
-
-constexpr std::uint32_t kFilterBits = 1 << 14;
-
-std::uint32_t four_at(const char* p) {
-  std::uint32_t key;
-  std::memcpy(&key, p, 4);
-  return key;
-}
-
-std::uint32_t filter_bit(std::uint32_t key) { return (key * 2654435761U) >> 18; }
-
-bool has_bit(const std::vector<std::uint64_t>& filter, std::uint32_t key) {
-  const std::uint32_t bit = filter_bit(key);
-  return ((filter[bit / 64] >> (bit % 64)) & 1) != 0;
-}
-
-void set_bit(std::vector<std::uint64_t>& filter, std::uint32_t key) {
-  const std::uint32_t bit = filter_bit(key);
-  filter[bit / 64] |= std::uint64_t{1} << (bit % 64);
-}
 
 std::size_t found(std::string_view text, std::string_view next, std::size_t at) {
   return next.size() < 2 ? text.find(next, at) : find_text(text, next, at);
@@ -42,7 +21,7 @@ const Matcher& Matcher::of_catalogue() {
   return matcher;
 }
 
-Matcher::Matcher() : start_filter_(kFilterBits / 64) {
+Matcher::Matcher() {
   for (const MessagePattern& row : message_patterns()) {
     Pattern pattern;
     pattern.id = row.id;
@@ -94,7 +73,7 @@ Matcher::Matcher() : start_filter_(kFilterBits / 64) {
 void Matcher::index_start(std::uint16_t pattern) {
   const std::uint32_t key = four_at(patterns_[pattern].elements.front().literal.data());
   starts_.push_back({key, pattern});
-  set_bit(start_filter_, key);
+  start_filter_.add(key);
 }
 
 void Matcher::index_piece(std::uint16_t pattern) {
@@ -128,7 +107,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
   candidates.clear();
   if (text.size() >= 4) {
     const std::uint32_t key = four_at(text.data());
-    if (has_bit(start_filter_, key)) collect(starts_, key, candidates);
+    if (start_filter_.may_contain(key)) collect(starts_, key, candidates);
   }
   if (short_starts_.find(text.front()) != std::string::npos) {
     const char key[4] = {text.front(), 0, 0, 0};
@@ -152,7 +131,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
 bool Matcher::begins(std::string_view text, std::size_t least) const {
   if (text.size() < 4) return false;
   const std::uint32_t key = four_at(text.data());
-  if (!has_bit(start_filter_, key)) return false;
+  if (!start_filter_.may_contain(key)) return false;
   std::vector<std::uint16_t> candidates;
   collect(starts_, key, candidates);
   return std::any_of(candidates.begin(), candidates.end(), [&](std::uint16_t candidate) {

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/logparse/four_bytes.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/piece_index.h"
 
@@ -58,7 +59,7 @@ class Matcher {
   std::vector<std::uint16_t> place_of_;  ///< [row]: among patterns_
   std::vector<Entry> starts_;            ///< by the first four characters
   PieceIndex pieces_;                    ///< of those that start with a hole
-  std::vector<std::uint64_t> start_filter_;
+  FourByteFilter<14> start_filter_;
   std::string short_starts_;  ///< first characters of patterns that start with less than four
 };
 

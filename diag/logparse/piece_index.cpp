@@ -1,22 +1,11 @@
 #include "diag/logparse/piece_index.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "diag/logparse/cursor.h"
 
 namespace ringside::logs {
 namespace {
-
-constexpr std::uint32_t kFilterBits = 1 << 16;
-
-std::uint32_t four_at(const char* p) {
-  std::uint32_t key;
-  std::memcpy(&key, p, 4);
-  return key;
-}
-
-std::uint32_t filter_bit(std::uint32_t key) { return (key * 2654435761U) >> 16; }
 
 /// How seldom a character is in other programs' output.
 int rarity(char c) {
@@ -28,8 +17,6 @@ int rarity(char c) {
 }
 
 }  // namespace
-
-PieceIndex::PieceIndex() : filter_(kFilterBits / 64) {}
 
 std::string_view PieceIndex::rarest_piece(std::string_view text) {
   std::size_t best = 0;
@@ -49,8 +36,7 @@ void PieceIndex::add(std::string_view piece, std::uint16_t id) {
   for (std::size_t shift = 0; shift < 4; ++shift) {
     const std::uint32_t key = four_at(piece.data() + shift);
     entries_.push_back({key, id});
-    const std::uint32_t bit = filter_bit(key);
-    filter_[bit / 64] |= std::uint64_t{1} << (bit % 64);
+    filter_.add(key);
   }
 }
 
@@ -63,8 +49,7 @@ void PieceIndex::finish() {
 void PieceIndex::search(std::string_view text, std::vector<std::uint16_t>& ids) const {
   for (std::size_t at = 0; at + 4 <= text.size(); at += 4) {
     const std::uint32_t key = four_at(text.data() + at);
-    const std::uint32_t bit = filter_bit(key);
-    if (((filter_[bit / 64] >> (bit % 64)) & 1) == 0) continue;
+    if (!filter_.may_contain(key)) continue;
     auto entry =
         std::lower_bound(entries_.begin(), entries_.end(), key,
                          [](const Entry& one, std::uint32_t sought) { return one.key < sought; });

@@ -4,6 +4,8 @@
 #include <string_view>
 #include <vector>
 
+#include "diag/logparse/four_bytes.h"
+
 namespace ringside::logs {
 
 /// Finds which of many texts may stand in a line. Each is known by a piece of seven characters, wherever it stands.
@@ -17,8 +19,6 @@ class PieceIndex {
  public:
   static constexpr std::size_t kShortest =
       7;  ///< then one of a piece's alignments meets every fourth place
-
-  PieceIndex();
 
   /// The seven characters of a text that are the rarest together in other programs' output.
   /// shape  kShortest characters or more
@@ -37,7 +37,7 @@ class PieceIndex {
     std::uint16_t id;
   };
   std::vector<Entry> entries_;
-  std::vector<std::uint64_t> filter_;
+  FourByteFilter<16> filter_;
 };
 
 }  // namespace ringside::logs

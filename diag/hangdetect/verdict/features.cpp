@@ -6,13 +6,13 @@
 namespace ringside::hang {
 namespace {
 
-struct Row {
+struct FeatureWeight {
   std::string_view name;
   double weight;
 };
 
-constexpr std::array kRows{
-#define WEIGHT(name, weight) Row{#name, weight},
+constexpr std::array kFeatureWeights{
+#define WEIGHT(name, weight) FeatureWeight{#name, weight},
 #include "diag/hangdetect/verdict/weights.def"
 #undef WEIGHT
 };
@@ -20,10 +20,12 @@ constexpr std::array kRows{
 }  // namespace
 
 std::string_view to_string(Feature feature) {
-  return kRows[static_cast<std::size_t>(feature)].name;
+  return kFeatureWeights[static_cast<std::size_t>(feature)].name;
 }
 
-double weight_of(Feature feature) { return kRows[static_cast<std::size_t>(feature)].weight; }
+double weight_of(Feature feature) {
+  return kFeatureWeights[static_cast<std::size_t>(feature)].weight;
+}
 
 double confidence_of(const Features& features) {
   double sum = 0;
