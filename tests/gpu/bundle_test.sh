@@ -12,6 +12,18 @@ mkdir -p "$1"
 folder=$(cd "$1" && pwd)
 root=$folder/root
 
+# refuse ARGUMENT..: bundle.sh finds the command line wrong before it builds anything.
+refuse() {
+  local status=0
+  "$here/bundle.sh" "$@" > /dev/null 2>&1 || status=$?
+  [[ $status == 2 ]] || { echo "bundle_test: bundle.sh $*: status $status, not 2"; exit 1; }
+}
+refuse
+refuse "$folder/package" 9.0
+refuse "$here"
+[[ -e $here/run.sh ]] || exit 1
+
+rm -rf "$folder/package" "$folder/package.tgz"
 "$here/bundle.sh" "$folder/package" > "$folder/bundle.log" 2>&1 || { tail -20 "$folder/bundle.log"; exit 1; }
 echo "bundle_test: CPU of this script (user, system), of its commands:" && times
 kilobytes=$(du -sk "$folder/package" | cut -f1)
@@ -21,7 +33,7 @@ echo "bundle_test: $kilobytes KB, $(du -sk "$folder/package.tgz" | cut -f1) KB p
 rm -rf "$root"
 mkdir -p "$root"/{bin,dev,tmp,package}
 mknod "$root/dev/null" c 1 3
-tools=(awk basename bash cat cut date dirname grep gzip head mkdir mv paste rm sed sleep sort stat tail tar timeout touch tr uniq wc)
+tools=(awk basename bash cat cut date dirname grep gzip head mkdir mv paste rm sed sleep sort stat tail tar timeout touch tr truncate uniq wc)
 for tool in "${tools[@]}"; do
   path=$(command -v "$tool")
   cp -L "$path" "$root/bin/$tool"

@@ -60,7 +60,7 @@ write_page() {
     echo "| what the program sees | ${facts:-} |"
     echo "| nvcc | $(nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
     echo "| commit | $commit |"
-    echo "| clocks (graphics, memory) | $(timeout -k 2 10 nvidia-smi --query-gpu=clocks.gr,clocks.mem --format=csv,noheader 2> /dev/null | head -1) |"
+    echo "| clocks (graphics, memory) | $(timeout -k 2 "$(share 1)" nvidia-smi --query-gpu=clocks.gr,clocks.mem --format=csv,noheader 2> /dev/null | head -1) |"
     echo "| tests | $(count passed) passed, $(count_bad) failed, $(count skipped) skipped, $(count left) not run |"
     cat "$logs/sanitizer.md" 2> /dev/null
     awk '$2 == "skipped" {$1 = $2 = $3 = ""; print}' "$logs/results.txt" | sort | uniq -c | sort -rn | head -5 |

@@ -3,7 +3,7 @@
 #
 #   tests/gpu/run.sh [OUT]     OUT/page.md and OUT/logs.tgz; OUT is build/gpu-page unless given. OUT may be a page's name, DIR/NAME.md
 #
-# exit status  0: all well, 1: something is wrong, or was not reached, 3: it cannot run here (it says why)
+# exit status  0: all well, 1: something is wrong, or was not reached, 2: the command line is wrong, 3: it cannot run here (it says why)
 #
 # Where it lies beside programs that bundle.sh has built, or RINGSIDE_GPU_BINARIES names their folder, it runs those. Else it builds them
 # in build/gpu first, which needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries that RINGSIDE_ONLY_GPU asks for, half
@@ -16,6 +16,13 @@
 set -u -o pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd) || exit 3
 limit=${RINGSIDE_GPU_SECONDS:-460}
+if (($# > 1)) || [[ ${1:-} == -* ]]; then
+  echo "usage: run.sh [OUT], the folder of the page" >&2
+  exit 2
+elif [[ ! $limit =~ ^[1-9][0-9]{0,5}$ ]]; then
+  echo "gpu: RINGSIDE_GPU_SECONDS is '$limit': give seconds, for example 460" >&2
+  exit 2
+fi
 begin=$SECONDS
 # shellcheck disable=SC1091  # they lie beside it
 . "$here/bounded.sh" && . "$here/tests.sh" && . "$here/page.sh" || exit 3
@@ -27,6 +34,7 @@ cannot() {
 # share PERCENT: seconds of the whole time, rounded up.
 share() { echo $(((limit * $1 + 99) / 100)); }
 quiet=$(share 7) # a program that prints nothing for so long hangs
+megabytes=50     # a program that prints more fills the disk
 
 binaries=${RINGSIDE_GPU_BINARIES:-}
 [[ -z $binaries && -x $here/ringside_gpu_test ]] && binaries=$here
@@ -43,22 +51,27 @@ mkdir -p "$out" || cannot "cannot make $out"
 out=$(cd "$out" && pwd)
 page=$out/$(basename "$page")
 logs=$out/logs
+[[ ! -e $logs || -e $logs/results.txt ]] || cannot "$logs is there, and not from run.sh: name another folder"
 rm -rf "$logs"
 mkdir "$logs" || cannot "cannot write to $out"
 touch "$logs"/{tests.log,alone.log,alone.txt,tables.md,bars.md,results.txt,wrong.txt}
 # One file of the logs, whatever ends this script.
 # shellcheck disable=SC2317  # the trap calls it
 pack() {
+  kill -- "-$guard" 2> /dev/null
   [[ -n $running ]] && end_group "$running"
   tar -C "$out" -czf "$out/logs.tgz" logs 2> /dev/null && rm -rf "$logs"
 }
-running=""
+running="" guard=""
+start_guard "$logs/running"
 trap pack EXIT
 trap 'exit 1' TERM INT HUP
+trap : PIPE # the page is written though nobody reads the output any more
 
-PATH=$PATH:/usr/local/cuda/bin
+PATH=$PATH:/usr/local/cuda/bin:/usr/sbin:/sbin
 command -v nvidia-smi > /dev/null || cannot "no nvidia-smi: this host has no NVIDIA driver"
-gpu=$(timeout -k 2 "$(share 5)" nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>&1) || cannot "nvidia-smi: $gpu"
+gpu=$(timeout -k 2 "$(share 5)" nvidia-smi --query-gpu=name,compute_cap,driver_version --format=csv,noheader 2>&1) ||
+  cannot "nvidia-smi: ${gpu:-no answer within $(share 5) s, or no output}"
 gpu=${gpu%%$'\n'*}
 IFS=, read -r name capability driver <<< "$gpu"
 [[ $capability =~ ([0-9]+)\.([0-9]+) ]] || cannot "nvidia-smi says: $gpu"
@@ -91,7 +104,8 @@ if [[ -n $binaries ]]; then
   tables=$binaries/ringside_gpu_page
   [[ -r $binaries/COMMIT ]] && commit=$(< "$binaries/COMMIT")
   export LD_LIBRARY_PATH=$binaries/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
-  "$tests" --gtest_list_tests > /dev/null 2> "$logs/start.log" || cannot "$tests does not start: $(head -1 "$logs/start.log")"
+  timeout -k 2 "$(share 3)" "$tests" --gtest_list_tests > /dev/null 2> "$logs/start.log" ||
+    cannot "$tests does not start (status $?): $(head -1 "$logs/start.log")"
 else
   build_here
   echo "gpu: built after $((SECONDS - begin)) s"
@@ -153,7 +167,7 @@ begin_stage "tables"
 tables_of "$(share 24)" "tables" "$logs/bars.md"
 begin_stage "tables of processes"
 tables_of "$(share 12)" "tables of processes" --processes
-if [[ $(timeout -k 2 10 nvidia-smi -L | wc -l) -ge 2 ]] && ldconfig -p | grep -q 'libnccl\.so\.2'; then
+if [[ $(timeout -k 2 "$(share 2)" nvidia-smi -L | wc -l) -ge 2 ]] && ldconfig -p | grep -q 'libnccl\.so\.2'; then
   begin_stage "NCCL's table"
   tables_of "$(share 9)" "NCCL's table" --nccl
 fi

@@ -128,7 +128,8 @@ class RunTest(unittest.TestCase):
     def begin(self, seconds, **variables):
         environment = dict(os.environ, PATH=f"{self.folder}/tools:{os.environ['PATH']}", RINGSIDE_GPU_BINARIES=str(self.binaries),
                            RINGSIDE_GPU_SECONDS=str(seconds), RINGSIDE_GPU_DEVICES=str(self.folder / "dev"), **variables)
-        return subprocess.Popen([HERE / "run.sh", self.folder / "out"], env=environment, stdout=subprocess.PIPE,
+        # With this process run.sh ends, too, however this one ends, and with run.sh its programs.
+        return subprocess.Popen(["setpriv", "--pdeathsig", "TERM", HERE / "run.sh", self.folder / "out"], env=environment, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
 
     def run_page(self, seconds=60, **variables):
@@ -139,6 +140,24 @@ class RunTest(unittest.TestCase):
         page = Page(process, time.monotonic() - began, self.folder)
         self.assertEqual(page.files, ["logs.tgz", "page.md"] if page.text else ["logs.tgz"])
         return page
+
+    def begin_tests(self, **variables):
+        """returns  run.sh, whose first test does what RINGSIDE_STANDIN says"""
+        process = self.begin(60, **variables)
+        for line in process.stdout:
+            if line.rstrip().endswith(" s: tests"):
+                break
+        time.sleep(0.5)
+        return process
+
+    def assert_ends(self, path):
+        """All processes whose command line has that path."""
+        for _ in range(100):
+            left = subprocess.run(["pgrep", "-f", str(path)], stdout=subprocess.PIPE, text=True, check=False).stdout
+            if not left:
+                return
+            time.sleep(0.1)
+        self.fail(f"not ended: {left}")
 
     def assert_complete(self, page):
         """Each stage has left what it leaves."""
@@ -205,8 +224,7 @@ class StandIns(RunTest):
     def test_a_child_that_is_left_behind_is_killed(self):
         page = self.run_page(RINGSIDE_STANDIN="leave_child")
         self.assertEqual((page.status, page.verdict), (0, "passed"), page.text)
-        left = subprocess.run(["pgrep", "-f", str(self.binaries)], stdout=subprocess.PIPE, text=True, check=False).stdout
-        self.assertEqual(left, "")
+        self.assert_ends(self.binaries)
 
     def hang(self, what):
         page = self.run_page(seconds=40, RINGSIDE_STANDIN=what)
@@ -237,7 +255,7 @@ class StandIns(RunTest):
     def test_a_gpu_that_does_not_answer_fails_the_page(self):
         page = self.run_page(RINGSIDE_STANDIN_TABLES="stuck")
         self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 1"), page.text)
-        self.assertRegex(page.text, r"- the GPU does not open \(hung: ")
+        self.assertRegex(page.text, r"- the GPU does not open \(hung: (not done after|no output for) 6 s")
 
     def test_tables_that_crash_leave_the_tests(self):
         page = self.run_page(RINGSIDE_STANDIN_TABLES="crash")
@@ -289,24 +307,81 @@ class StandIns(RunTest):
         self.put("tools/nvidia-smi", NO_SMI)
         page = self.run_page()
         self.assertEqual(page.status, 3)
-        self.assertIn("NVIDIA-SMI has failed", page.output)
+        self.assertIn("nvidia-smi: NVIDIA-SMI has failed", page.output)
         self.assertEqual(page.text, "")
 
-    # No signal reaches a program that has a process group of its own.
+    def test_an_nvidia_smi_that_does_not_answer(self):
+        self.put("tools/nvidia-smi", "#!/bin/bash\nexec sleep 100\n")
+        page = self.run_page()
+        self.assertEqual(page.status, 3)
+        self.assertIn("nvidia-smi: no answer within 3 s", page.output)
+
+    # No signal that is sent to run.sh reaches a program that has a process group of its own.
     def test_a_page_is_there_when_it_is_ended_itself(self):
-        process = self.begin(60, RINGSIDE_STANDIN="deaf")
-        for line in process.stdout:
-            if line.rstrip().endswith(" s: tests"):
-                break
-        time.sleep(0.5)
+        process = self.begin_tests(RINGSIDE_STANDIN="deaf")
         process.send_signal(signal.SIGTERM)
         process.stdout = process.communicate()[0]
         page = Page(process, 0, self.folder)
         self.assertEqual(page.status, 1)
         self.assertTrue(page.verdict.startswith('unfinished: stage "tests"'), page.verdict)
         self.assertIn("CudaMiddle.DoesAsItIsTold", page.logs["logs/this.log"])
-        left = subprocess.run(["pgrep", "-f", str(self.binaries)], stdout=subprocess.PIPE, text=True, check=False).stdout
-        self.assertEqual(left, "")
+        self.assert_ends(self.binaries)
+
+    def test_no_program_outlives_it_when_it_is_killed(self):
+        process = self.begin_tests(RINGSIDE_STANDIN="deaf")
+        process.kill()
+        process.communicate()
+        self.assert_ends(self.folder)
+
+    def test_no_program_outlives_this_test(self):
+        test = subprocess.Popen([sys.executable, __file__, STANDIN, "StandIns.test_deaf_to_sigterm"], stdout=subprocess.DEVNULL,
+                                stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=str(self.folder)))
+        while subprocess.run(["pgrep", "-f", f"{self.folder}/gpu_run.*gtest_fail_fast"], stdout=subprocess.DEVNULL, check=False).returncode:
+            self.assertIsNone(test.poll())
+            time.sleep(0.1)
+        test.kill()
+        test.wait()
+        self.assert_ends(f"{self.folder}/gpu_run")
+
+    def test_the_page_is_written_though_nobody_reads_the_output(self):
+        process = self.begin_tests()
+        process.stdout.close()
+        process.wait()
+        self.assertIn("**Verdict: passed**", (self.folder / "out/page.md").read_text())
+
+    def test_what_prints_without_end_does_not_fill_the_disk(self):
+        page = self.run_page(RINGSIDE_STANDIN="flood")
+        self.assert_complete(page)
+        self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
+        self.assertIn("- CudaMiddle.DoesAsItIsTold hung: more than 50 MB of output", page.text)
+        self.assertLess(len(page.logs["logs/tests.log"]), 60_000_000)
+
+    def test_a_program_that_does_not_list_its_tests(self):
+        self.put("binaries/ringside_gpu_processes_test", "#!/bin/bash\nexec sleep 1000\n")
+        page = self.run_page()
+        self.assert_complete(page)
+        self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 2"), page.text)
+
+    def test_a_program_that_runs_no_test(self):
+        self.put("binaries/ringside_gpu_processes_test",
+                 f'#!/bin/bash\n[[ $* == *list_tests* ]] || exit 0\nexec {STANDIN} "$@"\n')
+        page = self.run_page()
+        self.assertEqual((page.status, page.verdict), (1, "FAILED: other errors: 2"), page.text)
+        self.assertIn("- ringside_gpu_processes_test runs none of the tests that it lists: ended with status 0", page.text)
+
+    def test_a_wrong_command_line(self):
+        for arguments, seconds in ((["--help"], "60"), (["a", "b"], "60"), (["out"], "0"), (["out"], "8m")):
+            done = subprocess.run([HERE / "run.sh", *arguments], cwd=self.folder, stderr=subprocess.DEVNULL, check=False,
+                                  env=dict(os.environ, RINGSIDE_GPU_SECONDS=seconds))
+            self.assertEqual(done.returncode, 2, (arguments, seconds))
+
+    def test_a_folder_of_other_files_is_kept(self):
+        (self.folder / "out/logs").mkdir(parents=True)
+        (self.folder / "out/logs/mine").touch()
+        process = self.begin(60)
+        self.assertIn("not from run.sh", process.communicate()[0])
+        self.assertEqual(process.returncode, 3)
+        self.assertTrue((self.folder / "out/logs/mine").exists())
 
 
 class OnFibres(RunTest):

@@ -39,6 +39,7 @@ TEST(CudaMiddle, DoesAsItIsTold) {
     std::fflush(stdout);
     ::usleep(100'000);
   }
+  while (what == "flood") std::puts("wrong element wrong element wrong element wrong element");
   if (what == "hang" || what == "deaf") {
     for (;;) ::pause();
   }

@@ -21,7 +21,7 @@ results_of() {
 }
 
 # tests_in PROGRAM FILTER: names, one a line.
-tests_in() { "$1" --gtest_filter="$2" --gtest_list_tests 2> /dev/null | awk '/^[^ ].*\.( |$)/ {suite = $1} /^ / {print suite $1}'; }
+tests_in() { timeout -k 2 "$(share 3)" "$1" --gtest_filter="$2" --gtest_list_tests 2> /dev/null | awk '/^[^ ].*\.( |$)/ {suite = $1} /^ / {print suite $1}'; }
 
 # run_tests SECONDS PROGRAM FILTER: one process runs the tests. A test that fails may leave the GPU's context broken, and one that
 # crashes or hangs ends the process, so a fresh process continues with the tests behind it.
@@ -46,6 +46,8 @@ run_tests() {
       if [[ $outcome != 0 ]] && ! grep -q -E '^[^ ]+ (failed|crashed|hung)' "$logs/here"; then
         wrong "$(basename "$program"), outside of its tests: $how"
         is_over=yes
+      elif [[ ! -s $logs/here ]]; then
+        wrong "$(basename "$program") runs none of the tests that it lists: $how"
       fi
     fi
     cat "$logs/here" >> "$logs/results.txt"
