@@ -32,7 +32,7 @@ std::string decisions_page(const std::vector<study::DecisionRow>& rows) {
       "of\n"
       "NVLS.\n\n"
       "| preset | nodes | ranks | channels |",
-      load_tuning_model(kNewestTuning)->patch);
+      load_tuning_model(kDefaultRelease)->patch);
   std::string rule = "\n|---|---|---|---|";
   for (const Bytes size : study::decision_sizes()) {
     page += fmt::format(" {} |", format_bytes(size));

@@ -10,6 +10,7 @@
 #include "cli/explain_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
+#include "cli/release_note.h"
 #include "cli/upgrade_text.h"
 #include "cli/verb.h"
 
@@ -52,6 +53,9 @@ VerbResult print_upgrades(const std::string& only) {
 
 VerbResult run(const ExplainArguments& arguments) {
   const study::ExplainQuestion& question = arguments.question;
+  for (const auto* const releases : {&question.nccl, &arguments.upgrade}) {
+    for (const std::string& release : *releases) note_unverified(release);
+  }
   if (arguments.upgrades) return print_upgrades(question.job.on);
   if (!arguments.upgrade.empty()) return run_upgrade(arguments);
   if (arguments.presets) {

@@ -18,6 +18,7 @@
 #include "cli/job_options.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/release_note.h"
 #include "cli/sim_faults.h"
 #include "cli/sim_profile.h"
 #include "cli/verb.h"
@@ -476,6 +477,7 @@ VerbResult run_with_faults(const SimArguments& arguments) {
 }
 
 VerbResult run(const SimArguments& arguments) {
+  note_unverified(arguments.question.nccl);
   if (arguments.faults.is_any()) return run_with_faults(arguments);
   if (arguments.iterations || !arguments.op_timeout.empty() || !arguments.dumps.empty()) {
     return Error{ErrorCode::InvalidArgument, "--iters, --op-timeout and --dumps without faults",

@@ -10,6 +10,7 @@
 #include "cli/fabric_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
+#include "cli/release_note.h"
 #include "cli/topo_json.h"
 #include "cli/topo_text.h"
 #include "cli/verb.h"
@@ -26,7 +27,7 @@ struct TopoArguments {
   std::string drawing;
   std::string topology_file;
   std::string graph_file;
-  std::string nccl{kNewestRelease};
+  std::string nccl{kDefaultRelease};
   bool all = false;
   bool json = false;
 };
@@ -39,6 +40,7 @@ Status check_arguments(const TopoArguments& arguments) {
 
 VerbResult run(const TopoArguments& arguments) {
   RINGSIDE_TRY(check_arguments(arguments));
+  note_unverified(arguments.nccl);
   RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job, arguments.nccl));
   const JobHosts& hosts = asked.hosts;
   const Job& job = asked.job;

@@ -247,7 +247,7 @@ Result<TunedJob> load_tuned_job(const JobOptions& options, std::string_view vers
 
 Result<TunedJob> load_tuned_preset(const std::string& on, int nodes) {
   const Environment nothing = [](const char*) -> std::optional<std::string> { return {}; };
-  return load_tuned_job_under({.on = on, .nodes = nodes}, nothing, kNewestTuning);
+  return load_tuned_job_under({.on = on, .nodes = nodes}, nothing, kDefaultRelease);
 }
 
 }  // namespace ringside::study

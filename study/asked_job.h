@@ -60,7 +60,7 @@ struct AskedJob {
 /// version  the release that lays its graphs and channels, as load_release()
 /// errors   as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
 ///          make_fabric(), make_job()
-Result<AskedJob> load_job(const JobOptions& options, std::string_view version = kNewestRelease);
+Result<AskedJob> load_job(const JobOptions& options, std::string_view version = kDefaultRelease);
 
 /// The same, and who chooses for it.
 struct TunedJob {
@@ -73,7 +73,7 @@ struct TunedJob {
 /// version  the release that lays its graphs and chooses, as Tuner::make()
 /// errors   as load_job(), parse_tuning_parameters(), Tuner::make()
 Result<TunedJob> load_tuned_job(const JobOptions& options,
-                                std::string_view version = kNewestTuning);
+                                std::string_view version = kDefaultRelease);
 
 /// The same where nothing is set: it does not depend on where it is asked.
 /// errors  as load_hosts(), make_job()

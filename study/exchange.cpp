@@ -59,7 +59,7 @@ Result<ExchangeExplanation> explain_exchange(const ExplainQuestion& question) {
                  fmt::format("{} is not made of sends and receives", to_string(calls.collective))};
   }
   RINGSIDE_TRY(const TunedJob job,
-               load_tuned_job(question.job, question.nccl.empty() ? std::string{kNewestTuning}
+               load_tuned_job(question.job, question.nccl.empty() ? std::string{kDefaultRelease}
                                                                   : question.nccl.back()));
   const Job& whole = job.asked.job;
   const std::vector<std::vector<Rank>>& nodes = whole.connection.channels.nodes;

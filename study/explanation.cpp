@@ -26,7 +26,7 @@ std::vector<std::string> changes(const TunedChoice& a, const TunedChoice& b) {
 /// One side of a comparison: what is set, and whose model.
 struct Side {
   std::vector<std::string> set;
-  std::string nccl{kNewestTuning};
+  std::string nccl{kDefaultRelease};
   friend bool operator==(const Side&, const Side&) = default;
 };
 

@@ -23,7 +23,7 @@ struct SimQuestion {
   std::string protocol = {};        ///< empty: NCCL's choice
   int channels = 0;                 ///< 0: NCCL's choice
   std::string fidelity = "auto";    ///< a name of fidelities()
-  std::string nccl{kNewestTuning};  ///< version whose choices are simulated
+  std::string nccl{kDefaultRelease};  ///< version whose choices are simulated
   std::string net = {};             ///< a NetKind; empty: what the NICs' names suggest
   std::string launch = "process";   ///< a LaunchStyle
   std::string model = {};  ///< path of a sim-model/1; empty: the one that comes with ringside

@@ -164,7 +164,7 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
   question.calls.type = is_known ? row.type : "float";
   question.nccl = release_told(row.nccl).value_or(
-      release_told(system.nccl).value_or(std::string(kNewestRelease)));
+      release_told(system.nccl).value_or(std::string(kDefaultRelease)));
   question.net = net_of(system.network);
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;

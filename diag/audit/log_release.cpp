@@ -14,7 +14,7 @@ namespace {
 std::string release_of_code(int code) {
   constexpr int kSince29 = 10'000;
   if (code < kSince29) return nearest_release(code / 100 % 10, code % 100);
-  if (code / kSince29 != 2) return std::string(kNewestRelease);
+  if (code / kSince29 != 2) return std::string(kDefaultRelease);
   return nearest_release(code / 100 % 100, code % 100);
 }
 
@@ -35,7 +35,7 @@ LogRelease release_of(const JobFacts& facts) {
     most = who;
     code = version.code;
   }
-  if (!most) return {std::string(kNewestRelease), false};
+  if (!most) return {std::string(kDefaultRelease), false};
   return {release_of_code(code), true};
 }
 

@@ -45,7 +45,7 @@ struct ChannelParameters {
 /// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
 ///          variable's grammar
 Result<ChannelParameters> parse_channel_parameters(const Environment& environment,
-                                                   std::string_view version = kNewestRelease);
+                                                   std::string_view version = kBaseRelease);
 
 /// The variables that parse_channel_parameters reads.
 std::span<const std::string_view> channel_variables();

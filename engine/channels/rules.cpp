@@ -86,7 +86,7 @@ Status read_count_rules(YamlKeys keys, CountRules& rules) {
 
 Result<ChannelRules> load_channel_rules(std::string_view version) {
   // The members say what it does; of its file there is nothing to read.
-  if (version == kNewestRelease) return ChannelRules{};
+  if (version == kBaseRelease) return ChannelRules{};
   RINGSIDE_TRY(const ReleaseDocument release, load_release(version));
   ChannelRules rules;
   try {

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// All that is known of a release: its file over those of the newer ones that it builds on.
+/// All that is known of a release: its file over those of the releases that it is based on.
 struct ReleaseDocument {
   YAML::Node root;
   std::string where;  ///< "nccl-2.27"; for messages

@@ -54,17 +54,17 @@ YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
   return joined;
 }
 
-/// The document of a version on top of those of the newer ones that it builds on.
+/// The document of a version on top of those of the releases that it is based on.
 YAML::Node whole_document(const std::string& version) {
   const auto found = std::find_if(
       kReleaseData.begin(), kReleaseData.end(),
       [&](const EmbeddedRelease& release) { return release.name == "nccl-" + version; });
   RINGSIDE_ASSERT(found != kReleaseData.end(), "no data for NCCL {}", version);
   YAML::Node changes = YAML::Load(std::string(found->text));
-  if (!changes["newer"]) return changes;
-  const auto newer = changes["newer"].as<std::string>();
-  changes.remove("newer");
-  return overlaid(whole_document(newer), changes);
+  if (!changes["base"]) return changes;
+  const auto base = changes["base"].as<std::string>();
+  changes.remove("base");
+  return overlaid(whole_document(base), changes);
 }
 
 Error unknown_version(std::string_view version) {
@@ -88,6 +88,11 @@ std::string newest_patch(std::string_view version) {
   const Result<ReleaseDocument> release = load_release(version);
   RINGSIDE_ASSERT(release, "no data for NCCL {}", version);
   return release->root["patch"].as<std::string>();
+}
+
+std::string release_caveat(std::string_view version) {
+  const Result<ReleaseDocument> release = load_release(version);
+  return release ? release->root["unverified"].as<std::string>("") : std::string{};
 }
 
 std::string nearest_release(int minor, std::optional<int> patch) {

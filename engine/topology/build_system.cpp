@@ -97,7 +97,7 @@ class Builder {
       const BusId card = id & ~BusId{0xF};
       auto node = find(NodeKind::Nic, card);
       if (!node) added = node = add(NodeKind::Nic, card);
-      add_nets(*function.nic, *node);
+      add_nets(*function.nic, *node, is_connectx8(function));
     } else {
       added = add(NodeKind::Pci, id);
       device_ids_.push_back(device_id(function));
@@ -123,7 +123,7 @@ class Builder {
     return device;
   }
 
-  void add_nets(const HostNic& nic, NodeRef card) {
+  void add_nets(const HostNic& nic, NodeRef card, bool is_connectx8 = false) {
     for (const HostNet& net : nic.nets) {
       const NodeRef node = add(NodeKind::Net, net.dev);
       system_.nets.push_back({.dev = net.dev,
@@ -135,6 +135,7 @@ class Builder {
                               .coll = net.coll,
                               .rail = net.rail.value_or(-1),
                               .plane = net.plane.value_or(-1),
+                              .is_connectx8 = is_connectx8,
                               .name = net.name});
       connect_both(card, node, LinkKind::Net, system_.nets.back().bandwidth);
     }

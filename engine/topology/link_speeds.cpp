@@ -13,6 +13,19 @@ namespace {
 constexpr int kDefaultMbits = 10000;
 constexpr int kDefaultLanes = 16;
 
+/// source  NCCL 2.31.2 graph/topo.cc: Zen 1 and 2, Zen 3 and 4, Zen 5. Dumps of older releases have the family
+///         without its extension added: 0x8F, 0xAF, 0xBF for 23, 25, 26.
+int amd_generation(int family) {
+  if (family == 25 || family == 0xAF) return 2;
+  return family == 26 || family == 0xBF ? 3 : 1;
+}
+
+/// `model` of the list, which begins with generation 1.
+float of_generation(const std::vector<float>& speeds, int model) {
+  const int known = static_cast<int>(speeds.size());
+  return speeds[static_cast<std::size_t>(std::clamp(model, 1, known) - 1)];
+}
+
 }  // namespace
 
 float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
@@ -23,13 +36,9 @@ float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
     case CpuArch::Arm:
       return 6;
     case CpuArch::X86:
-      if (cpu.vendor == CpuVendor::Amd) return rules.amd_socket_gbs;
+      if (cpu.vendor == CpuVendor::Amd) return of_generation(rules.amd_socket_gbs, cpu.model);
       if (cpu.vendor == CpuVendor::Zhaoxin) return cpu.model == kYongfeng ? 9 : 6;
-      if (cpu.vendor == CpuVendor::Intel) {
-        const int known = static_cast<int>(rules.intel_socket_gbs.size());
-        return rules
-            .intel_socket_gbs[static_cast<std::size_t>(std::clamp(cpu.model, 1, known) - 1)];
-      }
+      if (cpu.vendor == CpuVendor::Intel) return of_generation(rules.intel_socket_gbs, cpu.model);
       return kLocalBandwidth;
     default:
       return kLocalBandwidth;
@@ -42,7 +51,10 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   if (cpu.arch == "ppc64") info.arch = CpuArch::Power;
   if (cpu.arch != "x86_64") return info;
   info.arch = CpuArch::X86;
-  if (cpu.vendor == "AuthenticAMD") info.vendor = CpuVendor::Amd;
+  if (cpu.vendor == "AuthenticAMD") {
+    info.vendor = CpuVendor::Amd;
+    if (rules.amd_socket_gbs.size() > 1) info.model = amd_generation(cpu.family);
+  }
   if (cpu.vendor == "CentaurHauls" || cpu.vendor == "  Shanghai  ") {
     info.vendor = CpuVendor::Zhaoxin;
     if (cpu.family == 7 && cpu.model == 0x5B) info.model = 1;
@@ -53,7 +65,10 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
     info.model = 1;
     if (cpu.family == 6 && cpu.model >= 0x55) info.model = 2;
     if (cpu.family == 6 && cpu.model >= 0x8F) info.model = 3;
-    if (cpu.family == 6 && cpu.model >= 0xCF) info.model = 4;
+    const auto& late = rules.intel_emerald_models;
+    const bool is_late =
+        cpu.model >= 0xCF || std::find(late.begin(), late.end(), cpu.model) != late.end();
+    if (cpu.family == 6 && is_late) info.model = 4;
     info.model = std::min(info.model, static_cast<int>(rules.intel_socket_gbs.size()));
   }
   return info;
@@ -74,6 +89,11 @@ float pci_bandwidth(const HostPci& function) {
   }
   const int lanes = function.link_width == 0 ? kDefaultLanes : function.link_width;
   return static_cast<float>(lanes * per_lane / 80.0);
+}
+
+bool is_connectx8(const HostPci& function) {
+  const std::uint64_t card = device_id(function) >> 32;
+  return card == 0x15B31023 || card == 0x15B32100;
 }
 
 std::uint64_t device_id(const HostPci& function) {

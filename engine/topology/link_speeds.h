@@ -12,7 +12,8 @@ namespace ringside {
 // source  NCCL 2.30.7 graph/topo.h, graph/topo.cc
 
 /// Kind of CPU; `model` counts generations: Intel 1 Broadwell and before, 2 Skylake, 3 Sapphire
-/// Rapids, 4 Emerald Rapids and later; Zhaoxin 1 Yongfeng.
+/// Rapids, 4 Emerald Rapids and later; AMD 1 Zen 1 and 2, 2 Zen 3 and 4, 3 Zen 5, where the
+/// release distinguishes them; Zhaoxin 1 Yongfeng.
 CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules = {});
 
 /// Between two CPUs of a host.
@@ -25,6 +26,9 @@ float pci_bandwidth(const HostPci& function);
 float net_bandwidth(const HostNet& net);
 
 float c2c_bandwidth(const HostC2c& c2c);
+
+/// A ConnectX-8, by its PCI vendor and device.
+bool is_connectx8(const HostPci& function);
 
 /// Vendor, device, subsystem vendor and subsystem device, 16 bits each.
 std::uint64_t device_id(const HostPci& function);

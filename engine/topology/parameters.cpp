@@ -10,11 +10,14 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 13> kVariables{
-    "NCCL_MNNVL_ENABLE",  "NCCL_NETDEVS_POLICY",  "NCCL_NET_DISABLE_INTRA", "NCCL_NET_GDR_C2C",
-    "NCCL_NET_GDR_LEVEL", "NCCL_NET_GDR_MLOPART", "NCCL_NET_GDR_READ",      "NCCL_NVB_DISABLE",
-    "NCCL_P2P_DISABLE",   "NCCL_P2P_LEVEL",       "NCCL_PXN_C2C",           "NCCL_PXN_DISABLE",
-    "NCCL_SHM_DISABLE"};
+constexpr std::array<std::string_view, 14> kVariables{
+    "NCCL_MNNVL_ENABLE",      "NCCL_NETDEVS_POLICY",
+    "NCCL_NET_DISABLE_INTRA", "NCCL_NET_GDR_C2C",
+    "NCCL_NET_GDR_LEVEL",     "NCCL_NET_GDR_MLOPART",
+    "NCCL_NET_GDR_READ",      "NCCL_NVB_DISABLE",
+    "NCCL_P2P_DISABLE",       "NCCL_P2P_LEVEL",
+    "NCCL_PXN_C2C",           "NCCL_PXN_DISABLE",
+    "NCCL_SHM_DISABLE",       "NCCL_TOPO_SCATTER_START_NET"};
 
 Result<bool> read_flag(const Environment& environment, const char* name, bool fallback) {
   RINGSIDE_TRY(const auto value, env_int(environment, name, 0, 1));
@@ -81,6 +84,8 @@ Result<TopologyParameters> parse_topology_parameters(const Environment& environm
   RINGSIDE_TRY(read.gdr_mlopart, read_flag(environment, "NCCL_NET_GDR_MLOPART", read.gdr_mlopart));
   RINGSIDE_TRY(read.net_disable_intra,
                read_flag(environment, "NCCL_NET_DISABLE_INTRA", read.net_disable_intra));
+  RINGSIDE_TRY(read.scatter_start_net,
+               read_flag(environment, "NCCL_TOPO_SCATTER_START_NET", read.scatter_start_net));
   RINGSIDE_TRY(const auto mnnvl, env_int(environment, "NCCL_MNNVL_ENABLE", 0, 2));
   read.mnnvl_enable = static_cast<int>(mnnvl.value_or(read.mnnvl_enable));
   RINGSIDE_TRY(read.netdevs_policy, read_netdevs_policy(environment));

@@ -24,6 +24,7 @@ struct TopologyParameters {
   bool gdr_c2c = true;                     ///< NCCL_NET_GDR_C2C
   bool gdr_mlopart = false;                ///< NCCL_NET_GDR_MLOPART
   bool net_disable_intra = false;          ///< NCCL_NET_DISABLE_INTRA
+  bool scatter_start_net = false;          ///< NCCL_TOPO_SCATTER_START_NET
   int mnnvl_enable = 2;  ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
   /// NCCL_NETDEVS_POLICY: how many NICs a GPU may use. 0 AUTO, -1 ALL, k > 0 MAX:k.
   int netdevs_policy = 0;
@@ -34,7 +35,7 @@ struct TopologyParameters {
 /// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
 ///          variable's grammar
 Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
-                                                     std::string_view version = kNewestRelease);
+                                                     std::string_view version = kBaseRelease);
 
 /// The variables that parse_topology_parameters reads.
 std::span<const std::string_view> topology_variables();

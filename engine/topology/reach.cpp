@@ -70,6 +70,18 @@ struct NetChoice {
   }
 };
 
+/// A GPU's number within the node, or among the GPUs that share its NICs.
+bool counts_by_local_gpus(const System& system, int gpu, const std::vector<int>& nets,
+                          const TopologyParameters& parameters) {
+  const NicByLocalGpus rule = parameters.rules.nic_by_local_gpus;
+  if (rule != NicByLocalGpus::ConnectX8) return rule == NicByLocalGpus::Always;
+  if (parameters.scatter_start_net) return true;
+  constexpr int kBlackwell = 100;
+  return gpu_info(system, gpu).sm >= kBlackwell && std::ranges::any_of(nets, [&](int net) {
+           return system.nets[static_cast<std::size_t>(net)].is_connectx8;
+         });
+}
+
 NetChoice net_choice(const System& system, int gpu, const TopologyParameters& parameters) {
   NetChoice choice;
   choice.nets = local_nodes(system, gpu_ref(gpu), NodeKind::Net);
@@ -83,7 +95,7 @@ NetChoice net_choice(const System& system, int gpu, const TopologyParameters& pa
                    : policy < 0 ? nets
                                 : (nets + sharers - 1) / sharers;
   choice.first = gpu_info(system, gpu).dev;
-  if (parameters.rules.nic_by_local_gpus) choice.first %= sharers;
+  if (counts_by_local_gpus(system, gpu, choice.nets, parameters)) choice.first %= sharers;
   if (std::has_single_bit(static_cast<unsigned>(nets))) choice.first = mirrored(choice.first, nets);
   return choice;
 }

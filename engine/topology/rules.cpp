@@ -26,6 +26,7 @@ Status read_topology_rules(YamlKeys keys, TopologyRules& rules) {
       read_nvlink({keys.take("nvlink_gbs"), keys.where() + " nvlink_gbs", kKept}, rules.nvlink));
   keys.read("amd_socket_gbs", rules.amd_socket_gbs);
   keys.read("intel_socket_gbs", rules.intel_socket_gbs);
+  keys.read("intel_emerald_models", rules.intel_emerald_models);
   keys.read("max_channels", rules.max_channels);
   keys.read("gpu_has_device", rules.gpu_has_device);
   keys.read("gpu_links_to_itself", rules.gpu_links_to_itself);
@@ -47,7 +48,7 @@ Status read_topology_rules(YamlKeys keys, TopologyRules& rules) {
   keys.read("pxn_stays_on_host", rules.pxn_stays_on_host);
   keys.read("pxn_before_p2c", rules.pxn_before_p2c);
   keys.read("nets_are_dropped", rules.nets_are_dropped);
-  keys.read("nic_by_local_gpus", rules.nic_by_local_gpus);
+  keys.read("nic_by_local_gpus", {"never", "connectx8", "always"}, rules.nic_by_local_gpus);
   keys.read("any_gpu_may_be_local", rules.any_gpu_may_be_local);
   keys.read("lone_gpu_has_bandwidth", rules.lone_gpu_has_bandwidth);
   return keys.finish();
@@ -57,7 +58,7 @@ Status read_topology_rules(YamlKeys keys, TopologyRules& rules) {
 
 Result<TopologyRules> load_topology_rules(std::string_view version) {
   // The members say what it does; of its file there is nothing to read.
-  if (version == kNewestRelease) return TopologyRules{};
+  if (version == kBaseRelease) return TopologyRules{};
   RINGSIDE_TRY(const ReleaseDocument release, load_release(version));
   TopologyRules rules;
   try {

@@ -25,6 +25,13 @@ enum class P2pReach : std::uint8_t {
   BySize,    ///< below the CPU, but for two GPUs on an AMD host
 };
 
+/// Which GPUs count their number modulo the GPUs that share their NICs, to find the first NIC of a channel.
+enum class NicByLocalGpus : std::uint8_t {
+  Never,
+  ConnectX8,  ///< those from compute capability 100 with a ConnectX-8 near; NCCL_TOPO_SCATTER_START_NET=1: all
+  Always,
+};
+
 /// GB/s of one NVLink, one direction, by the GPU's compute capability.
 struct NvLinkSpeeds {
   float pascal = 18, volta = 20, ampere = 20, ampere_86 = 12, hopper = 20.6F, blackwell = 40.1F,
@@ -37,8 +44,12 @@ struct NvLinkSpeeds {
 /// source  NCCL 2.18 .. 2.30: graph/topo.{h,cc}, graph/paths.cc, graph/search.cc
 struct TopologyRules {
   NvLinkSpeeds nvlink = {};
-  float amd_socket_gbs = 16;
-  std::vector<float> intel_socket_gbs{6, 10, 22, 40};  ///< by the generations that are told apart
+  /// By CPU generation; a generation beyond the list counts as the last one. One AMD entry: NCCL does not
+  /// distinguish AMD's generations.
+  std::vector<float> amd_socket_gbs{16};
+  std::vector<float> intel_socket_gbs{6, 10, 22, 40};
+  /// CPUID models below Emerald Rapids that have its link: Granite Rapids, Sierra Forest.
+  std::vector<int> intel_emerald_models{};
 
   int max_channels = 64;       ///< for which a GPU's NICs are listed
   bool gpu_has_device = true;  ///< links belong to a vertex of their own, the silicon
@@ -61,9 +72,9 @@ struct TopologyRules {
   bool pxn_c2c = true;                 ///< a relay may reach its NIC by C2C; NCCL_PXN_C2C
   bool pxn_needs_gdr = true;           ///< of the relay
   bool pxn_stays_on_host = true;
-  bool pxn_before_p2c = false;         ///< already where a GPU's own way is not below a PCI switch
-  bool nets_are_dropped = false;       ///< from a node that is the whole job
-  bool nic_by_local_gpus = true;       ///< a GPU's number counts modulo those that share its NICs
+  bool pxn_before_p2c = false;    ///< already where a GPU's own way is not below a PCI switch
+  bool nets_are_dropped = false;  ///< from a node that is the whole job
+  NicByLocalGpus nic_by_local_gpus = NicByLocalGpus::Always;
   bool any_gpu_may_be_local = false;   ///< a NIC serves the first GPU that picks it, near or not
   bool lone_gpu_has_bandwidth = true;  ///< one GPU without network
 

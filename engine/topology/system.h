@@ -76,6 +76,7 @@ struct NetInfo {
   float latency_us = 0;
   bool gdr = false, coll = false;
   int rail = -1, plane = -1;
+  bool is_connectx8 = false;
   int local_gpu = -1;  ///< the GPU it serves (index); -1: none
   std::string name = {};
 };

@@ -35,7 +35,9 @@ void bind(Speed& speed, double limit, Bound bound) {
 /// NVLS runs at what the switch gives each head, or at what the NICs do. One channel a head.
 void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorithm,
                   const GraphSummary& graph, Speed& speed) {
-  const float ppn = in.ranks_per_node();
+  const float ppn = in.model.nvls_gathers_count_smallest_node
+                        ? static_cast<float>(in.shape.min_local_ranks)
+                        : in.ranks_per_node();
   const auto k = static_cast<float>(graph.nchannels);
   float intra = graph.bw_intra;
   float inter = graph.bw_inter;
@@ -66,11 +68,19 @@ void nvls_channel(const CostInputs& in, Collective collective, Algorithm algorit
   }
 }
 
-/// Two nodes are bound by their links inside: the graph has given each channel what its NIC carries.
+/// Up to 2.30 two nodes are bound by their links inside: the graph has given each channel what its NIC carries.
 void graph_channel(const CostInputs& in, Algorithm algorithm, const GraphSummary& graph,
                    Speed& speed) {
   const bool is_collnet = facts_of(algorithm).collnet == CollNet::Always;
-  const bool takes_intra = in.shape.nnodes <= 2 || is_collnet;
+  const bool is_blackwell = in.gpu_class() == GpuClass::Blackwell;
+  const bool takes_narrower =
+      (algorithm == Algorithm::Pat && in.model.pat_takes_narrower) ||
+      (algorithm == Algorithm::Tree && is_blackwell && in.model.blackwell_trees_take_narrower);
+  const bool pair_takes_nics =
+      algorithm == Algorithm::Ring && is_blackwell && in.model.blackwell_ring_pairs_take_nics;
+  const int most_local = pair_takes_nics ? 1 : 2;  // nodes
+  const bool takes_intra = takes_narrower ? graph.bw_intra < graph.bw_inter
+                                          : in.shape.nnodes <= most_local || is_collnet;
   speed.terms.channel_gbs = takes_intra ? graph.bw_intra : graph.bw_inter;
   const bool nics = in.shape.nnodes > 1 && (!takes_intra || graph.bw_intra == graph.bw_inter);
   speed.terms.bound = nics ? Bound::Nics : Bound::LocalLinks;

@@ -14,7 +14,10 @@ std::uint64_t rounded_up(std::uint64_t a, std::uint64_t to) { return divided_up(
 /// NCCL schedules the kinds one after the other: neither, NVLS, CollNet, both.
 std::size_t kind_of(const SplitTask& task, const SplitShape& shape) {
   const AlgorithmFacts& facts = facts_of(task.algorithm);
-  return (facts.uses_collnet(shape.nnodes) ? 2U : 0U) + (facts.takes_nvswitch ? 1U : 0U);
+  const bool takes_nvls =
+      facts.takes_nvswitch || (task.algorithm == Algorithm::Pat && shape.pat_takes_nvls_channels &&
+                               shape.nranks > shape.nnodes);
+  return (facts.uses_collnet(shape.nnodes) ? 2U : 0U) + (takes_nvls ? 1U : 0U);
 }
 
 std::uint64_t traffic_factor(const SplitTask& task, int nranks, const SchedulerModel& scheduler) {

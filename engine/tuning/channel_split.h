@@ -34,6 +34,7 @@ struct ChannelSplit {
 struct SplitShape {
   int nranks = 1, nnodes = 1;
   int nchannels = 1, nvls_channels = 0;
+  bool pat_takes_nvls_channels = false;  ///< with several ranks per node
 };
 
 /// The distribution over channels: tasks follow each other without gaps, and each channel gets the same

@@ -49,6 +49,9 @@ Width width_for(const TuningModel& model, const CommShape& shape, const CostTabl
       width.nchannels = std::min(shape.nvls_channels, shape.nchannels);
     }
   } else {
+    if (algorithm == Algorithm::Pat && model.pat_over_nvls && shape.nranks > shape.nnodes) {
+      width.nchannels = std::min(shape.nchannels, shape.nvls_channels);
+    }
     while (width.nchannels >= 2 && is_scarce(bytes, width.nchannels, width.nthreads, threshold)) {
       --width.nchannels;
     }

@@ -101,6 +101,9 @@ std::uint64_t nvls_tree(const ChunkInputs& in, std::uint64_t /*chunk*/) {
 }
 
 std::uint64_t pat(const ChunkInputs& in, std::uint64_t chunk) {
+  if (in.model.pat_over_nvls && in.shape.nranks > in.shape.nnodes) {
+    chunk = std::min(chunk, static_cast<std::uint64_t>(in.shape.nvls_chunk));
+  }
   const std::uint64_t chunks = in.request.collective == Collective::AllGather ? 32 : 16;
   while (chunk > 65536 && chunk * in.sharers() * chunks > in.bytes()) chunk /= 2;
   return chunk;

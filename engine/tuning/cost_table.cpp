@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kMaxThreads = 640;        // of a block
 constexpr int kMaxSimpleThreads = 512;  // that move data; the rest posts
-constexpr float kPciBandwidth = 12;     // GB/s: rings no faster need half the threads
+constexpr float kPciBandwidth = 12;     // GB/s: of PCI 3.0 x16
 
 bool is_collnet(Algorithm a) { return facts_of(a).collnet == CollNet::Always; }
 bool is_nvls(Algorithm a) { return facts_of(a).takes_nvswitch; }
@@ -26,10 +26,11 @@ Obstacle kernel_obstacle(const TuningModel& model, Collective c, Algorithm a, Pr
   return lacks ? Obstacle::NotInVersion : Obstacle::None;
 }
 
-Obstacle collnet_obstacle(const CommShape& shape, Algorithm a) {
+Obstacle collnet_obstacle(const CostInputs& in, Algorithm a) {
+  const CommShape& shape = in.shape;
   if (!shape.has_collnet) return Obstacle::NoCollNet;
   if (a == Algorithm::CollNetChain && !shape.has_collnet_chain) return Obstacle::NoChainSupport;
-  const bool needs_switch = a == Algorithm::CollNetDirect;
+  const bool needs_switch = a == Algorithm::CollNetDirect && in.model.collnet_direct_needs_switch;
   return needs_switch && !shape.has_nvswitch ? Obstacle::NoNvSwitch : Obstacle::None;
 }
 
@@ -42,28 +43,37 @@ Obstacle nvls_obstacle(const CostInputs& in, Algorithm a) {
   return too_few ? Obstacle::TooFewHeads : Obstacle::None;
 }
 
+/// Every rank of every node heads an NVLS channel, so that PAT can reach all nodes' GPUs through the switches.
+bool can_pat_over_nvls(const TuningModel& model, const CommShape& shape) {
+  return model.pat_over_nvls && shape.nnodes > 1 && shape.has_nvls &&
+         shape.min_local_ranks == shape.nvls_heads && shape.max_local_ranks == shape.nvls_heads;
+}
+
 Obstacle pat_obstacle(const CostInputs& in) {
   const auto& [model, shape, parameters] = in;
   if (parameters.pat_enable == 0) return Obstacle::Variable;
   if (shape.min_cc < model.pat_capability) return Obstacle::Capability;
   if (parameters.pat_enable == 1) return Obstacle::None;
-  return shape.nranks == shape.nnodes ? Obstacle::None : Obstacle::SeveralRanksPerNode;
+  if (shape.nranks == shape.nnodes || can_pat_over_nvls(model, shape)) return Obstacle::None;
+  return Obstacle::SeveralRanksPerNode;
 }
 
 /// What the job's hardware stands in the way of.
 Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   if (in.shape.nranks == 1) return Obstacle::OneRank;
   if (is_collnet(a)) {
-    if (const Obstacle found = collnet_obstacle(in.shape, a); found != Obstacle::None) return found;
+    if (const Obstacle found = collnet_obstacle(in, a); found != Obstacle::None) return found;
   }
   if (is_nvls(a)) {
     if (const Obstacle found = nvls_obstacle(in, a); found != Obstacle::None) return found;
   }
   if (a == Algorithm::Pat) return pat_obstacle(in);
   // Across nodes a gather through the network needs a head for each rank of a node.
-  const bool needs_heads =
-      a == Algorithm::CollNetDirect || (a == Algorithm::Nvls && in.model.nvls_gathers_across_nodes);
-  if (is_gather(c) && in.shape.nnodes > 1 && needs_heads) {
+  const bool needs_heads = is_gather(c)
+                               ? a == Algorithm::CollNetDirect ||
+                                     (a == Algorithm::Nvls && in.model.nvls_gathers_across_nodes)
+                               : is_collnet(a) && in.model.collnet_needs_heads;
+  if (in.shape.nnodes > 1 && needs_heads) {
     const int heads = a == Algorithm::Nvls ? in.shape.nvls_heads : in.shape.collnet_heads;
     if (in.shape.max_local_ranks > heads) return Obstacle::TooManyLocalRanks;
   }
@@ -135,19 +145,22 @@ Cost make_cost(const CostInputs& in, Collective c, Algorithm a, Protocol p) {
   Cost cost;
   cost.obstacle = kernel_obstacle(in.model, c, a, p);
   if (cost.is_available()) cost.obstacle = shape_obstacle(in, c, a);
-  if (cost.is_available()) cost.obstacle = permission_obstacle(in, c, a, p);
   if (!cost.is_available()) return cost;
+  cost.obstacle = permission_obstacle(in, c, a, p);
+  if (!cost.is_available() && !in.model.refused_pairs_keep_cost) return cost;
   const Speed speed = bandwidth_of(in, c, a, p);
   cost.bandwidth_gbs = speed.algorithm_gbs;
   cost.bandwidth = speed.terms;
   if (!(cost.bandwidth_gbs > 0)) {
-    cost.obstacle = Obstacle::NoBandwidth;
+    if (cost.is_available()) cost.obstacle = Obstacle::NoBandwidth;
     return cost;
   }
   const Delay delay = latency_of(in, c, a, p);
   cost.latency_us = delay.us;
   cost.latency = delay.terms;
-  cost.obstacle = late_obstacle(in, c, a);
+  cost.is_last_resort =
+      a == Algorithm::Pat && in.model.pat_over_nvls && in.shape.nranks > in.shape.nnodes;
+  if (cost.is_available()) cost.obstacle = late_obstacle(in, c, a);
   return cost;
 }
 
@@ -157,7 +170,8 @@ void set_threads(const CostInputs& in, CostTable& table) {
   };
   const GraphSummary& ring = in.shape.graph(GraphId::Ring);
   const float ring_bandwidth = ring.bw_intra * static_cast<float>(ring.nchannels);
-  const int ring_simple = ring_bandwidth <= kPciBandwidth ? 256 : kMaxSimpleThreads;
+  const int ring_simple =
+      ring_bandwidth <= kPciBandwidth ? in.model.slow_ring_threads : kMaxSimpleThreads;
   const int asked = in.parameters.nthreads.value_or(kMaxSimpleThreads);
   set(Algorithm::Ring, Protocol::Simple, in.parameters.nthreads.value_or(ring_simple));
   set(Algorithm::Tree, Protocol::Simple, asked);
@@ -244,7 +258,7 @@ CostTable make_cost_table(const TuningModel& model, const CommShape& shape,
   const CostInputs in{model, shape, parameters};
   CostTable table;
   set_threads(in, table);
-  if (shape.nranks > 1) set_thresholds(in, table);
+  if (shape.nranks > 1 || model.lone_rank_has_thresholds) set_thresholds(in, table);
   for (std::size_t c = 0; c < kTunedCollectives; ++c) {
     for (std::size_t a = 0; a < kAlgorithms; ++a) {
       for (std::size_t p = 0; p < kProtocols; ++p) {

@@ -76,6 +76,7 @@ struct Cost {
   float latency_us = 0;
   float bandwidth_gbs = 0;  ///< 0: NCCL's table has none. Above 0 it may still have an obstacle
   Obstacle obstacle = Obstacle::None;
+  bool is_last_resort = false;  ///< chosen only where nothing else is left, whatever its time
   LatencyTerms latency = {};
   BandwidthTerms bandwidth = {};
 
@@ -87,7 +88,7 @@ struct CostTable {
   std::array<std::array<std::array<Cost, kProtocols>, kAlgorithms>, kTunedCollectives> costs{};
   /// Of a channel, [algorithm][protocol]. PAT has none: it takes all there are.
   std::array<std::array<int, kProtocols>, kAlgorithms> max_threads{};
-  /// Bytes that a thread must have before another channel is used. All 0 with one rank.
+  /// Bytes that a thread must have before another channel is used. All 0 with one rank up to 2.30.
   std::array<std::array<int, kProtocols>, kAlgorithms> thread_thresholds{};
 
   /// shape  one of the kTunedCollectives

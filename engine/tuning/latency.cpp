@@ -10,9 +10,10 @@ namespace {
 
 float step_us(const CostInputs& in, StepLink link, Algorithm algorithm, Protocol protocol) {
   const auto p = static_cast<std::size_t>(protocol);
-  // On POWER a tree's step over PCI costs what a ring's does.
-  const bool as_ring = in.cpu_arch() == CpuArch::Power && link == StepLink::Pci &&
-                       algorithm == Algorithm::Tree && protocol == Protocol::Simple;
+  // Up to 2.30 a tree's step over PCI costs on POWER what a ring's does.
+  const bool as_ring = in.model.power_trees_pay_ring_latency && in.cpu_arch() == CpuArch::Power &&
+                       link == StepLink::Pci && algorithm == Algorithm::Tree &&
+                       protocol == Protocol::Simple;
   const Algorithm row = as_ring ? Algorithm::Ring : algorithm;
   return static_cast<float>(
       in.model.link_latency[static_cast<std::size_t>(link)][static_cast<std::size_t>(row)][p]);
@@ -145,11 +146,16 @@ Delay latency_of(const CostInputs& in, Collective collective, Algorithm algorith
   t.local_link = graph.type_intra == PathType::Nvl ? StepLink::NvLink : StepLink::Pci;
   t.local_us = step_us(in, t.local_link, algorithm, protocol);
   // One rank a node: nothing inside it hides the network's latency.
-  const bool lone = m.lone_rank_pays_tree_latency && in.shape.nranks == in.shape.nnodes;
+  const bool pays_tree =
+      m.lone_rank_latency == LoneRankLatency::All ||
+      (m.lone_rank_latency == LoneRankLatency::Ring && algorithm == Algorithm::Ring);
+  const bool lone = pays_tree && in.shape.nranks == in.shape.nnodes;
   t.net_us = step_us(in, StepLink::Net, lone ? Algorithm::Tree : algorithm, protocol);
   if (!(facts_of(algorithm).takes_nvswitch && m.nvls_counts_nodes)) {
     t.net_us += graph.latency_inter;
-    if (protocol == Protocol::Simple) t.net_us += graph.latency_inter;  // the flush crosses it too
+    const bool has_flush = protocol == Protocol::Simple &&
+                           !(algorithm == Algorithm::Pat && m.pat_counts_nic_latency_once);
+    if (has_flush) t.net_us += graph.latency_inter;  // which crosses the NIC too
   }
 
   delay.us = t.base_us;

@@ -97,10 +97,24 @@ Status read_rules(YamlKeys keys, TuningModel& m) {
   keys.read("collnet_chain_is_limited", m.collnet_chain_is_limited);
   keys.read("collnet_lists_are_ignored", m.collnet_lists_are_ignored);
   keys.read("has_pat", m.has_pat);
-  keys.read("lone_rank_pays_tree_latency", m.lone_rank_pays_tree_latency);
+  keys.read("lone_rank_latency", {"none", "all", "ring"}, m.lone_rank_latency);
+  keys.read("power_trees_pay_ring_latency", m.power_trees_pay_ring_latency);
+  keys.read("blackwell_ring_pairs_take_nics", m.blackwell_ring_pairs_take_nics);
+  keys.read("blackwell_trees_take_narrower", m.blackwell_trees_take_narrower);
+  keys.read("pat_takes_narrower", m.pat_takes_narrower);
+  keys.read("pat_counts_nic_latency_once", m.pat_counts_nic_latency_once);
+  keys.read("pat_over_nvls", m.pat_over_nvls);
+  keys.read("nvls_gathers_count_smallest_node", m.nvls_gathers_count_smallest_node);
+  keys.read("collnet_direct_needs_switch", m.collnet_direct_needs_switch);
+  keys.read("collnet_needs_heads", m.collnet_needs_heads);
+  keys.read("ring_plateau_of_gathers", m.ring_plateau_of_gathers);
+  keys.read("last_of_equals_wins", m.last_of_equals_wins);
+  keys.read("lone_rank_has_thresholds", m.lone_rank_has_thresholds);
+  keys.read("refused_pairs_keep_cost", m.refused_pairs_keep_cost);
   keys.read("all_reduce_crosses_all_nodes", m.all_reduce_crosses_all_nodes);
   keys.read("tree_pattern_of_all_nodes", m.tree_pattern_of_all_nodes);
   keys.read("tree_corrects_nvls_tree", m.tree_corrects_nvls_tree);
+  keys.read("tree_corrects_nvls_tree_on_arm", m.tree_corrects_nvls_tree_on_arm);
   keys.read("tree_corrects_tiny", m.tree_corrects_tiny);
   keys.read("tree_uses_all_threads", m.tree_uses_all_threads);
   keys.read("tree_halves_chunks", m.tree_halves_chunks);
@@ -129,6 +143,7 @@ Status read_limits(YamlKeys keys, TuningModel& m) {
   keys.read("tasks_per_batch", m.tasks_per_batch);
   keys.read("pat_capability", m.pat_capability);
   keys.read("nvls_gather_ranks", m.nvls_gather_ranks);
+  keys.read("slow_ring_threads", m.slow_ring_threads);
   keys.read("nvls_narrow_gbs", m.nvls_narrow_gbs);
   keys.read("nvls_tree_chunk", m.nvls_tree_chunk);
   return keys.finish();
@@ -149,8 +164,10 @@ Result<TuningModel> read_model(const YAML::Node& document, const std::string& wh
   RINGSIDE_TRY(read_scheduler({root.take("scheduler"), where + ": scheduler"}, model.scheduler));
   RINGSIDE_TRY(read_limits({root.take("limits"), where + ": limits"}, model));
   model.ll128_capabilities = root.take("ll128_capabilities").as<std::vector<int>>();
-  // Read by topology/rules.cpp and channels/rules.cpp.
-  for (const char* const of_others : {"topology", "search", "channels"}) root.skip(of_others);
+  // Read by topology/rules.cpp, channels/rules.cpp and releases.cpp.
+  for (const char* const of_others : {"topology", "search", "channels", "unverified"}) {
+    root.skip(of_others);
+  }
   RINGSIDE_TRY(root.finish());
   return model;
 }

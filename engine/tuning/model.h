@@ -39,6 +39,9 @@ enum class RingFallback : std::uint8_t {
   Any,       ///< the ring's fastest protocol, forbidden or not
 };
 
+/// Which algorithms pay a tree's network latency where every node has one rank.
+enum class LoneRankLatency : std::uint8_t { None, All, Ring };
+
 /// How a launch's bytes are dealt out to channels.
 enum class Scheduler : std::uint8_t {
   Loops,  ///< a collective takes all channels that it was given, loop after loop
@@ -110,12 +113,26 @@ struct TuningModel {
   bool collnet_direct_gather_blends = false;  ///< its share from two factors, not the NICs'
   bool collnet_chain_is_limited = false;      ///< to as many ranks a node as CollNetDirect
   bool has_pat = false;
-  bool lone_rank_pays_tree_latency =
-      false;  ///< one rank a node: the tree's network latency for all
+  LoneRankLatency lone_rank_latency = LoneRankLatency::None;
+  bool power_trees_pay_ring_latency = false;    ///< Simple over PCI on POWER
+  bool blackwell_ring_pairs_take_nics = false;  ///< rings of two nodes: the NICs' bandwidth
+  bool blackwell_trees_take_narrower = false;   ///< the narrower of links and NICs, at any size
+  bool pat_takes_narrower = false;              ///< the same, on any GPU
+  bool pat_counts_nic_latency_once = false;
+  bool pat_over_nvls =
+      false;  ///< with several ranks per node, all of them NVLS heads: as a last resort
+  bool nvls_gathers_count_smallest_node = false;  ///< else the mean number of ranks per node
+  bool collnet_direct_needs_switch = false;
+  bool collnet_needs_heads = false;      ///< all-reduce as well: no more local ranks than heads
+  bool ring_plateau_of_gathers = false;  ///< on one node of Blackwell over NVLink
+  bool last_of_equals_wins = false;      ///< of two equal times; else the first
+  bool lone_rank_has_thresholds = false;
+  bool refused_pairs_keep_cost = false;       ///< in the table that the log shows
   bool all_reduce_crosses_all_nodes = false;  ///< 2N network steps of a ring, not 2(N - 1)
   bool tree_pattern_of_all_nodes = false;     ///< else rank 0's own decides on tree_without_balance
   bool tree_corrects_nvls_tree = false;       ///< on Blackwell under x86
-  bool tree_corrects_tiny = false;            ///< less than 64 B as 64 B
+  bool tree_corrects_nvls_tree_on_arm = false;  ///< with nodes of 4 ranks and NICs of 96 GB/s
+  bool tree_corrects_tiny = false;              ///< less than 64 B as 64 B
   bool tree_uses_all_threads = false;
   bool tree_halves_chunks = false;       ///< long Simple ones, by the tree's depth
   bool overhead_of_own_host = false;     ///< rank 0's CPU decides on the network's overhead
@@ -132,6 +149,7 @@ struct TuningModel {
   int tasks_per_batch = 0;    ///< collectives of one launch that all but rings take in one pass
   int pat_capability = 0;     ///< the least; 0: any
   int nvls_gather_ranks = 0;  ///< of a node, at most; 0: any number
+  int slow_ring_threads = 0;  ///< of a Simple ring that is no faster than PCI 3.0 x16
   int nvls_narrow_gbs = 0;    ///< across nodes, below that: chunks of 32 KiB
   /// Bytes that a chunk of NVLSTree begins with: up to 3 nodes, from 4 on. 0: what the communicator holds.
   std::array<int, 2> nvls_tree_chunk{};
@@ -149,8 +167,5 @@ std::span<const std::string> tuning_versions();
 
 /// The patch releases that have a file of their own, newest first: "2.29.3", ...
 std::span<const std::string> tuning_patches();
-
-/// What load_tuning_model() takes where nobody names one.
-inline constexpr std::string_view kNewestTuning = kNewestRelease;
 
 }  // namespace ringside

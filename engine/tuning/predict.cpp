@@ -5,6 +5,17 @@
 namespace ringside {
 namespace {
 
+/// On Blackwell, by the kind of host.  size  log2(bytes / 64)
+bool corrects_nvls_tree(const TuningModel& model, const CommShape& shape, int size) {
+  if (shape.cpu_arch == CpuArch::X86) return model.tree_corrects_nvls_tree;
+  constexpr int kRanks = 4;      // of a Grace host
+  constexpr float kNetGbs = 96;  // two NICs of 400 Gbit/s for each GPU
+  constexpr int k512MiB = 29 - 6;
+  return model.tree_corrects_nvls_tree_on_arm && shape.cpu_arch == CpuArch::Arm &&
+         shape.min_net_bw >= kNetGbs && shape.min_local_ranks == kRanks &&
+         shape.max_local_ranks == kRanks && (size < k512MiB || shape.nnodes > 2);
+}
+
 /// Trees fill their pipeline badly in the middle sizes.
 double tree_correction(const TuningModel& model, const CommShape& shape, Collective collective,
                        Algorithm algorithm, Protocol protocol, Bytes bytes) {
@@ -14,18 +25,26 @@ double tree_correction(const TuningModel& model, const CommShape& shape, Collect
   const auto& factors = model.tree_correction[static_cast<std::size_t>(protocol)];
   const auto count = static_cast<int>(factors.size());
   const bool is_tree = algorithm == Algorithm::Tree && size < count - 1;
-  const bool is_nvls_tree = algorithm == Algorithm::NvlsTree && model.tree_corrects_nvls_tree &&
-                            shape.min_cc >= 100 && shape.cpu_arch == CpuArch::X86 && size < count;
+  const bool is_nvls_tree = algorithm == Algorithm::NvlsTree && shape.min_cc >= 100 &&
+                            size < count && corrects_nvls_tree(model, shape, size);
   if (size < 0 || !(is_tree || is_nvls_tree)) return 1;
   return factors[static_cast<std::size_t>(size)];
 }
 
-/// Long rings across nodes wait for their slowest step.
+/// Long rings wait for their slowest step.
+bool has_ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective) {
+  if (collective == Collective::AllReduce) return shape.nnodes > 1;
+  const bool is_gather =
+      collective == Collective::AllGather || collective == Collective::ReduceScatter;
+  return is_gather && model.ring_plateau_of_gathers && shape.nnodes == 1 && shape.min_cc >= 100 &&
+         shape.graph(GraphId::Ring).type_intra == PathType::Nvl;
+}
+
 double ring_plateau(const TuningModel& model, const CommShape& shape, Collective collective,
                     Algorithm algorithm, Protocol protocol, Bytes bytes) {
   constexpr std::uint64_t kFromBytes = 64;  // a channel and rank
-  if (algorithm != Algorithm::Ring || protocol != Protocol::Simple || shape.nnodes < 2 ||
-      collective != Collective::AllReduce) {
+  if (algorithm != Algorithm::Ring || protocol != Protocol::Simple ||
+      !has_ring_plateau(model, shape, collective)) {
     return 1;
   }
   const auto parts =

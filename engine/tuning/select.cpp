@@ -88,7 +88,7 @@ std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) con
             is_reduction(call.collective) ||
             (model_.nvls_tests_gather_type && call.collective == Collective::AllGather &&
              candidate.algorithm == Algorithm::Nvls);
-        if (reduces && !can_reduce(candidate.algorithm, call.type, call.op)) {
+        if (reduces && !has_kernel(candidate.algorithm, call)) {
           candidate.obstacle = Obstacle::Reduction;
         }
       }
@@ -104,12 +104,28 @@ std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) con
   return all;
 }
 
+bool Tuner::has_kernel(Algorithm algorithm, const TuningCall& call) const {
+  if (algorithm == Algorithm::Pat && model_.pat_over_nvls) {
+    return shape_.nranks == shape_.nnodes || can_reduce(Algorithm::Nvls, call.type, call.op);
+  }
+  return can_reduce(algorithm, call.type, call.op);
+}
+
+bool Tuner::beats(const Candidate& later, const Candidate& earlier, Collective collective) const {
+  const auto is_last_resort = [&](const Candidate& one) {
+    return table_.cost(collective, one.algorithm, one.protocol).is_last_resort;
+  };
+  if (is_last_resort(later) != is_last_resort(earlier)) return is_last_resort(earlier);
+  return model_.last_of_equals_wins ? later.prediction.time_us <= earlier.prediction.time_us
+                                    : later.prediction.time_us < earlier.prediction.time_us;
+}
+
 std::optional<Candidate> Tuner::fastest(const TuningCall& call, int ntasks) const {
   if (shape_.nranks == 1) return Candidate{Algorithm::Ring, Protocol::Simple};
   std::optional<Candidate> best;
   for (const Candidate& candidate : candidates(call, ntasks)) {
     if (candidate.obstacle != Obstacle::None) continue;
-    if (!best || candidate.prediction.time_us < best->prediction.time_us) best = candidate;
+    if (!best || beats(candidate, *best, call.collective)) best = candidate;
   }
   return best ? best : fallback(call, ntasks);
 }
@@ -201,7 +217,8 @@ Result<std::vector<TunedChoice>> Tuner::choose_group(std::span<const TuningCall>
                      {.nranks = shape_.nranks,
                       .nnodes = shape_.nnodes,
                       .nchannels = collective_channels(model_, shape_),
-                      .nvls_channels = shape_.nvls_channels},
+                      .nvls_channels = shape_.nvls_channels,
+                      .pat_takes_nvls_channels = model_.pat_over_nvls},
                      model_.scheduler);
   for (std::size_t k = 0; k < order.size(); ++k) choices[order[k]].channels = splits[k];
   for (std::size_t i = 0; i < calls.size(); ++i) {

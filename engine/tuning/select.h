@@ -51,14 +51,14 @@ class Tuner {
   /// version  as load_tuning_model()
   /// errors   as load_tuning_model(). InvalidArgument: lists by collective, which the version lacks
   static Result<Tuner> make(const CommShape& shape, const TuningParameters& parameters,
-                            std::string_view version = kNewestTuning);
+                            std::string_view version = kBaseRelease);
 
   /// All 21 combinations in NCCL's order: by algorithm, then protocol.
   /// shape   a collective that is tuned, as for fastest()
   /// ntasks  collectives that are launched together
   [[nodiscard]] std::vector<Candidate> candidates(const TuningCall& call, int ntasks = 1) const;
 
-  /// The fastest candidate; of several, the first. Without one: nothing, or, where the version falls back
+  /// The fastest candidate; of several with one time, the first up to 2.30, the last from 2.31. Without one: nothing, or, where the version falls back
   /// to it, the ring's fastest protocol.
   [[nodiscard]] std::optional<Candidate> fastest(const TuningCall& call, int ntasks = 1) const;
 
@@ -79,6 +79,11 @@ class Tuner {
 
  private:
   Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters);
+  /// Whether the algorithm has a kernel for the call's type and reduction.
+  [[nodiscard]] bool has_kernel(Algorithm algorithm, const TuningCall& call) const;
+  /// Whether NCCL takes `later`, which follows `earlier` in the order of candidates().
+  [[nodiscard]] bool beats(const Candidate& later, const Candidate& earlier,
+                           Collective collective) const;
   [[nodiscard]] std::optional<Candidate> fallback(const TuningCall& call, int ntasks) const;
   [[nodiscard]] Error nothing_left(const TuningCall& call) const;
 

@@ -27,8 +27,8 @@ TEST_P(Release, DecidesFromTheTopologyOnAsItsOwnCode) {
 
 INSTANTIATE_TEST_SUITE_P(Tuner, Release,
                          testing::Values("2.18.5", "2.19.3", "2.20.5", "2.21.5", "2.22.3", "2.23.4",
-                                         "2.24.3", "2.25.1", "2.26.2", "2.27.5", "2.28.9",
-                                         "2.29.7"),
+                                         "2.24.3", "2.25.1", "2.26.2", "2.27.5", "2.28.9", "2.29.7",
+                                         "2.31.2"),
                          [](const auto& test) {
                            std::string name = test.param;
                            for (char& c : name) c = c == '.' ? '_' : c;

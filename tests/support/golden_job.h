@@ -17,9 +17,9 @@ struct Case {
 
 /// The hosts of a golden file, read from the topologies beside it; throws where that fails.
 /// release  whose answer is asked for, as load_release()
-Case read_case(const Json& golden, std::string_view release = kNewestRelease);
+Case read_case(const Json& golden, std::string_view release = kBaseRelease);
 
 /// Our own answer to it; throws where there is none.
-Job solve(const Json& golden, std::string_view release = kNewestRelease);
+Job solve(const Json& golden, std::string_view release = kBaseRelease);
 
 }  // namespace ringside::oracle

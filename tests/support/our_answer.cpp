@@ -156,12 +156,20 @@ Json channels_json(const Job& job) {
   return json;
 }
 
+/// Whether the golden file lists the pair: not one that 2.31 refuses and still prices.
+bool is_listed(const Cost& cost) {
+  const bool is_refused = cost.obstacle == Obstacle::UnsafeLl128 ||
+                          cost.obstacle == Obstacle::Algorithm ||
+                          cost.obstacle == Obstacle::Protocol;
+  return cost.bandwidth_gbs > 0 && !is_refused;
+}
+
 /// [LL, LL128, Simple]: null where it is not to be used.
 Json costs_json(const CostTable& table, Collective collective, Algorithm algorithm) {
   Json list = Json::array();
   for (int p = 0; p < kProtocols; ++p) {
     const Cost& cost = table.cost(collective, algorithm, static_cast<Protocol>(p));
-    list.push_back(cost.bandwidth_gbs > 0 ? Json{cost.latency_us, cost.bandwidth_gbs} : Json());
+    list.push_back(is_listed(cost) ? Json{cost.latency_us, cost.bandwidth_gbs} : Json());
   }
   return list;
 }

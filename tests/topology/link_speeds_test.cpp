@@ -30,9 +30,10 @@ TEST(LinkSpeeds, NvLinkFollowsTheComputeCapability) {
   EXPECT_EQ(nvlink_bandwidth(103), 40.1F);
 }
 
-float sockets(const char* arch, const char* vendor, int family, int model) {
+float sockets(const char* arch, const char* vendor, int family, int model,
+              const TopologyRules& rules = {}) {
   return socket_bandwidth(
-      cpu_info({.arch = arch, .vendor = vendor, .family = family, .model = model}));
+      cpu_info({.arch = arch, .vendor = vendor, .family = family, .model = model}, rules), rules);
 }
 
 TEST(LinkSpeeds, SocketsAreJoinedAsTheirCpuAllows) {
@@ -46,6 +47,24 @@ TEST(LinkSpeeds, SocketsAreJoinedAsTheirCpuAllows) {
   EXPECT_EQ(sockets("x86_64", "somebody else", 6, 1), 5000.0F);
   EXPECT_EQ(sockets("arm64", "", -1, -1), 6.0F);
   EXPECT_EQ(sockets("ppc64", "", -1, -1), 32.0F);
+}
+
+// Families as NCCL 2.31 writes them, and as dumps of older releases have them.
+TEST(LinkSpeeds, From231OnSocketsOfAmdDifferByGeneration) {
+  const TopologyRules rules = *load_topology_rules("2.31");
+  const auto amd = [&](int family) { return sockets("x86_64", "AuthenticAMD", family, 1, rules); };
+  for (const int zen2 : {23, 0x8F, -1, 27}) EXPECT_EQ(amd(zen2), 16.0F) << zen2;
+  for (const int zen4 : {25, 0xAF}) EXPECT_EQ(amd(zen4), 24.0F) << zen4;
+  for (const int zen5 : {26, 0xBF}) EXPECT_EQ(amd(zen5), 32.0F) << zen5;
+}
+
+TEST(LinkSpeeds, From231OnGraniteRapidsAndSierraForestCountAsEmeraldRapids) {
+  const TopologyRules rules = *load_topology_rules("2.31");
+  for (const int model : {0xAD, 0xAE, 0xAF}) {
+    EXPECT_EQ(sockets("x86_64", "GenuineIntel", 6, model), 22.0F) << model;
+    EXPECT_EQ(sockets("x86_64", "GenuineIntel", 6, model, rules), 40.0F) << model;
+  }
+  EXPECT_EQ(sockets("x86_64", "GenuineIntel", 6, 0xAC, rules), 22.0F);
 }
 
 TEST(LinkSpeeds, ADeviceIdIsFourFieldsOf16Bits) {

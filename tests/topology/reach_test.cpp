@@ -170,6 +170,28 @@ TEST(LocalNet, AnOddNumberOfNicsIsTakenInOrder) {
   EXPECT_THAT(first_nets(system, 1, {}), ElementsAre(1, 2, 1, 2));
 }
 
+// NVML's device 3 alone in front of 4 NICs: 3 with its bits mirrored is 3; modulo 1 GPU it is 0.
+TEST(LocalNet, From231OnAGpuCountsAmongItsNeighboursBeforeAConnectX8Only) {
+  const auto first = [](int sm, const std::string& card, bool scatters = false) {
+    std::string inside = gpu({.bus = "10:00.0", .dev = 3, .sm = sm});
+    for (int i = 0; i < 4; ++i) {
+      inside += nic("2" + std::to_string(i) + ":00.0", i, 100000, 1, card);
+    }
+    const System system =
+        systems_of(::ringside::small_hosts::system(cpu(0, bridge("01:00.0", inside))), 8)[0];
+    TopologyParameters parameters{.scatter_start_net = scatters};
+    parameters.rules = *load_topology_rules("2.31");
+    return local_net(system, 0, 0, parameters);
+  };
+  const std::string connectx7 = "vendor=\"0x15b3\" device=\"0x1021\"";
+  const std::string connectx8 = "vendor=\"0x15b3\" device=\"0x1023\"";
+  EXPECT_EQ(first(100, connectx8), 0);
+  EXPECT_EQ(first(100, "vendor=\"0x15b3\" device=\"0x2100\""), 0);
+  EXPECT_EQ(first(100, connectx7), 3);
+  EXPECT_EQ(first(90, connectx8), 3);
+  EXPECT_EQ(first(90, connectx7, true), 0) << "NCCL_TOPO_SCATTER_START_NET=1";
+}
+
 TEST(LocalNet, WithoutNicsThereIsNone) { EXPECT_EQ(local_net(near_nics(1, 0), 0, 0, {}), -1); }
 
 }  // namespace

@@ -38,8 +38,8 @@ TEST(TopologyRules, SocketsAreToldApartByGeneration) {
   };
   EXPECT_EQ(intel("2.25"), (std::vector<float>{6, 10}));
   EXPECT_EQ(intel("2.26"), (std::vector<float>{6, 10, 22, 40}));
-  EXPECT_EQ(load_topology_rules("2.18")->amd_socket_gbs, 5000);
-  EXPECT_EQ(load_topology_rules("2.19")->amd_socket_gbs, 16);
+  EXPECT_EQ(load_topology_rules("2.18")->amd_socket_gbs.front(), 5000);
+  EXPECT_EQ(load_topology_rules("2.19")->amd_socket_gbs, std::vector<float>{16});
 }
 
 TEST(TopologyRules, ChipToChipLinksGotAKindOfTheirOwn) {

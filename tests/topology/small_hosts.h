@@ -62,8 +62,9 @@ inline std::string net(int dev, int mbits, int gdr = 1) {
   return "<nic><net name=\"mlx5_" + std::to_string(dev) + "\" dev=\"" + std::to_string(dev) +
          "\" speed=\"" + std::to_string(mbits) + "\" gdr=\"" + std::to_string(gdr) + "\"/></nic>\n";
 }
-inline std::string nic(const std::string& bus, int dev, int mbits = 100000, int gdr = 1) {
-  return pci(bus, "0x020700", net(dev, mbits, gdr));
+inline std::string nic(const std::string& bus, int dev, int mbits = 100000, int gdr = 1,
+                       const std::string& more = {}) {
+  return pci(bus, "0x020700", net(dev, mbits, gdr), more);
 }
 
 inline Host parsed(const std::string& xml) {

@@ -8,7 +8,7 @@ namespace ringside {
 namespace {
 
 Tuner tuner_of(const CommShape& shape, const TuningParameters& parameters = {},
-               std::string_view version = kNewestTuning) {
+               std::string_view version = kBaseRelease) {
   return Tuner::make(shape, parameters, version).value();
 }
 
