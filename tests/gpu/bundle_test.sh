@@ -1,11 +1,12 @@
 #!/bin/bash
 # Builds the package by bundle.sh and runs it in a bare root, where there is a shell, a C library and nothing else: no GPU, no compiler,
-# no /proc. Needs root (chroot) and nvcc; exit status 77 without.
+# and of /proc what the loader needs. Needs root (chroot) and nvcc; exit status 77 without.
 #
 #   bundle_test.sh DIR     a folder for the package and the root
 set -eu -o pipefail
 [[ $EUID == 0 ]] || { echo "bundle_test: needs root" >&2; exit 77; }
-PATH=$PATH:/usr/local/cuda/bin
+PATH=$PATH:/usr/local/cuda/bin:/usr/sbin:/sbin
+chroot=$(command -v chroot) # PATH of what it runs is the root's
 command -v nvcc > /dev/null || { echo "bundle_test: no nvcc" >&2; exit 77; }
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 mkdir -p "$1"
@@ -31,7 +32,8 @@ echo "bundle_test: $kilobytes KB, $(du -sk "$folder/package.tgz" | cut -f1) KB p
 ((kilobytes <= 30 << 10)) || { echo "bundle_test: larger than 30 MB"; exit 1; }
 
 rm -rf "$root"
-mkdir -p "$root"/{bin,dev,tmp,package}
+mkdir -p "$root"/{bin,dev,tmp,package,proc/self}
+ln -s /package/ringside "$root/proc/self/exe" # by which the loader finds $ORIGIN, the folder of each program here
 mknod "$root/dev/null" c 1 3
 tools=(awk basename bash cat cut date dirname grep gzip head mkdir mv paste rm sed sleep sort stat tail tar timeout touch tr truncate uniq wc)
 for tool in "${tools[@]}"; do
@@ -53,7 +55,7 @@ failed=0
 expect() {
   local wanted=$1 text=$2 status=0 said
   shift 2
-  said=$(env -i PATH=/bin chroot "$root" "$@" 2>&1) || status=$?
+  said=$(env -i PATH=/bin "$chroot" "$root" "$@" 2>&1) || status=$?
   [[ $status == "$wanted" && $said == *"$text"* ]] && return
   echo "bundle_test: $*: status $status, not $wanted, or no '$text':"
   echo "$said" | head -20
@@ -64,7 +66,7 @@ expect 0 "CudaBits." /package/ringside_gpu_test --gtest_list_tests
 expect 0 "CudaProcessGrid." /package/ringside_gpu_processes_test --gtest_list_tests
 expect 3 "no NVIDIA driver" /package/ringside_gpu_page --facts
 expect 3 "no NVIDIA driver" /package/ringside bench all_reduce --device cuda
-expect 0 "ringside" /package/ringside --version
+expect 0 "bench" /package/ringside --help
 # Where there is a driver's tool and no GPU opens, the page says so.
 printf '#!/bin/bash\necho "NVIDIA H200, 9.0, 575.57"\n' > "$root/bin/nvidia-smi"
 chmod +x "$root/bin/nvidia-smi"
