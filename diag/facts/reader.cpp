@@ -263,6 +263,8 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
     ++emitted_;
   }
   if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
+  if (record.kind == RecordKind::Text && emitted_ == 0 && record.text().starts_with("ERROR "))
+    take_logged_error(record, speaker);
   if (!is_message && emitted_ == 0) ++facts_.unread;
 }
 
@@ -302,6 +304,19 @@ void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   progress.steps = step.steps;
   ++emitted_;
   add(std::move(progress), record);
+}
+
+/// `ERROR 01-14 02:19:27 engine.py:366] ..`: its level is too short a text for a row.
+void FactReader::take_logged_error(const Record& record, const logs::Speaker& speaker) {
+  Warning warning;
+  warning.subject = owner_of(record, speaker);
+  warning.row = warning.id = "logged_error";
+  warning.severity = Severity::Error;
+  warning.domain = Domain::Program;
+  warning.is_general = true;
+  warning.meaning = "a logger reports an error";
+  ++emitted_;
+  add(std::move(warning), record);
 }
 
 /// A message of which the catalogue says no more than how bad it is.

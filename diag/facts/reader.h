@@ -51,6 +51,7 @@ class FactReader {
                  const std::vector<logs::RowMatch>& matches);
   void take_message(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
+  void take_logged_error(const logs::Record& record, const logs::Speaker& speaker);
   void take_weight(const logs::Record& record, const logs::Speaker& speaker);
   /// Whose spec emits a fact.
   struct Emitter {

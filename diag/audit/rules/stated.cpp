@@ -149,17 +149,51 @@ bool is_data(std::string_view line) { return line.starts_with('{') || line.start
 
 }  // namespace
 
+/// The program's own words for what failed: of an exception what follows its type.
+std::string words_of(std::string_view line) {
+  constexpr std::size_t kShown = 160;
+  constexpr std::string_view kError = "Error: ";
+  const std::size_t error = line.find(kError);
+  if (error != std::string_view::npos) line.remove_prefix(error + kError.size());
+  const std::size_t begin = line.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return std::string(line.substr(begin, kShown));
+}
+
+/// What rows know of an exception, beside what raised it: a full disk, a port that is taken.
+void explain_deaths(const JobFacts& facts, Findings& findings) {
+  for (Finding& finding : findings.all()) {
+    if (finding.id != "hang_dead_rank") continue;
+    for (const Warning& warning : facts.stated.warnings) {
+      const bool is_of_rank =
+          std::ranges::find(finding.ranks, warning.subject.rank) != finding.ranks.end();
+      const bool may_explain = warning.severity == facts::Severity::Error &&
+                               !warning.is_consequence && !is_result(warning) &&
+                               warning.basis != facts::Basis::Person;
+      const bool is_known =
+          warning.meaning.empty() || finding.cause.find(warning.meaning) != std::string::npos;
+      if (!may_explain || is_known || !(is_of_rank || warning.domain == Domain::Filesystem))
+        continue;
+      finding.cause += "; " + warning.meaning;
+      finding.evidence.add(warning.source.place, 0, warning.source.text);
+    }
+  }
+}
+
 /// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained =
       std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
         return finding.severity >= Severity::Warning && finding.id != "unread_lines";
       });
+  explain_deaths(facts, findings);
   if (is_explained || is_running(facts) || findings.has("job_cancelled")) return;
   const std::set<std::string> spoken = spoken_rows(facts, findings);
   const Warning* worst = nullptr;
   for (const Warning& warning : facts.stated.warnings) {
-    const bool counts = warning.severity != facts::Severity::Info &&
+    // An exception says more than what a logger reports of it.
+    const bool is_told = warning.id == "logged_error" && !facts.python_errors.empty();
+    const bool counts = warning.severity != facts::Severity::Info && !is_told &&
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !may_have_been_retried(facts, warning) &&
                         !is_data(warning.source.text);
@@ -172,7 +206,9 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
-  std::string title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
+  // A code says what kind of failure it is; the words next to it may say what failed.
+  std::string title = worst->is_general ? words_of(worst->source.text) : "";
+  if (title.empty()) title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
   if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);
   for (Finding& finding : findings.all()) finding.severity = Severity::Info;  // unread lines
   Finding& finding =

@@ -33,6 +33,8 @@ void CollLines::take_comm(const logs::CommEvent& comm, const logs::Speaker& spea
 void CollLines::take(const logs::Record& record, const logs::Speaker& speaker, int rank) {
   const auto& line = record.as<logs::CollCall>();
   Lines& mine = lines_[{speaker.host, speaker.pid}];
+  mine.device = record.device;
+  mine.nranks = line.nranks;
   if (rank >= 0) mine.rank = rank;
   if (rank < 0 && mine.rank < 0 && line.global_rank >= 0) mine.rank = line.global_rank;
   constexpr std::size_t kMost = 100'000;  // of one process: the newest decide
@@ -101,8 +103,23 @@ std::vector<int> CollLines::behind() const {
   return by_count.begin()->second;
 }
 
+/// Where no line tells ranks: one host has all of the communicator, a process for each GPU from 0 on, and launchers number
+/// such processes as the GPUs.
+void CollLines::number_by_device() {
+  std::map<int, Lines*> by_device;
+  for (auto& [process, mine] : lines_) {
+    const bool is_numbered = mine.rank < 0 && mine.device >= 0 &&
+                             mine.nranks == static_cast<int>(lines_.size()) &&
+                             process.first == lines_.begin()->first.first;
+    if (!is_numbered || !by_device.emplace(mine.device, &mine).second) return;
+  }
+  if (by_device.empty() || by_device.rbegin()->first >= static_cast<int>(by_device.size())) return;
+  for (const auto& [device, mine] : by_device) mine->rank = device;
+}
+
 std::vector<RankDump> CollLines::finish(int world, const WhereFunction& where,
                                         const LogGroups& groups) {
+  number_by_device();
   std::vector<RankDump> dumps;
   const std::map<std::uint64_t, GroupName> names = name_communicators(world, groups);
   for (auto& [process, mine] : lines_) {

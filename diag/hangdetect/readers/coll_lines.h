@@ -61,8 +61,11 @@ class CollLines {
   };
   struct Lines {
     int rank = -1;
+    int device = -1;  ///< of the prefix of the newest line
+    int nranks = -1;  ///< of the same, where it says so
     std::vector<Line> lines;
   };
+  void number_by_device();
   [[nodiscard]] std::map<std::uint64_t, GroupName> name_communicators(
       int world, const LogGroups& groups) const;
 

@@ -288,11 +288,23 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   if (!is_moving) add_line_mismatches(scene, all);
   if (all.empty()) add_unexplained(scene, all);
   // A statement of trouble speaks against a job that only looks idle.
+  const bool is_slow =
+      std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
   if (is_told) {
     for (Explanation& one : all) {
-      if (sort_of(one.ground()) == Sort::Quiet && one.ground() != Feature::Moved)
+      const bool may_be_slow = one.ground() == Feature::WentOn && is_slow;
+      if (may_be_slow || (sort_of(one.ground()) == Sort::Quiet && one.ground() != Feature::Moved &&
+                          one.ground() != Feature::WentOn))
         one.add(Feature::TroubleStated);
     }
+  }
+  // What was reported before the job went on was not to last.
+  const bool went_on = std::ranges::any_of(
+      all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
+  for (Explanation& one : all) {
+    // A job with a slow rank goes on, too.
+    if (went_on && sort_of(one.ground()) != Sort::Quiet && one.kind != Kind::Straggler)
+      one.add(Feature::Overcome);
   }
   Relations(scene, all).add_features();
   for (Explanation& one : all) one.confidence = confidence_of(one.features);

@@ -31,22 +31,27 @@ bool is_claimed(const facts::Facts& facts) {
 
 }  // namespace
 
-std::optional<Explanation> went_on(const facts::Facts& facts) {
-  if (has_ended(facts)) return std::nullopt;
+std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts& stated) {
+  if (has_ended(rows) || has_ended(stated)) return std::nullopt;
   std::map<std::string, FileStory> stories;
   const auto note = [&](const facts::Fact& one) {
     std::int64_t& last = stories[one.source.file].trouble;
     last = std::max(last, one.source.line);
   };
-  for (const facts::Warning& one : facts.warnings) {
-    // Harmless forms, too: they are what people take for a hang.
-    if (one.basis != facts::Basis::Person) note(one);
+  for (const facts::Facts* facts : {&rows, &stated}) {
+    for (const facts::Warning& one : facts->warnings) {
+      // Harmless forms, too: they are what people take for a hang.
+      if (one.basis != facts::Basis::Person) note(one);
+    }
+    std::ranges::for_each(facts->link_faults, note);
+    std::ranges::for_each(facts->blocked, note);
+    for (const facts::Member& one : facts->members) {
+      if (!one.missing.empty()) note(one);
+    }
   }
-  std::ranges::for_each(facts.link_faults, note);
-  std::ranges::for_each(facts.blocked, note);
   bool has_served = false;
   const facts::Progress* finish = nullptr;
-  for (const facts::Progress& one : facts.progress) {
+  for (const facts::Progress& one : rows.progress) {
     if (one.is_claimed_hang || one.is_restarting || one.basis == facts::Basis::Person) continue;
     FileStory& story = stories[one.source.file];
     if (one.source.line <= story.trouble) continue;
@@ -65,11 +70,11 @@ std::optional<Explanation> went_on(const facts::Facts& facts) {
     if (shown == nullptr) shown = story.last;
   }
   // Who says that it hangs says so of what comes behind the last step.
-  if (!had_trouble || shown == nullptr || (finish == nullptr && is_claimed(facts)))
+  if (!had_trouble || shown == nullptr || (finish == nullptr && is_claimed(rows)))
     return std::nullopt;
   Explanation out;
   out.kind = Kind::NotAHang;
-  out.features = {finish != nullptr ? Feature::Finished : Feature::StepsWentOn};
+  out.features = {Feature::WentOn};
   out.count = shown->step;
   out.total = shown->steps;
   out.evidence.push_back(evidence_of(shown->source));

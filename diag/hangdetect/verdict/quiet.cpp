@@ -376,7 +376,7 @@ void add_quiet(const Scene& scene, Explanations& out) {
   const bool has_moved = add_moved(scene, out);
   if (has_moved || scene.is_blocked_anywhere()) return;
   if (!scene.has_dumps) {
-    if (auto one = went_on(scene.logs.facts)) out.push_back(*std::move(one));
+    if (auto one = went_on(scene.logs.facts, scene.facts)) out.push_back(*std::move(one));
   }
   const bool has_idle_dumps = add_idle_dumps(scene, out);
   if (has_idle_dumps) return;

@@ -111,6 +111,8 @@ std::string quiet_text(const Explanation& one) {
           one.total);
     case F::Finished:
       return "The program reports that it finished, or that it serves.";
+    case F::WentOn:
+      return fmt::format("The job went on after the last line of trouble{}.", step);
     case F::StepsWentOn:
       return one.pause_s > 0
                  ? fmt::format("The job went on after a pause of {} s: it made steps{}.",
