@@ -56,7 +56,9 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
         text.remove_prefix(colon + 2);
       }
     }
-    if (rank >= 0 && text.starts_with('[')) {
+    // Behind a bracket with a time stands the next warning.
+    const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
+    if (rank >= 0 && is_list) {
       statements_.state(record, What::Laggards, {rank}, 0, "Horovod's stall inspector");
       return true;
     }
