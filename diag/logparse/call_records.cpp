@@ -84,6 +84,8 @@ Parsed tuning_choice(std::string_view function, std::uint64_t bytes, Cursor curs
     const bool is_whole = cursor.number(choice.channel_low) && cursor.eat("..") &&
                           cursor.number(choice.channel_high) && cursor.eat('}');
     if (!is_whole) return Parsed::Broken;
+    std::int32_t cluster = 0;
+    if (cursor.eat(" cgaClusterSize ") && !cursor.number(cluster)) return Parsed::Broken;
   } else if (!cursor.eat(" time ") || !cursor.real(choice.time_us)) {
     return Parsed::Broken;
   }

@@ -35,6 +35,8 @@ std::optional<CommEventType> take_event(Cursor& cursor) {
   if (cursor.eat("Abort START")) return CommEventType::AbortStart;
   if (cursor.eat("Revoke START")) return CommEventType::RevokeStart;
   if (cursor.eat("Revoke COMPLETE")) return CommEventType::RevokeComplete;
+  if (cursor.eat("Finalize START")) return CommEventType::FinalizeStart;
+  if (cursor.eat("Finalize COMPLETE")) return CommEventType::FinalizeComplete;
   return std::nullopt;
 }
 
@@ -64,11 +66,15 @@ void take_rccl_sizes(Cursor& cursor, CommEvent& event) {
 
 /// Behind `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
 Parsed comm_event(Cursor cursor, CommEvent event, Record& record) {
-  if (!cursor.eat(" nranks ") || !cursor.number(event.nranks)) return Parsed::No;
+  // The START of an end has a capital R, as the line about nodes has.
+  if (!cursor.eat(" nranks ") && !cursor.eat(" nRanks ")) return Parsed::No;
+  if (!cursor.number(event.nranks)) return Parsed::No;
+  if (Cursor after = cursor; after.eat(" nNodes ")) return Parsed::No;
   std::uint64_t bus = 0;
   take(cursor, " cudaDev ", event.cuda_device);
   take(cursor, " nvmlDev ", event.nvml_device);
   if (cursor.eat(" busId ") && cursor.hex(bus)) event.bus_id = static_cast<std::int64_t>(bus);
+  take_hex(cursor, " commId ", event.comm_id);  // of a child: here from 2.31 on
   take_hex(cursor, " parent ", event.parent);
   take(cursor, " splitCount ", event.child);
   take(cursor, " childCount ", event.child);

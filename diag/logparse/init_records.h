@@ -71,7 +71,9 @@ enum class CommEventType : std::uint8_t {
   AbortStart,
   AbortComplete,
   RevokeStart,
-  RevokeComplete
+  RevokeComplete,
+  FinalizeStart,
+  FinalizeComplete
 };
 
 struct CommEvent {

@@ -37,6 +37,8 @@ std::string net_text(NcclVersion version, const ConnectionFacts& connection) {
   if (connection.is_gdr) text += "/GDRDMA";
   if (connection.is_gdr && connection.is_pci_mapped && version.is_from(26)) text += "(PCI)";
   if (connection.is_shared && version.is_from(8)) text += "/Shared";
+  // How what the NIC has written becomes visible to the GPU; Always: by a read through the NIC.
+  if (connection.is_gdr && !is_send && version.is_from(31)) text += "/flush=Always";
   return text;
 }
 

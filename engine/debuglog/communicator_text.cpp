@@ -2,12 +2,22 @@
 
 #include <fmt/format.h>
 
+#include <limits>
+
 namespace ringside {
 namespace {
 
 /// `comm 0x1 rank 0 nranks 8 `
 std::string rank_text(const CommFacts& comm) {
   return fmt::format("comm {:#x} rank {} nranks {} ", comm.pointer, comm.rank, comm.nranks);
+}
+
+/// `cudaDev 0 busId 5d000 `, of a rank with a GPU
+std::string device_text(const CommFacts& comm) {
+  std::string text;
+  if (comm.cuda_dev >= 0) text += fmt::format("cudaDev {} ", comm.cuda_dev);
+  if (comm.bus_id >= 0) text += fmt::format("busId {:x} ", comm.bus_id);
+  return text;
 }
 
 /// What START and COMPLETE say alike.
@@ -37,11 +47,22 @@ std::string init_complete_text(NcclVersion version, const CommFacts& comm) {
   return facts_text(version, comm) + "- Init COMPLETE";
 }
 
-std::string destroy_text(NcclVersion /*version*/, const CommFacts& comm) {
-  std::string text = rank_text(comm);
-  if (comm.cuda_dev >= 0) text += fmt::format("cudaDev {} ", comm.cuda_dev);
-  if (comm.bus_id >= 0) text += fmt::format("busId {:x} ", comm.bus_id);
+std::string destroy_start_text(const CommFacts& comm) {
+  return fmt::format("comm {:#x} rank {} nRanks {} {}commId {:#x} - Destroy START", comm.pointer,
+                     comm.rank, comm.nranks, device_text(comm), comm.id);
+}
+
+std::string destroy_text(NcclVersion version, const CommFacts& comm) {
+  std::string text = rank_text(comm) + device_text(comm);
+  if (version.is_from(31)) text += fmt::format("commId {:#x} ", comm.id);
   return text + "- Destroy COMPLETE";
+}
+
+std::string symmetric_text(int ranks_per_host, bool is_cross_nic) {
+  return fmt::format(
+      "symmetricSupport 1, cuMemEnable 1, globalGinSupport 0, cuMemGdrSupport 1, "
+      "contiguousRanksPerHost {}, crossNicSupport {}",
+      ranks_per_host > 0 ? ranks_per_host : std::numeric_limits<int>::max(), is_cross_nic ? 1 : 0);
 }
 
 std::string nodes_text(const CommFacts& comm, const NodePlace& place) {
@@ -96,8 +117,10 @@ std::string nvls_support_text(NcclVersion version, int dev, bool is_available, i
   return text;
 }
 
-std::string mnnvl_text(int size, int rank) {
-  return fmt::format("MNNVL 1 cliqueId 1 cliqueSize {} cliqueRank {}", size, rank);
+std::string mnnvl_text(NcclVersion version, int size, int rank) {
+  const std::string text =
+      fmt::format("MNNVL 1 cliqueId 1 cliqueSize {} cliqueRank {}", size, rank);
+  return version.is_from(31) ? text + fmt::format(" nvlDomainSize {}", size) : text;
 }
 
 }  // namespace ringside

@@ -21,7 +21,12 @@ struct CommFacts {
 };
 std::string init_start_text(NcclVersion version, const CommFacts& comm);  ///< 2.18+
 std::string init_complete_text(NcclVersion version, const CommFacts& comm);
+std::string destroy_start_text(const CommFacts& comm);                 ///< DESTROY, 2.31+
 std::string destroy_text(NcclVersion version, const CommFacts& comm);  ///< 2.12+
+
+/// What the job can use besides kernels that copy; INIT, 2.31+.
+/// ranks_per_host  of every host; 0: hosts differ
+std::string symmetric_text(int ranks_per_host, bool is_cross_nic);
 
 /// Where a rank stands among the nodes; 2.20+.
 struct NodePlace {
@@ -63,6 +68,6 @@ std::string nvls_support_text(NcclVersion version, int dev, bool is_available,
                               int nchannels);  ///< 2.17+
 
 /// The clique of an NVLink domain; 2.21+.
-std::string mnnvl_text(int size, int rank);
+std::string mnnvl_text(NcclVersion version, int size, int rank);
 
 }  // namespace ringside

@@ -38,7 +38,14 @@ std::string protocol_name(Protocol protocol) { return upper_case(to_string(proto
 
 std::string row_start(std::string_view name) { return fmt::format("{:>13} |", name); }
 
-void append_block(std::vector<std::string>& lines, const CostTable& table,
+/// "  15.0/  80.6": latency and bandwidth.
+std::string cost_text(NcclVersion version, const Cost& cost) {
+  if (version.is_from(31) && !(cost.bandwidth_gbs > 0)) return "    -1.0/  -1.0";
+  const bool is_shown = version.is_from(31) || cost.is_available();
+  return fmt::format("{:8.1f}/{:6.1f}", cost.latency_us, is_shown ? cost.bandwidth_gbs : 0.0F);
+}
+
+void append_block(NcclVersion version, std::vector<std::string>& lines, const CostTable& table,
                   std::span<const Algorithm> algorithms) {
   constexpr std::array kProtocolsInOrder{Protocol::LL, Protocol::LL128, Protocol::Simple};
   constexpr std::array kRows{Collective::Broadcast, Collective::Reduce, Collective::AllGather,
@@ -58,14 +65,12 @@ void append_block(std::vector<std::string>& lines, const CostTable& table,
   }
   lines.push_back(std::move(header));
   lines.push_back(std::move(protocols));
-  lines.push_back(std::move(threads));
+  if (version.is_before(31)) lines.push_back(std::move(threads));
   for (const Collective collective : kRows) {
     std::string row = row_start(nccl_name(collective));
     for (const Algorithm algorithm : algorithms) {
       for (const Protocol protocol : kProtocolsInOrder) {
-        const Cost& cost = table.cost(collective, algorithm, protocol);
-        append(row, "{:8.1f}/{:6.1f} |", cost.latency_us,
-               cost.is_available() ? cost.bandwidth_gbs : 0.0F);
+        row += cost_text(version, table.cost(collective, algorithm, protocol)) + " |";
       }
     }
     lines.push_back(std::move(row));
@@ -83,11 +88,15 @@ std::string call_text(const CallFacts& call) {
       call.stream);
 }
 
-std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice) {
+std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice,
+                        int cga_cluster) {
   if (version.is_from(24)) {
-    return fmt::format("{}: {} Bytes -> Algo {} proto {} channel{{Lo..Hi}}={{{}..{}}}",
-                       nccl_name(choice.collective), bytes.value, algorithm_name(choice.algorithm),
-                       protocol_name(choice.protocol), choice.channels.first, choice.channels.last);
+    std::string text =
+        fmt::format("{}: {} Bytes -> Algo {} proto {} channel{{Lo..Hi}}={{{}..{}}}",
+                    nccl_name(choice.collective), bytes.value, algorithm_name(choice.algorithm),
+                    protocol_name(choice.protocol), choice.channels.first, choice.channels.last);
+    if (version.is_from(31)) append(text, " cgaClusterSize {}", cga_cluster);
+    return text;
   }
   const std::string text = fmt::format(
       "{} Bytes -> Algo {} proto {} time {:f}", bytes.value, static_cast<int>(choice.algorithm),
@@ -102,7 +111,7 @@ std::vector<std::string> tuning_table_text(NcclVersion version, const CostTable&
   const std::size_t block = version.is_from(23) ? kAlgorithmsInBlock : algorithms.size();
   for (std::size_t first = 0; first < algorithms.size(); first += block) {
     const std::size_t count = std::min(block, algorithms.size() - first);
-    append_block(lines, table, std::span{algorithms}.subspan(first, count));
+    append_block(version, lines, table, std::span{algorithms}.subspan(first, count));
   }
   return lines;
 }

@@ -30,11 +30,13 @@ struct CallFacts {
 std::string call_text(const CallFacts& call);
 
 /// What was chosen for it; TUNING.
-/// bytes  of the larger buffer
-std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice);
+/// bytes        of the larger buffer
+/// cga_cluster  blocks of a cluster; 2.31+
+std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice,
+                        int cga_cluster = 0);
 
 /// The predicted latency and bandwidth of everything, which rank 0 shows; TUNING. In blocks of three
-/// algorithms from 2.23 on.
+/// algorithms from 2.23 on; from 2.31 on a pair that is not allowed shows its numbers, or -1.
 /// unit  us, GB/s
 std::vector<std::string> tuning_table_text(NcclVersion version, const CostTable& table);
 

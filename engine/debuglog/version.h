@@ -10,16 +10,16 @@ namespace ringside {
 
 /// A release of NCCL 2, by which the text of its debug log differs.
 struct NcclVersion {
-  int minor = 30;
-  int patch = 7;
+  int minor = 31;
+  int patch = 2;
 
   [[nodiscard]] bool is_before(int other) const { return minor < other; }
   [[nodiscard]] bool is_from(int other) const { return minor >= other; }
   friend bool operator==(NcclVersion, NcclVersion) = default;
 };
 
-/// Releases whose lines are known: 2.7 .. 2.30. One that is described since (engine/releases) writes as the newest of them.
-inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 30;
+/// Releases whose lines are known: 2.7 .. 2.31. One that is described since (engine/releases) writes as the newest of them.
+inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 31;
 
 /// "2.21.5", or "2.21" for the newest patch of that minor; "+cuda12.4" behind it counts for nothing.
 /// errors  InvalidArgument: not such a text, or a release whose lines are not known

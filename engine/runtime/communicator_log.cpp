@@ -250,6 +250,7 @@ void CommunicatorLog::failed(const Error& why, const WarnPlace& place) {
 }
 
 void CommunicatorLog::destroyed() {
+  if (output_.version().is_from(31)) output_.info(Subsystem::Destroy, destroy_start_text(facts_));
   output_.info(Subsystem::Destroy, destroy_text(output_.version(), facts_));
 }
 

@@ -24,8 +24,9 @@ namespace {
 constexpr std::string_view kName = "ringside" RINGSIDE_VERSION;
 
 /// ncclResult_t, by which NCCL hands a failure on.
-int result_of(ErrorCode code) {
+int result_of(NcclVersion version, ErrorCode code) {
   constexpr int kSystemError = 2, kInternalError = 3, kInvalidUsage = 5, kRemoteError = 6;
+  constexpr int kTimeout = 8;
   switch (code) {
     case ErrorCode::InvalidArgument:
     case ErrorCode::Unsupported:
@@ -37,6 +38,7 @@ int result_of(ErrorCode code) {
     case ErrorCode::PermissionDenied:
       return kSystemError;
     case ErrorCode::Timeout:
+      return version.is_from(31) ? kTimeout : kRemoteError;
     case ErrorCode::PeerGone:
     case ErrorCode::Aborted:
     case ErrorCode::Unreachable:
@@ -144,7 +146,8 @@ void DebugOutput::warn(const WarnPlace& place, const Error& why) {
   state_->log.set_time(now());
   state_->log.warn(state_->thread(), place, why.message);
   if (state_->settings.has(DebugLevel::Info)) {
-    state_->log.info(state_->thread(), result_text(version(), place, result_of(why.code)));
+    state_->log.info(state_->thread(),
+                     result_text(version(), place, result_of(version(), why.code)));
   }
   write();
 }

@@ -39,7 +39,10 @@ std::string chosen_text(const RankView& rank, const Call& call) {
   const Bytes bytes = bytes_of(call, rank.layout().nranks());
   const Result<TunedChoice> choice = rank.layout().tuner().choose(
       {.collective = call.collective, .bytes = bytes, .type = call.type});
-  return choice ? choice_text(rank.version(), bytes, *choice) : std::string{};
+  if (!choice) return {};
+  constexpr int kHopper = 90, kHopperCluster = 4;
+  const bool has_clusters = rank.layout().job().connection.shape.min_cc >= kHopper;
+  return choice_text(rank.version(), bytes, *choice, has_clusters ? kHopperCluster : 0);
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ void write_graphs(const RankView& rank, DebugLog& log) {
   write_topology(rank, log);
   const NodePlace place = rank.layout().node_place(rank.rank);
   if (place.is_mnnvl && version.is_from(21)) {
-    log.info(kInit, thread, mnnvl_text(place.local_ranks, place.local_rank));
+    log.info(kInit, thread, mnnvl_text(version, place.local_ranks, place.local_rank));
   }
   if (rank.job.request().refuses_p2p && version.is_from(12) && place.local_ranks > 1) {
     log.info(kInit | Subsystem::P2p, thread, p2p_refused_text(0, 1));
@@ -290,14 +290,22 @@ void write_complete(const RankView& rank, DebugLog& log) {
   if (rank.generation == 0 && version.is_from(22)) {
     log.info(kInit | Subsystem::Tuning, thread, no_tuner_text(version));
   }
+  const auto write_thresholds = [&] {
+    log.info(kInit, thread, thread_thresholds_text(version, shown));
+  };
+  if (version.is_from(31)) write_thresholds();
   if (rank.rank == 0) write_root_lines(rank, log);
-  log.info(kInit, thread, thread_thresholds_text(version, shown));
+  if (version.is_before(31)) write_thresholds();
   log.info(kInit, thread,
            channel_counts_text(version, {.coll = layout.nchannels(),
                                          .nvls = shape.nvls_channels,
                                          .p2p = shape.p2p_channels,
                                          .p2p_per_peer = shape.p2p_channels_per_peer,
                                          .has_collnet = shape.has_collnet}));
+  if (version.is_from(31)) {
+    const bool is_even = shape.min_local_ranks == shape.max_local_ranks;
+    log.info(kInit, thread, symmetric_text(is_even ? shape.max_local_ranks : 0, true));
+  }
   log.info(kInit, thread, init_complete_text(version, rank.facts()));
   if (version.is_before(22)) return;
   InitTimes times{.kernels = rank.generation == 0 ? seconds(rank, kKernels, 0.25, 0) : 0,
@@ -317,6 +325,7 @@ void write_end(const RankView& rank, DebugLog& log) {
   const NcclVersion version = rank.version();
   if (version.is_before(12)) return;
   const Subsystem about = version.is_before(30) ? Subsystem::Init : Subsystem::Destroy;
+  if (version.is_from(31)) log.info(about, rank.main_thread(), destroy_start_text(rank.facts()));
   log.info(about, rank.main_thread(), destroy_text(version, rank.facts()));
 }
 

@@ -86,6 +86,19 @@ TEST(ChannelText, TheSenderNamesWhoseNicItIs) {
             "Channel 02/0 : 7[7] -> 8[0] [receive] via NET/AWS Libfabric/2/GDRDMA/Shared");
 }
 
+TEST(ChannelText, AReceiverOverGdrSaysSince231HowDataIsFlushed) {
+  ConnectionFacts net = between(kSeven, kEight, Medium::NetReceive);
+  net.network = "IB";
+  net.is_gdr = net.is_shared = true;
+  EXPECT_THAT(connection_text({30, 7}, net), EndsWith("/GDRDMA/Shared"));
+  EXPECT_THAT(connection_text({31, 2}, net), EndsWith("/GDRDMA/Shared/flush=Always"));
+  net.is_gdr = false;
+  EXPECT_THAT(connection_text({31, 2}, net), EndsWith("/0/Shared"));
+  net.medium = Medium::NetSend;
+  net.is_gdr = true;
+  EXPECT_THAT(connection_text({31, 2}, net), EndsWith("/GDRDMA/Shared"));
+}
+
 TEST(ChannelText, GdrOverPciIsSaidSince226) {
   ConnectionFacts net = between(kSeven, kEight, Medium::NetReceive);
   net.network = "IB";

@@ -50,6 +50,32 @@ TEST(CommunicatorText, ARankWithoutAGpuNamesNone) {
   EXPECT_EQ(destroy_text({30, 7}, comm), "comm 0x55aa10 rank 1 nranks 4 - Destroy COMPLETE");
 }
 
+TEST(CommunicatorText, TheEndNamesTheCommunicatorSince231) {
+  EXPECT_EQ(destroy_text({30, 7}, kComm),
+            "comm 0x55aa10 rank 7 nranks 16 cudaDev 7 busId db000 - Destroy COMPLETE");
+  EXPECT_EQ(destroy_text({31, 2}, kComm),
+            "comm 0x55aa10 rank 7 nranks 16 cudaDev 7 busId db000 commId 0x9f00c1d2e3f40516 - "
+            "Destroy COMPLETE");
+  EXPECT_EQ(destroy_start_text(kComm),
+            "comm 0x55aa10 rank 7 nRanks 16 cudaDev 7 busId db000 commId 0x9f00c1d2e3f40516 - "
+            "Destroy START");
+}
+
+TEST(CommunicatorText, HostsOfUnequalNumbersOfRanksHaveNoNumber) {
+  EXPECT_EQ(symmetric_text(8, true),
+            "symmetricSupport 1, cuMemEnable 1, globalGinSupport 0, cuMemGdrSupport 1, "
+            "contiguousRanksPerHost 8, crossNicSupport 1");
+  EXPECT_EQ(symmetric_text(0, false),
+            "symmetricSupport 1, cuMemEnable 1, globalGinSupport 0, cuMemGdrSupport 1, "
+            "contiguousRanksPerHost 2147483647, crossNicSupport 0");
+}
+
+TEST(CommunicatorText, TheCliqueNamesTheSizeOfItsDomainSince231) {
+  EXPECT_EQ(mnnvl_text({30, 7}, 8, 3), "MNNVL 1 cliqueId 1 cliqueSize 8 cliqueRank 3");
+  EXPECT_EQ(mnnvl_text({31, 2}, 8, 3),
+            "MNNVL 1 cliqueId 1 cliqueSize 8 cliqueRank 3 nvlDomainSize 8");
+}
+
 TEST(CommunicatorText, TheNodesOfARank) {
   EXPECT_EQ(nodes_text(kComm, {.nnodes = 2, .local_ranks = 8, .local_rank = 7}),
             "comm 0x55aa10 rank 7 nRanks 16 nNodes 2 localRanks 8 localRank 7 MNNVL 0");

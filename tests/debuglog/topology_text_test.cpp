@@ -106,6 +106,9 @@ TEST(OperationText, ChoicesAreNumbersUntil223) {
             "AllReduce: 2097152 Bytes -> Algo 5 proto 2 time 12.500000");
   EXPECT_EQ(choice_text({24, 3}, 2_MiB, choice),
             "AllReduce: 2097152 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..15}");
+  EXPECT_EQ(choice_text({31, 2}, 2_MiB, choice, 4),
+            "AllReduce: 2097152 Bytes -> Algo NVLS_TREE proto SIMPLE channel{Lo..Hi}={0..15} "
+            "cgaClusterSize 4");
 }
 
 TEST(OperationText, TheTableHasBlocksOfThreeAlgorithmsSince223) {
@@ -121,6 +124,20 @@ TEST(OperationText, TheTableHasBlocksOfThreeAlgorithmsSince223) {
   EXPECT_THAT(blocks[2], testing::StartsWith(" Max NThreads |            512 |            640 |"));
   EXPECT_THAT(blocks[7], testing::StartsWith("    AllReduce |"));
   EXPECT_EQ(tuning_table_text({22, 3}, tuner.table()).size(), 8U);
+}
+
+// LL128 of rings that leave the switch of a GPU is refused; the table of 2.31 has its numbers, and no row of threads.
+TEST(OperationText, TheTableShowsRefusedPairsSince231) {
+  Job job = job_on("dgx-h100", 2);
+  job.connection.shape.graphs[static_cast<std::size_t>(GraphId::Ring)].type_inter = PathType::Sys;
+  const auto row = [&](NcclVersion version, std::string_view release) {
+    const Tuner tuner = *Tuner::make(job.connection.shape, {}, release);
+    return tuning_table_text(version, tuner.table()).at(version.is_from(31) ? 6 : 7);
+  };
+  const std::string now = row({31, 2}, "2.31");
+  EXPECT_THAT(now, testing::StartsWith("    AllReduce |"));
+  EXPECT_THAT(row({30, 7}, "2.30"), testing::HasSubstr("     0.0/   0.0 |   131.6/ 204.8 |"));
+  EXPECT_THAT(now, testing::HasSubstr("    75.2/ 156.6 |   131.6/ 204.8 |    -1.0/  -1.0 |"));
 }
 
 }  // namespace

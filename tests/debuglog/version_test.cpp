@@ -33,11 +33,11 @@ TEST(NcclVersion, WhatIsNoneIsRefused) {
     ASSERT_FALSE(version) << text;
     EXPECT_EQ(version.error().code, ErrorCode::InvalidArgument) << text;
   }
-  for (const char* text : {"1.30", "2.6.4", "2.31", "3.0"}) {
+  for (const char* text : {"1.30", "2.6.4", "2.99", "3.0"}) {
     const auto version = parse_nccl_version(text);
     ASSERT_FALSE(version) << text;
     EXPECT_EQ(version.error().code, ErrorCode::InvalidArgument) << text;
-    EXPECT_THAT(version.error().help, HasSubstr("2.7 .. 2.30"));
+    EXPECT_THAT(version.error().help, HasSubstr("2.7 .. " + release_versions().front()));
   }
 }
 

@@ -170,6 +170,27 @@ TEST(CommEvents, OfAllVersionsAreRead) {
         EXPECT_EQ(e.comm_id, 0x9f00c1d2e3f40516U);
         EXPECT_EQ(e.function, "ncclCommInitRank");
       });
+  // From 2.31 on.
+  event(
+      "comm 0x55aa10 rank 7 nRanks 16 cudaDev 7 busId db000 commId 0x9f00c1d2e3f40516 - Finalize "
+      "START",
+      [](const CommEvent& e) {
+        EXPECT_EQ(e.event, CommEventType::FinalizeStart);
+        EXPECT_EQ(e.nranks, 16);
+        EXPECT_EQ(e.comm_id, 0x9f00c1d2e3f40516U);
+      });
+  event("comm 0x55aa10 rank 7 nranks 16 cudaDev 7 busId db000 commId 0x9 - Finalize COMPLETE",
+        [](const CommEvent& e) { EXPECT_EQ(e.event, CommEventType::FinalizeComplete); });
+  event("comm 0x55aa10 rank 7 nRanks 16 cudaDev 7 busId db000 commId 0x9 - Destroy START",
+        [](const CommEvent& e) { EXPECT_EQ(e.event, CommEventType::DestroyStart); });
+  event(
+      "ncclCommSplit comm 0x55aa10 rank 1 nranks 4 cudaDev 7 nvmlDev 7 busId db000 commId 0x9 "
+      "parent 0x44bb20 childCount 2 color 3 key 1 - Init COMPLETE",
+      [](const CommEvent& e) {
+        EXPECT_EQ(e.comm_id, 9U);
+        EXPECT_EQ(e.parent, 0x44bb20U);
+        EXPECT_EQ(e.child, 2);
+      });
   event(
       "ncclCommSplit comm 0x55aa10 rank 1 nranks 4 cudaDev 7 nvmlDev 7 busId db000 parent 0x44bb20 "
       "splitCount 2 color 3 "
@@ -331,12 +352,16 @@ TEST(Calls, OfCollectivesAndTuning) {
                             EXPECT_FALSE(record.is_torn);
                           });
   const auto choice = [](const std::string& text, int algorithm, int protocol) {
-    expect_record<TuningChoice>(info(text), [&](const TuningChoice& c, const Record&) {
+    expect_record<TuningChoice>(info(text), [&](const TuningChoice& c, const Record& record) {
       EXPECT_EQ(c.algorithm, algorithm) << text;
       EXPECT_EQ(c.protocol, protocol) << text;
+      EXPECT_FALSE(record.is_torn) << text;
     });
   };
   choice("AllReduce: 2097152 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..15}", 1, 2);
+  choice(
+      "AllReduce: 2097152 Bytes -> Algo RING proto SIMPLE channel{Lo..Hi}={0..15} cgaClusterSize 4",
+      1, 2);
   choice("2097152 Bytes -> Algo 1 proto 2 time 12.3", 1, 2);
   choice("AllReduce: 2097152 Bytes -> Algo 0 proto 1 time 12.3", 0, 1);
   choice("AllGather [Symmetric]: 4096 Bytes -> Kernel AllGather_LL nchannels 4 nthreads 512", -1,
