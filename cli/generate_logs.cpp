@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/release_note.h"
+#include "engine/releases/releases.h"
 #include "harness/logs/log_files.h"
 
 namespace ringside::cli {
@@ -78,7 +80,9 @@ Json document(const LogFiles& files, const LogOptions& options) {
 void add_log_options(Options& app, LogOptions& options) {
   app.add_option("-o,--out", options.folder, "the folder to write into");
   add_job_options(app, options.job)->required(false);  // --break help asks about no job
-  app.add_option("--nccl", options.version, "as which version of NCCL (2.7 .. 2.30)")
+  app.add_option("--nccl", options.version,
+                 fmt::format("as which version of NCCL (2.{} .. {})", kOldestLogMinor,
+                             release_versions().front()))
       ->capture_default_str();
   app.add_option("--break", options.misconfiguration,
                  "what is wrong with the job; `help` lists it");
@@ -107,6 +111,7 @@ VerbResult generate_logs(const LogOptions& options) {
   if (options.folder.empty()) {
     return Error{ErrorCode::InvalidArgument, "no folder to write into", "name one: -o logs/"};
   }
+  note_unverified(options.version);
   RINGSIDE_TRY(LogRequest request, request_of(options));
   LogTruth truth;
   if (!options.misconfiguration.empty()) {

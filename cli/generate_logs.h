@@ -5,6 +5,7 @@
 
 #include "cli/job_options.h"
 #include "cli/verb.h"
+#include "engine/releases/releases.h"
 
 namespace ringside::cli {
 
@@ -14,7 +15,7 @@ class Options;
 struct LogOptions {
   std::string folder;  ///< -o
   JobOptions job;
-  std::string version = "2.30";
+  std::string version{kDefaultRelease};
   std::string misconfiguration;
   std::string subsystems;   ///< as NCCL_DEBUG_SUBSYS
   bool interleave = false;  ///< one file of all ranks

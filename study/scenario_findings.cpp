@@ -4,6 +4,7 @@
 
 #include "base/write_file.h"
 #include "diag/audit/audit.h"
+#include "engine/releases/releases.h"
 #include "engine/topology/nccl_xml.h"
 #include "harness/logs/log_files.h"
 #include "study/asked_job.h"
@@ -20,7 +21,7 @@ JobOptions job_of(const Scenario& scenario, int hosts) {
 Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   const JobOptions job = job_of(scenario, hosts);
   LogRequest request;
-  RINGSIDE_TRY(request.version, parse_nccl_version("2.30"));
+  RINGSIDE_TRY(request.version, parse_nccl_version(kDefaultRelease));
   RINGSIDE_TRY(request.environment, environment_of(job));
   RINGSIDE_TRY(request.hosts, load_job_hosts(job));
   for (const std::string& one : job.set) {

@@ -213,7 +213,8 @@ Result<Upgrade> explain_upgrade(const UpgradeQuestion& question) {
 
 std::span<const UpgradeStep> upgrade_steps() {
   static constexpr UpgradeStep kSteps[] = {{"2.18", "2.19"}, {"2.19", "2.20"}, {"2.20", "2.21"},
-                                           {"2.21", "2.26"}, {"2.26", "2.27"}, {"2.27", "2.30"}};
+                                           {"2.21", "2.26"}, {"2.26", "2.27"}, {"2.27", "2.30"},
+                                           {"2.30", "2.31"}};
   return kSteps;
 }
 

@@ -12,7 +12,7 @@ namespace ringside {
 inline constexpr std::string_view kBaseRelease = "2.30";
 
 /// What ringside decides as where the user names no release: the newest that is held against NCCL's own answers.
-inline constexpr std::string_view kDefaultRelease = "2.30";
+inline constexpr std::string_view kDefaultRelease = "2.31";
 
 /// The described minor releases, newest first: "2.30", "2.29", ... They are those that have a file.
 std::span<const std::string> release_versions();

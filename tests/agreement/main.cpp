@@ -17,7 +17,7 @@
 //                                          docs/agreement.md: how many values were compared, how many differ, and where.
 //                                          Status 1 when any does.
 //        ringside_agreement --release V [NAME...]
-//                                          the same for the golden files of an older release: a row a part, and where
+//                                          the same for the golden files of another release: a row a part, and where
 //                                          each file differs first. Status 1 when any does.
 //        ringside_agreement --digests      prints digests.txt: NCCL's answers on the nodes that this tree describes
 
@@ -136,7 +136,7 @@ void print(const Page& page) {
       "also checks the digests.\n",
       oracle::described_jobs().size(), page.files);
   fmt::print(
-      "\n## Older releases\n\n"
+      "\n## Other releases\n\n"
       "`--nccl V` lays graphs, rings, trees and channels as that release did, and chooses as it "
       "did. Held against that\n"
       "release's own code, from the topology XML on, part by part; shown is how many files differ "

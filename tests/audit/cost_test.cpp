@@ -36,10 +36,10 @@ TEST(LogRelease, IsWhatALineSaysOrTheNearest) {
   EXPECT_EQ(release_in("2.8.4+cuda11.2").name, "2.18");
 }
 
-TEST(LogRelease, IsTheNewestWhereNoLineSaysIt) {
+TEST(LogRelease, IsTheDefaultWhereNoLineSaysIt) {
   const LogRelease release = release_of(audit_text("n01:4000:4100 [0] NCCL INFO comm\n").facts);
   EXPECT_FALSE(release.is_said);
-  EXPECT_EQ(release.text(), "NCCL 2.30, as no line says which");
+  EXPECT_EQ(release.text(), "NCCL 2.31, as no line says which");
 }
 
 // The cost model of 2.18 and that of 2.30 price the same TCP job otherwise; the text says whose it is.

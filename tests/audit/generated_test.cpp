@@ -38,7 +38,7 @@ TEST(GeneratedLogs, AreAuditedToTheInjectedCauseAndNothingElse) {
 
 TEST(GeneratedLogs, WithEverySubsystemTheVerdictIsTheSame) {
   for (const char* name : {"", "gdr", "p2p", "socket", "lost-nic", "ib-error"}) {
-    for (const char* version : {"2.18", "2.24", "2.30"}) {
+    for (const char* version : {"2.18", "2.24", "2.30", "2.31"}) {
       const Outcome outcome = audit({"dgx-h100", 2, version, name, "INIT,ENV,GRAPH,NET,BOOTSTRAP"});
       EXPECT_THAT(outcome.missed, IsEmpty()) << version << ' ' << name;
       EXPECT_THAT(outcome.extra, IsEmpty()) << version << ' ' << name;
@@ -97,7 +97,7 @@ TEST(GeneratedLogs, AreJudgedByTheReleaseThatWroteThem) {
 
 // 8 channels where DGX H100 has 16 or more, in every release; the title says which.
 TEST(GeneratedLogs, WithHalfTheChannelsAreFoundInEveryRelease) {
-  for (const std::string version : {"2.18", "2.21", "2.27", "2.30"}) {
+  for (const std::string version : {"2.18", "2.21", "2.27", "2.31"}) {
     const audit::Audit judged = audit_with_graphs("dgx-h100", version, "8").audit;
     ASSERT_TRUE(judged.has("few_channels", audit::Severity::Warning)) << version;
     const auto finding = std::ranges::find(judged.findings, "few_channels", &audit::Finding::id);

@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
             "hangs_without_a_folder", {"generate", "hangs"}, "see ringside generate hangs --help"},
         BadUsage{"logs_of_no_version",
                  {"generate", "logs", "--on", "dgx-h100", "-o", "x", "--nccl", "2.99"},
-                 "2.7 .. 2.30"},
+                 "2.7 .. 2.32"},
         BadUsage{
             "hangs_of_no_ranks", {"generate", "hangs", "-o", "x", "--ranks", "0"}, "2 to 4096"},
         BadUsage{"hangs_of_no_records", {"generate", "hangs", "-o", "x", "--records", "0"}, "1 to"},

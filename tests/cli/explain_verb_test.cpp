@@ -68,10 +68,10 @@ TEST(ExplainVerb, ASettingStandsBesideNotSettingIt) {
   EXPECT_EQ(row["changed"][0], "algorithm");
 }
 
-TEST(ExplainVerb, AnotherVersionStandsBesideTheNewest) {
+TEST(ExplainVerb, AnotherVersionIsComparedWithTheDefault) {
   const json document =
       explained({"all_reduce", "--bytes", "1M", "--on", "dgx-h100", "-N", "2", "--nccl", "2.19"});
-  EXPECT_EQ(document["before"], "NCCL 2.30.7");
+  EXPECT_EQ(document["before"], "NCCL 2.31.2");
   EXPECT_EQ(document["after"], "NCCL 2.19.4");
   EXPECT_FALSE(document["compared"][0]["changed"].empty());
 }

@@ -141,7 +141,7 @@ void expect_whole_life(const audit::Audit& audit) {
   EXPECT_EQ(comm->rings[0].source, audit::RingSource::Neighbours);
   EXPECT_THAT(comm->rings[0].ranks, ElementsAre(0, 1, 2, 3));
   ASSERT_EQ(audit.facts.versions.size(), 1U);
-  EXPECT_THAT(audit.facts.versions.begin()->first, HasSubstr("2.30.7+ringside"));
+  EXPECT_THAT(audit.facts.versions.begin()->first, HasSubstr("2.31.2+ringside"));
   EXPECT_EQ(audit.facts.bootstraps.begin()->first.second, "127.0.0.1");
   EXPECT_THAT(not_understood(audit), IsEmpty());
 }
@@ -291,7 +291,7 @@ TEST(DebugLog, NothingIsSaidUnlessItIsAskedFor) {
   EXPECT_EQ(said_by({{"NCCL_DEBUG", "WARN"}, {"NCCL_DEBUG_SUBSYS", "ALL"}}).find("NCCL INFO"),
             std::string::npos);
   const std::string version = said_by({{"NCCL_DEBUG", "VERSION"}});
-  EXPECT_THAT(version, testing::MatchesRegex("NCCL version 2\\.30\\.7\\+ringside[0-9.]*\n"))
+  EXPECT_THAT(version, testing::MatchesRegex("NCCL version 2\\.31\\.2\\+ringside[0-9.]*\n"))
       << "of rank 0 alone";
   const std::string calls = said_by({{"NCCL_DEBUG", "INFO"}, {"NCCL_DEBUG_SUBSYS", "^INIT,NET"}});
   EXPECT_EQ(calls.find("Init COMPLETE"), std::string::npos);

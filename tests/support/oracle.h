@@ -9,7 +9,7 @@
 /// have: all of this throws where shared_folder() does.
 namespace ringside::oracle {
 
-/// The releases older than 2.30.7 whose answers are there, sorted: "2.18.5", ...
+/// The releases besides 2.30.7 whose answers are there, sorted: "2.18.5", ...
 std::vector<std::string> golden_releases();
 
 /// "dgx-h100-2nodes", ... sorted.
