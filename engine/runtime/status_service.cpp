@@ -9,6 +9,8 @@
 #include <array>
 #include <atomic>
 #include <cctype>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 #include <thread>
 #include <utility>
@@ -57,6 +59,17 @@ std::string upper(std::string text) {
   std::ranges::transform(text, text.begin(),
                          [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   return text;
+}
+
+/// "5" or, as NCCL 2.31 takes it, "0.5". Not negative.
+std::optional<Seconds> seconds_of(std::string_view text) {
+  double seconds = 0;
+  const char* const end = text.data() + text.size();
+  const auto read = std::from_chars(text.data(), end, seconds, std::chars_format::fixed);
+  if (read.ec != std::errc{} || read.ptr != end || !std::isfinite(seconds) || seconds < 0) {
+    return std::nullopt;
+  }
+  return Seconds{seconds};
 }
 
 }  // namespace
@@ -165,12 +178,16 @@ class StatusService::Impl {
     if (command.starts_with("CLIENT PROTOCOL ")) {
       answer = "SERVER PROTOCOL 2\n";
     } else if (command.starts_with("TIMEOUT ")) {
-      const auto seconds = parse_int(command.substr(8));
-      if (seconds && *seconds >= 0 && *seconds <= 3600) {
-        session.patience = *seconds == 0 ? Seconds{3600} : Seconds(*seconds);
+      constexpr Seconds kLongest{3600};
+      const std::optional<Seconds> seconds = seconds_of(std::string_view{command}.substr(8));
+      if (seconds && *seconds <= kLongest) {
+        session.patience = *seconds == Seconds{0} ? kLongest : *seconds;
       } else {
         answer = fmt::format("ERROR: Invalid timeout value {}\n", line.substr(8));
       }
+    } else if (command.starts_with("CONTROL ")) {
+      // NCCL 2.31 sets the mask of its profiler plugins there; the runtime has none.
+      answer = "ERROR: Unknown CONTROL subcommand\n";
     } else if (command == "SET FORMAT JSON" || command == "SET FORMAT TEXT") {
       session.is_json = command.ends_with("JSON");
     } else if (command.starts_with("SET FORMAT ")) {

@@ -159,6 +159,11 @@ TEST_F(StatusServices, CommandsAnswerAsRassDo) {
     const std::pair<const char*, const char*> all[] = {
         {"client protocol 2\r\n", "SERVER PROTOCOL 2\n"},
         {"TIMEOUT 3\n", "OK\n"},
+        {"TIMEOUT 0.5\n", "OK\n"},
+        {"TIMEOUT -1\n", "ERROR: Invalid timeout value -1\n"},
+        {"TIMEOUT inf\n", "ERROR: Invalid timeout value inf\n"},
+        {"TIMEOUT 3 s\n", "ERROR: Invalid timeout value 3 s\n"},
+        {"CONTROL PROFILER_MASK all\n", "ERROR: Unknown CONTROL subcommand\n"},
         {"TIMEOUT soon\n", "ERROR: Invalid timeout value soon\n"},
         {"SET FORMAT xml\n", "ERROR: Invalid format xml\n"},
         {"SET FORMAT text\n", "OK\n"},
