@@ -46,6 +46,26 @@ void print_times(const study::StepTimes& times) {
   line("idle", part(times.idle()) + "  neither: bubbles, ranks and hosts that come late");
 }
 
+std::string memory_text(const TrainingFacts& facts) {
+  const MemoryNeed& need = facts.memory;
+  const auto gb = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e9); };
+  std::string text = gb(need.total()) + " GB";
+  if (facts.gpu_memory > 0) text += fmt::format(" of {} GB", gb(facts.gpu_memory));
+  return text + fmt::format(
+                    " on the fullest GPU: weights {}, gradients {}, optimizer {}, activations {}",
+                    gb(need.weights), gb(need.gradients), gb(need.optimizer), gb(need.activations));
+}
+
+void print_training(const TrainingFacts& facts, const ScenarioOutcome& outcome) {
+  if (outcome.rate) {
+    const double tokens = outcome.rate->tokens_per_second;
+    line("tokens/s", fmt::format("{:.0f}, {:.0f} a GPU", tokens, tokens / outcome.ranks));
+    line("MFU",
+         fmt::format("{:.1f} % of the GPUs' peak, without recomputation", 100 * outcome.rate->mfu));
+  }
+  line("memory", memory_text(facts));
+}
+
 void print_calls(const std::vector<study::CallTime>& calls) {
   if (calls.empty()) return;
   fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8}  {:<10}{}\n", "groups", "call",
@@ -107,6 +127,7 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
                                plural(static_cast<std::size_t>(outcome.kinds), "kind", "kinds")));
   }
   if (outcome.times) print_times(*outcome.times);
+  if (scenario.training && arguments.on == "sim") print_training(*scenario.training, outcome);
   if (!outcome.failure.empty()) line("error", outcome.failure);
   if (outcome.verdict) {
     line("verdict",
@@ -124,6 +145,19 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
   print_calls(outcome.calls);
 }
 
+Json memory_document(const TrainingFacts& facts) {
+  const MemoryNeed& need = facts.memory;
+  Json document{{"stage", need.stage},
+                {"needed_gb", need.total() / 1e9},
+                {"gpu_gb", nullptr},
+                {"weights_gb", need.weights / 1e9},
+                {"gradients_gb", need.gradients / 1e9},
+                {"optimizer_gb", need.optimizer / 1e9},
+                {"activations_gb", need.activations / 1e9}};
+  if (facts.gpu_memory > 0) document["gpu_gb"] = facts.gpu_memory / 1e9;
+  return document;
+}
+
 Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                       const RunArguments& arguments) {
   Json document{{"schema", "ringside.run/1"},
@@ -136,6 +170,9 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                 {"compute_us", nullptr},
                 {"exposed_us", nullptr},
                 {"idle_us", nullptr},
+                {"tokens_per_s", nullptr},
+                {"mfu", nullptr},
+                {"memory", nullptr},
                 {"failure", nullptr},
                 {"verdict", nullptr},
                 {"expected", nullptr},
@@ -155,6 +192,11 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
     document["exposed_us"] = in_us(outcome.times->exposed);
     document["idle_us"] = in_us(outcome.times->idle());
   }
+  if (outcome.rate) {
+    document["tokens_per_s"] = outcome.rate->tokens_per_second;
+    document["mfu"] = outcome.rate->mfu;
+  }
+  if (scenario.training) document["memory"] = memory_document(*scenario.training);
   if (!outcome.failure.empty()) document["failure"] = outcome.failure;
   if (outcome.verdict) {
     document["verdict"] = {{"kind", hang::to_string(outcome.verdict->kind)},

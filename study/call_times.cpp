@@ -388,6 +388,12 @@ int CallClock::way(int a, int b) { return impl_->ways.between(a, b); }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
 
+int CallClock::gpus() const {
+  if (!impl_->base.job.nodes) return hosts() * impl_->gpus_per_host;
+  const bool are_hosts = impl_->base.job.nvl_domain && !impl_->has_fabric;
+  return *impl_->base.job.nodes * impl_->gpus_per_host * (are_hosts ? 1 : impl_->hosts_per_node);
+}
+
 int CallClock::hosts() const { return impl_->nnodes * impl_->hosts_per_node; }
 
 const std::vector<CallTime>& CallClock::calls() const { return impl_->calls; }

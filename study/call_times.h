@@ -45,6 +45,9 @@ class CallClock {
   /// That the ranks stand on, whole NVLink domains of them.
   [[nodiscard]] int hosts() const;
 
+  /// GPUs of all nodes that the cluster has by its `nodes`; without that key, GPUs of hosts().
+  [[nodiscard]] int gpus() const;
+
   /// Which kind of way leads between two ranks: those of one carry as much, and hold a step up as long.
   [[nodiscard]] int way(int a, int b);
 

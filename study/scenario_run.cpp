@@ -98,7 +98,9 @@ void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome
 class SimulatedRun {
  public:
   explicit SimulatedRun(const ScenarioQuestion& question)
-      : question_(question), scenario_(question.scenario) {}
+      : question_(question), scenario_(question.scenario) {
+    if (scenario_.training) outcome_.notes = scenario_.training->notes;
+  }
 
   Result<ScenarioOutcome> run() {
     const hangs::Roles roles = hangs::roles_of(scenario_.outline);
@@ -119,6 +121,7 @@ class SimulatedRun {
       if (!clock) return of_the_cluster(clock.error());
       outline.ranks_per_host = clock->gpus_per_host();
       outcome_.hosts = clock->hosts();
+      note_idle_gpus(*clock, outline.ranks);
       clock_.emplace(*std::move(clock));
     }
     whole_ = hangs::make_program_of(outline, roles.first_of);
@@ -138,11 +141,17 @@ class SimulatedRun {
     whole_ = hangs::make_program(outline);
     if (clock_) hangs::set_ways(whole_, way_of());
     RINGSIDE_TRY(const PlannedFaults faults, plan_faults(drawn, whole_, scenario_.watchdog));
-    outcome_.notes = faults.idle;
+    outcome_.notes.insert(outcome_.notes.end(), faults.idle.begin(), faults.idle.end());
     return run_whole(faults, outline.iterations);
   }
 
  private:
+  void note_idle_gpus(const CallClock& clock, int ranks) {
+    if (!scenario_.training || ranks == clock.gpus()) return;
+    outcome_.notes.push_back(
+        fmt::format("{} of {} GPUs have no rank", clock.gpus() - ranks, clock.gpus()));
+  }
+
   Status break_hosts(SimQuestion& base) {
     if (scenario_.broken.empty()) return {};
     const auto whole = CallClock::make(base, scenario_.outline.ranks);
@@ -406,6 +415,14 @@ void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
   for (const ExpectedBusbw& one : expected.busbw) compare_busbw(one, outcome);
 }
 
+std::optional<TrainingRate> rate_of(const Scenario& scenario, const ScenarioOutcome& outcome) {
+  if (!scenario.training || !outcome.times || outcome.times->step <= Seconds{}) return {};
+  const TrainingFacts& facts = *scenario.training;
+  const double step = outcome.times->step.count();
+  return TrainingRate{.tokens_per_second = scenario.outline.tokens / step,
+                      .mfu = facts.model_flops / step / (outcome.ranks * facts.gpu_flops)};
+}
+
 Status compare_findings(const Scenario& scenario, ScenarioOutcome& outcome) {
   if (scenario.expect.findings.empty()) return {};
   RINGSIDE_TRY(outcome.findings, findings_on(scenario, std::max(1, outcome.hosts)));
@@ -442,6 +459,7 @@ Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
     outcome.files = std::move(left.files);
   }
   compare(question.scenario, question.is_real, outcome);
+  if (!question.is_real) outcome.rate = rate_of(question.scenario, outcome);
   if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));
   return outcome;
 }

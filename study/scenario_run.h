@@ -39,12 +39,21 @@ struct StepTimes {
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
 };
 
+/// How well a training step uses its GPUs.
+struct TrainingRate {
+  double tokens_per_second = 0;  ///< of the whole job
+  /// Model FLOPs utilization: TrainingFacts::model_flops in the time of a step, over the peak of all GPUs.
+  /// source  Chowdhery et al. 2022, PaLM, 4.1
+  double mfu = 0;
+};
+
 struct ScenarioOutcome {
   enum class End { Finished, Hang, Failed };
   End end = End::Finished;
   std::string failure;  ///< what the ranks said, of real ones
   std::optional<StepTimes> times = {};
-  std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
+  std::optional<TrainingRate> rate = {};  ///< of a training workload in simulated time
+  std::vector<CallTime> calls;            ///< simulated on the scenario's cluster
   std::vector<PlayedCall> played =
       {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"

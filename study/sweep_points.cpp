@@ -80,7 +80,9 @@ Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
   if (workload.kind.empty()) {
     RINGSIDE_TRY(scenario, load_scenario(workload.scenario));
   } else {
-    RINGSIDE_TRY(scenario.outline, make_workload(workload.kind, keys_of(sweep, point)));
+    const WorkloadKeys keys = keys_of(sweep, point);
+    RINGSIDE_TRY(scenario.outline, make_workload(workload.kind, keys));
+    RINGSIDE_TRY(scenario.training, training_facts(workload.kind, keys));
   }
   scenario.name = workload.name;
   scenario.on = cluster.on;

@@ -27,6 +27,11 @@ Result<bool> on_or_off(const char* key, const std::string& value) {
 }
 
 constexpr std::array kKeys{
+    WhatIfKey{"on", "hosts, as --on",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.job.on = value;
+                return {};
+              }},
     WhatIfKey{"nodes", "nodes of the job",
               [](SimQuestion& question, const std::string& value) -> Status {
                 RINGSIDE_TRY(question.job.nodes, whole("nodes", value));

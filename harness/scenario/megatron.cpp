@@ -1,10 +1,8 @@
 #include "harness/scenario/megatron.h"
 
-#include <fmt/format.h>
-
-#include <algorithm>
 #include <cmath>
 
+#include "harness/scenario/megatron_layout.h"
 #include "harness/scenario/pipeline_schedule.h"
 #include "harness/scenario/step_writer.h"
 #include "harness/scenario/training.h"
@@ -16,21 +14,7 @@ using hangs::Op;
 using hangs::Outline;
 using hangs::OutlineStep;
 
-struct Sizes {
-  int tensor = 1, context = 1, pipeline = 1, data = 1, microbatches = 1;
-  int chunks = 1;  ///< of layers on each rank of a pipeline, p stages apart
-  bool has_sequence_parallel = false, has_zero = false;
-  bool has_ring = false;      ///< keys and values go round `context`, in place of being gathered
-  bool is_scattered = false;  ///< what goes between stages, over the ranks of `tensor`
-  int expert = 1;             ///< ranks that share the experts of a layer out
-  double capacity = 0;  ///< of an expert, in shares of an even split of the tokens; 0: what comes
-  DataType dispatched = DataType::Bfloat16;
-
-  /// Ranks of one stage.
-  [[nodiscard]] int stage_ranks() const { return tensor * context * data; }
-  /// Those with the same weights.
-  [[nodiscard]] int replicas() const { return context * data; }
-};
+using Sizes = MegatronLayout;
 
 /// Ranks next to each other share a layer, then a sequence.
 /// source  Megatron Core, parallel_state: order tp-cp-ep-dp-pp
@@ -77,10 +61,7 @@ class Megatron {
     writer_.takes(training_.tokens() * sizes_.data * sizes_.microbatches);
     for (int stage = 0; stage < sizes_.pipeline; ++stage) {
       writer_.only(OutlineStep::Place{pipeline_, stage});
-      for (const PipelinePass& pass :
-           pipeline_schedule(stage, {.stages = sizes_.pipeline,
-                                    .chunks = sizes_.chunks,
-                                    .microbatches = sizes_.microbatches})) {
+      for (const PipelinePass& pass : pipeline_schedule(stage, sizes_.schedule())) {
         const Part part{stage, pass.chunk};
         if (pass.is_backward) {
           backward(part);
@@ -97,44 +78,17 @@ class Megatron {
   }
 
  private:
-  /// Layers next to each other on one rank of a pipeline.
-  struct Part {
-    int stage = 0;
-    int chunk = 0;
-  };
+  using Part = LayerPart;
 
-  /// The part's place among all, in the order of the layers.
-  [[nodiscard]] int place_of(Part part) const { return part.chunk * sizes_.pipeline + part.stage; }
-  [[nodiscard]] int parts() const { return sizes_.pipeline * sizes_.chunks; }
-  [[nodiscard]] bool is_first(Part part) const { return place_of(part) == 0; }
-  [[nodiscard]] bool is_last(Part part) const { return place_of(part) + 1 == parts(); }
-
-  [[nodiscard]] int layers_of(Part part) const {
-    return model_.layers / parts() + (place_of(part) < model_.layers % parts() ? 1 : 0);
+  [[nodiscard]] bool is_first(Part part) const { return sizes_.place_of(part) == 0; }
+  [[nodiscard]] bool is_last(Part part) const {
+    return sizes_.place_of(part) + 1 == sizes_.parts();
   }
+  [[nodiscard]] int layers_of(Part part) const { return sizes_.layers_of(part, model_.layers); }
   [[nodiscard]] int first_layer_of(Part part) const {
-    return place_of(part) * (model_.layers / parts()) +
-           std::min(place_of(part), model_.layers % parts());
+    return sizes_.first_layer_of(part, model_.layers);
   }
-  [[nodiscard]] bool has_experts(int layer) const {
-    return model_.experts > 0 && layer >= model_.dense_layers;
-  }
-  /// Of all chunks of a stage.
-  struct LayerCounts {
-    int all = 0;
-    int with_experts = 0;
-  };
-  [[nodiscard]] LayerCounts count_layers(int stage) const {
-    LayerCounts count;
-    for (int chunk = 0; chunk < sizes_.chunks; ++chunk) {
-      const Part part{stage, chunk};
-      count.all += layers_of(part);
-      for (int i = 0; i < layers_of(part); ++i) {
-        count.with_experts += has_experts(first_layer_of(part) + i);
-      }
-    }
-    return count;
-  }
+  [[nodiscard]] bool has_experts(int layer) const { return layer_has_experts(model_, layer); }
 
   /// Of one rank's part of a sequence: elements between two layers.
   [[nodiscard]] std::int64_t activations() const {
@@ -229,15 +183,7 @@ class Megatron {
     if (is_backward) attention(times, is_backward);
   }
 
-  /// Tokens of this rank, each once for every expert that it goes to. With a capacity every expert takes that many,
-  /// padded; without, tokens are taken to be spread evenly.
-  /// source  Lepikhin et al. 2020, GShard, 2.2; Fedus et al. 2021, Switch Transformers, (3): expert capacity =
-  ///         tokens per batch / number of experts x capacity factor, here for top_k experts a token
-  [[nodiscard]] double routed_tokens() const {
-    const double tokens = training_.tokens() / sizes_.context / sizes_.tensor * model_.top_k;
-    if (sizes_.capacity == 0) return tokens;
-    return model_.experts * std::ceil(tokens / model_.experts * sizes_.capacity);
-  }
+  [[nodiscard]] double routed_tokens() const { return sizes_.routed_tokens(training_); }
 
   /// To the experts, or back.
   void exchange(DataType type) {
@@ -329,16 +275,10 @@ class Megatron {
 
   /// Of an expert over those ranks alone that have it, too.
   void reduce_gradients(int stage) {
-    const auto [all, with_experts] = count_layers(stage);
-    double weights = (all - with_experts) * model_.layer_weights();
-    if (with_experts > 0) weights += with_experts * model_.common_weights();
-    const double embedding = static_cast<double>(model_.vocabulary) * model_.hidden;
-    if (stage == 0) weights += embedding;
-    if (stage + 1 == sizes_.pipeline) weights += embedding;
-    reduce(replicas_, sizes_.replicas(), weights / sizes_.tensor);
-    if (with_experts == 0) return;
-    reduce(expert_data_, sizes_.stage_ranks() / sizes_.expert,
-           with_experts * model_.expert_weights() * model_.experts / sizes_.expert);
+    const StageWeights weights = sizes_.weights_of(stage, model_);
+    reduce(replicas_, sizes_.replicas(), weights.common);
+    if (weights.experts == 0) return;
+    reduce(expert_data_, sizes_.stage_ranks() / sizes_.expert, weights.experts);
   }
 
   const Training& training_;
@@ -349,92 +289,17 @@ class Megatron {
   int pipeline_ = 0, backward_ = 0, round_ = 0, round_backward_ = 0;
 };
 
-/// returns  whether keys and values go round
-Result<bool> read_exchange(const Keys& keys, int context) {
-  const std::string* const word = keys.find("context_exchange");
-  if (word == nullptr) return false;
-  if (*word != "gather" && *word != "ring") {
-    return keys.bad_value("context_exchange", "gather or ring");
-  }
-  if (context == 1) return keys.bad_value("context_exchange", "it is for several ranks of context");
-  return *word == "ring";
-}
-
-Result<Sizes> read_sizes(const Keys& keys, const Training& training) {
-  Sizes sizes;
-  RINGSIDE_TRY(sizes.tensor, keys.whole("tensor", 1, 1, 1024));
-  RINGSIDE_TRY(sizes.context, keys.whole("context", 1, 1, 1024));
-  RINGSIDE_TRY(sizes.pipeline, keys.whole("pipeline", 1, 1, training.model.layers));
-  RINGSIDE_TRY(sizes.chunks, keys.whole("chunks", 1, 1, training.model.layers));
-  RINGSIDE_TRY(sizes.data, keys.whole("data", 1, 1, 65536));
-  RINGSIDE_TRY(sizes.microbatches, keys.whole("microbatches", sizes.pipeline, 1, 4096));
-  RINGSIDE_TRY(sizes.has_sequence_parallel, keys.yes("sequence_parallel", false));
-  RINGSIDE_TRY(sizes.has_zero, keys.yes("zero", false));
-  RINGSIDE_TRY(sizes.has_ring, read_exchange(keys, sizes.context));
-  RINGSIDE_TRY(sizes.is_scattered, keys.yes("scatter_gather", false));
-  if (sizes.is_scattered &&
-      (sizes.has_sequence_parallel || sizes.tensor == 1 || sizes.pipeline == 1)) {
-    return keys.bad_value("scatter_gather",
-                          "it is for stages of several tensor ranks that have all activations: "
-                          "leave it out, or sequence_parallel");
-  }
-  const std::int64_t ranks =
-      std::int64_t{sizes.tensor} * sizes.context * sizes.pipeline * sizes.data;
-  if (ranks > 65536 || ranks < 2) {
-    return keys.bad("", fmt::format("{} ranks", ranks),
-                    "tensor x context x pipeline x data must be 2 to 65536");
-  }
-  // source  Megatron-LM: an interleaved schedule goes by groups of as many microbatches as there are stages
-  if (sizes.chunks > 1 &&
-      (sizes.pipeline == 1 || sizes.chunks > training.model.layers / sizes.pipeline ||
-       sizes.microbatches % sizes.pipeline != 0)) {
-    return keys.bad(
-        "chunks",
-        fmt::format("{} chunks of {} layers on each of {} stages, {} microbatches", sizes.chunks,
-                    training.model.layers, sizes.pipeline, sizes.microbatches),
-        "each chunk needs a layer, chunks need stages, and those divide the microbatches");
-  }
-  if (training.sequence % sizes.context != 0) {
-    return keys.bad_value("context", "it must divide the sequence");
-  }
-  constexpr std::int64_t kMostParts = 1 << 18;  // each is some ten steps
-  if (std::int64_t{training.model.layers} * sizes.microbatches > kMostParts) {
-    return keys.bad(
-        "microbatches",
-        fmt::format("{} layers x {} microbatches", training.model.layers, sizes.microbatches),
-        fmt::format("give {} of both together at most", kMostParts));
-  }
-  return sizes;
-}
-
 }  // namespace
 
 Result<Outline> make_megatron(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys));
-  RINGSIDE_TRY(const Sizes sizes, read_sizes(keys, training));
+  RINGSIDE_TRY(const Sizes sizes, read_megatron_layout(keys, training));
   return Megatron(training, sizes).run();
 }
 
 Result<Outline> make_moe(const Keys& keys) {
   RINGSIDE_TRY(const Training training, read_training(keys, true));
-  RINGSIDE_TRY(Sizes sizes, read_sizes(keys, training));
-  const int ranks = sizes.stage_ranks();
-  RINGSIDE_TRY(sizes.expert, keys.whole("expert", std::nullopt, 1, training.model.experts));
-  if (ranks % sizes.expert != 0 || training.model.experts % sizes.expert != 0) {
-    return keys.bad("expert",
-                    fmt::format("{} experts of a layer over {} of {} ranks", training.model.experts,
-                                sizes.expert, ranks),
-                    "expert must divide the experts, and tensor x context x data");
-  }
-  if (sizes.tensor > 1 && !sizes.has_sequence_parallel) {
-    // source  Megatron-LM, megatron/training/arguments.py
-    return keys.bad("tensor", "experts beside tensor parallelism",
-                    "each rank sends its own tokens: sequence_parallel: yes");
-  }
-  if (keys.has("capacity")) {
-    RINGSIDE_TRY(sizes.capacity, keys.number("capacity", std::nullopt, 0.01, 1000));
-  }
-  RINGSIDE_TRY(sizes.dispatched, keys.type("dispatch", DataType::Bfloat16));
+  RINGSIDE_TRY(const Sizes sizes, read_megatron_layout(keys, training));
   return Megatron(training, sizes).run();
 }
 

@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "engine/faults/fault.h"
 #include "harness/hangs/outline.h"
+#include "harness/scenario/workload.h"
 
 namespace ringside {
 
@@ -53,8 +54,9 @@ struct Scenario {
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
   std::string broken = {};  ///< what is wrong with the hosts: a misconfiguration of harness/logs
   hangs::Outline outline;
-  std::optional<Seconds> watchdog = {};  ///< a call that stands for so long ends the job
-  std::vector<int> absent = {};          ///< ranks that never come to the start, ascending
+  std::optional<TrainingFacts> training = {};  ///< of a workload that trains
+  std::optional<Seconds> watchdog = {};        ///< a call that stands for so long ends the job
+  std::vector<int> absent = {};                ///< ranks that never come to the start, ascending
   FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
   Expectation expect;
 };

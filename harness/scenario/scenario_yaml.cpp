@@ -177,6 +177,7 @@ class ScenarioReader {
       return root_.bad(place == places.end() ? name : place->second, what, help);
     };
     RINGSIDE_TRY(scenario_.outline, make_workload(name.Scalar(), keys, bad));
+    RINGSIDE_TRY(scenario_.training, training_facts(name.Scalar(), keys, bad));
     scenario_.outline.name = scenario_.name;
     if (root_.has("iterations")) {
       RINGSIDE_TRY(scenario_.outline.iterations, hangs::read_iterations(root_, 1));

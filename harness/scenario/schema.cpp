@@ -104,7 +104,7 @@ std::span<const SchemaKey> expect_finished_keys() {
 }
 
 std::span<const SchemaKey> workload_keys() {
-  static const std::array<SchemaKey, 40> all{{
+  static const std::array<SchemaKey, 43> all{{
       {"model", "llama3-70b", "a transformer by its name; or the next numbers"},
       {"layers", "80", ""},
       {"hidden", "8192", "channels"},
@@ -125,6 +125,12 @@ std::span<const SchemaKey> workload_keys() {
       {"gpu", "h100", "v100, a100, h100, h200, b200, gb200: dense bf16 of the data sheets"},
       {"gpu_tflops", "989", "in place of a name"},
       {"efficiency", "0.5", "what kernels reach of that; you have to say it"},
+      {"optimizer_bytes", "4",
+       "bytes of optimizer states and master weights a weight: 12, Adam in float; 4 with states in "
+       "bfloat16 and no master weights"},
+      {"gpu_memory_gb", "40", "gigabytes of a GPU's memory: those of the named GPU"},
+      {"check_memory", "no",
+       "simulate a step that does not fit into the GPU's memory: yes, refuse"},
       {"data", "32", "replicas: 1"},
       {"bucket_cap_mb", "25", "a bucket is full once it has so much: 25, and the first one 1"},
       {"gradient_order", "forward",

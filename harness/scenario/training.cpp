@@ -9,23 +9,26 @@
 namespace ringside::workload {
 namespace {
 
-/// source  NVIDIA's data sheets of each (SXM): dense bf16, without sparsity; bandwidth of the memory
+/// source  NVIDIA's data sheets of each (SXM): dense bf16, without sparsity; bandwidth and gigabytes of the memory. V100,
+///         A100: of the larger of two. B200, GB200: an eighth of a DGX B200, a 72nd of a GB200 NVL72
 struct GpuRate {
   std::string_view name;
   double tflops;
   double memory_gbs;
+  double memory_gb;
 };
-constexpr std::array kGpus{GpuRate{"v100", 125, 900},   GpuRate{"a100", 312, 2039},
-                           GpuRate{"h100", 989, 3350},  GpuRate{"h200", 989, 4800},
-                           GpuRate{"b200", 2250, 8000}, GpuRate{"gb200", 2500, 8000}};
+constexpr std::array kGpus{GpuRate{"v100", 125, 900, 32},    GpuRate{"a100", 312, 2039, 80},
+                           GpuRate{"h100", 989, 3350, 80},   GpuRate{"h200", 989, 4800, 141},
+                           GpuRate{"b200", 2250, 8000, 180}, GpuRate{"gb200", 2500, 8000, 186}};
 
 constexpr std::array<std::string_view, 8> kModelKeys{
     "model", "layers", "hidden", "heads", "kv_heads", "ffn", "matrices", "vocabulary"};
 constexpr std::array<std::string_view, 5> kExpertKeys{"experts", "top_k", "expert_ffn",
                                                       "shared_experts", "dense_layers"};
 constexpr std::array<std::string_view, 3> kGpuKeys{"gpu", "gpu_tflops", "efficiency"};
-constexpr std::array<std::string_view, 4> kTrainingKeys{"sequence", "batch", "gradients",
-                                                        "recompute"};
+constexpr std::array<std::string_view, 7> kTrainingKeys{
+    "sequence",        "batch",         "gradients",   "recompute",
+    "optimizer_bytes", "gpu_memory_gb", "check_memory"};
 
 Status read_experts(const Keys& keys, TransformerShape& model) {
   constexpr int kMost = 1 << 16;
@@ -73,11 +76,14 @@ Result<Gpu> read_gpu(const Keys& keys) {
     }
     peak = found->tflops;
     gpu.bytes_per_second = found->memory_gbs * 1e9;
+    gpu.memory = found->memory_gb * 1e9;
+    gpu.name = found->name;
   } else {
     RINGSIDE_TRY(peak, keys.number("gpu_tflops", std::nullopt, 0.001, 1e6));
   }
   RINGSIDE_TRY(const double efficiency, keys.number("efficiency", std::nullopt, 0.001, 1));
-  gpu.flops = peak * 1e12 * efficiency;
+  gpu.peak_flops = peak * 1e12;
+  gpu.flops = gpu.peak_flops * efficiency;
   return gpu;
 }
 
@@ -104,6 +110,14 @@ double Training::layer_flops() const {
   return attention_flops() + tokens() * 2 * model.feed_forward_weights();
 }
 
+double Training::model_flops() const {
+  const int dense = model.experts > 0 ? model.dense_layers : model.layers;
+  const double of_expert_layer =
+      score_flops() +
+      tokens() * 2 * (model.common_weights() + model.top_k * model.expert_weights());
+  return dense * layer_flops() + (model.layers - dense) * of_expert_layer + head_flops();
+}
+
 double Training::head_flops() const { return tokens() * 2.0 * model.vocabulary * model.hidden; }
 
 Result<Training> read_training(const Keys& keys, bool has_experts) {
@@ -112,8 +126,14 @@ Result<Training> read_training(const Keys& keys, bool has_experts) {
   RINGSIDE_TRY(training.recomputes, keys.yes("recompute", false));
   RINGSIDE_TRY(training.sequence, keys.whole("sequence", 4096, 1, 1 << 24));
   RINGSIDE_TRY(training.batch, keys.whole("batch", 1, 1, 1 << 16));
-  RINGSIDE_TRY(const Gpu gpu, read_gpu(keys));
-  training.flops = gpu.flops;
+  RINGSIDE_TRY(training.gpu, read_gpu(keys));
+  training.flops = training.gpu.flops;
+  if (keys.has("gpu_memory_gb")) {
+    RINGSIDE_TRY(const double memory, keys.number("gpu_memory_gb", std::nullopt, 0.001, 1e6));
+    training.gpu.memory = memory * 1e9;
+  }
+  RINGSIDE_TRY(training.optimizer_bytes, keys.number("optimizer_bytes", 12, 0, 64));
+  RINGSIDE_TRY(training.checks_memory, keys.yes("check_memory", true));
   RINGSIDE_TRY(training.gradients, keys.type("gradients", DataType::Float32));
   return training;
 }

@@ -16,6 +16,9 @@ namespace ringside::workload {
 struct Gpu {
   double flops = 0;             ///< in a second: its peak times what of it is reached
   double bytes_per_second = 0;  ///< of its memory, as published; 0: not asked for
+  std::string_view name = {};
+  double peak_flops = 0;
+  double memory = 0;  ///< bytes; 0: unknown
 };
 
 /// errors  InvalidArgument: `gpu` unknown, neither it nor `gpu_tflops`, no `efficiency`
@@ -36,6 +39,9 @@ struct Training {
   int sequence = 0;  ///< tokens
   int batch = 0;     ///< sequences that a GPU, or its pipeline, takes at once
   double flops = 0;  ///< that a GPU does in a second
+  Gpu gpu = {};
+  double optimizer_bytes = 12;  ///< of its states and master weights, a weight
+  bool checks_memory = true;
   DataType gradients = DataType::Float32;
   bool recomputes =
       false;  ///< layers' activations are thrown away, and computed again before backward
@@ -52,6 +58,8 @@ struct Training {
   [[nodiscard]] double score_flops() const;
   /// Of a layer without experts.
   [[nodiscard]] double layer_flops() const;
+  /// Forward of all layers and of the output embedding.
+  [[nodiscard]] double model_flops() const;
   /// Of the output embedding.
   [[nodiscard]] double head_flops() const;
   [[nodiscard]] Nanoseconds time_of(double work) const {

@@ -13,6 +13,7 @@
 #include "harness/scenario/megatron.h"
 #include "harness/scenario/step_writer.h"
 #include "harness/scenario/training.h"
+#include "harness/scenario/training_memory.h"
 
 namespace ringside {
 namespace workload {
@@ -57,10 +58,74 @@ Result<Outline> make_fsdp(const Keys& keys) {
   return writer.take();
 }
 
+/// One training workload's share of TrainingFacts.
+struct Load {
+  Training training;
+  MemoryNeed memory;
+  double batches = 0;  ///< of Training::tokens(), in a step
+  std::vector<std::string> notes = {};
+};
+
+Result<Load> load_of_ddp(const Keys& keys) {
+  Load load;
+  RINGSIDE_TRY(load.training, read_training(keys));
+  RINGSIDE_TRY(load.batches, keys.whole("data", std::nullopt, 1, 65536));
+  load.memory = memory_of_ddp(load.training);
+  return load;
+}
+
+Result<Load> load_of_fsdp(const Keys& keys) {
+  Load load;
+  RINGSIDE_TRY(load.training, read_training(keys));
+  RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
+  RINGSIDE_TRY(const bool reshards, keys.yes("reshard", true));
+  load.batches = data;
+  load.memory = memory_of_fsdp(load.training, data, reshards);
+  return load;
+}
+
+Result<Load> load_of_layout(const Keys& keys, bool has_experts) {
+  Load load;
+  RINGSIDE_TRY(load.training, read_training(keys, has_experts));
+  RINGSIDE_TRY(const MegatronLayout layout, read_megatron_layout(keys, load.training));
+  load.batches = static_cast<double>(layout.data) * layout.microbatches;
+  load.memory = memory_of(load.training, layout);
+  const int layers = load.training.model.layers;
+  if (layers % layout.parts() != 0) {
+    load.notes.push_back(fmt::format(
+        "{} layers do not divide by {} {}: some have {} layers, others {}, and a step waits for "
+        "the larger ones",
+        layers, layout.parts(),
+        layout.chunks > 1 ? "chunks (pipeline x chunks)" : "stages of the pipeline",
+        layers / layout.parts() + 1, layers / layout.parts()));
+  }
+  return load;
+}
+Result<Load> load_of_megatron(const Keys& keys) { return load_of_layout(keys, false); }
+Result<Load> load_of_moe(const Keys& keys) { return load_of_layout(keys, true); }
+
 struct Row {
   WorkloadKind kind;
   Result<Outline> (*make)(const Keys& keys);
+  Result<Load> (*load)(const Keys& keys);  ///< null: it trains nothing
 };
+
+std::string gigabytes(double bytes) { return fmt::format("{:.1f}", bytes / 1e9); }
+
+Status check_memory(const Keys& keys, const TrainingFacts& facts) {
+  const MemoryNeed& need = facts.memory;
+  if (facts.gpu_memory == 0 || need.total() <= facts.gpu_memory) return {};
+  return keys.bad(
+      "",
+      fmt::format("a GPU needs {} GB and has {} GB{}: {} for weights, {} for "
+                  "gradients, {} for the optimizer, {} for activations",
+                  gigabytes(need.total()), gigabytes(facts.gpu_memory),
+                  facts.gpu.empty() ? std::string() : " (" + facts.gpu + ")",
+                  gigabytes(need.weights), gigabytes(need.gradients), gigabytes(need.optimizer),
+                  gigabytes(need.activations)),
+      "raise tensor or pipeline, set zero: yes or recompute: yes, take fsdp in place of ddp; or "
+      "check_memory: no simulates it nevertheless");
+}
 
 using Words = std::span<const std::string_view>;
 
@@ -83,19 +148,24 @@ const std::vector<Row>& rows() {
   static const std::vector<Row> all{
       {{"ddp", "data parallel: buckets of gradients, reduced while the next are computed",
         training({ddp_keys()})},
-       make_ddp},
+       make_ddp,
+       load_of_ddp},
       {{"fsdp", "fully sharded: layers gathered ahead, gradients scattered behind",
         training({kFsdpKeys})},
-       make_fsdp},
+       make_fsdp,
+       load_of_fsdp},
       {{"megatron", "tensor, context, pipeline (1F1B, interleaved or not) and data parallel",
         training({kMegatronKeys})},
-       make_megatron},
+       make_megatron,
+       load_of_megatron},
       {{"moe", "megatron with experts: tokens go to theirs and come back in each layer",
         training({kMoeKeys, kMegatronKeys, expert_keys()})},
-       make_moe},
+       make_moe,
+       load_of_moe},
       {{"inference", "prompts at once, then token by token: two reductions a layer of each",
         joined({inference_keys(), gpu_keys(), model_keys()})},
-       make_inference}};
+       make_inference,
+       nullptr}};
   return all;
 }
 
@@ -136,20 +206,49 @@ std::span<const WorkloadKind> workload_kinds() {
   return all;
 }
 
-Result<hangs::Outline> make_workload(std::string_view kind, const WorkloadKeys& keys,
-                                     const BadKey& bad) {
+namespace {
+
+/// The row of that workload, and its keys, checked.
+Result<std::pair<const workload::Row*, workload::Keys>> find_workload(std::string_view kind,
+                                                                      const WorkloadKeys& keys,
+                                                                      const BadKey& bad) {
   std::vector<std::string_view> names;
   for (const workload::Row& row : workload::rows()) {
     names.push_back(row.kind.name);
     if (row.kind.name != kind) continue;
-    const workload::Keys checked(
-        keys, [&](std::string_view key, const std::string& what, const std::string& help) {
+    workload::Keys checked(
+        keys, [kind, bad](std::string_view key, const std::string& what, const std::string& help) {
           return bad(key, fmt::format("{}: {}", kind, what), help);
         });
     RINGSIDE_TRY(checked.check(row.kind.keys));
-    return row.make(checked);
+    return std::pair{&row, std::move(checked)};
   }
   return bad("", fmt::format("unknown workload '{}'", kind), suggestion(kind, names));
+}
+
+}  // namespace
+
+Result<hangs::Outline> make_workload(std::string_view kind, const WorkloadKeys& keys,
+                                     const BadKey& bad) {
+  RINGSIDE_TRY(const auto found, find_workload(kind, keys, bad));
+  return found.first->make(found.second);
+}
+
+Result<std::optional<TrainingFacts>> training_facts(std::string_view kind, const WorkloadKeys& keys,
+                                                    const BadKey& bad) {
+  RINGSIDE_TRY(const auto found, find_workload(kind, keys, bad));
+  if (found.first->load == nullptr) return std::optional<TrainingFacts>{};
+  RINGSIDE_TRY(workload::Load load, found.first->load(found.second));
+  const workload::Training& training = load.training;
+  TrainingFacts facts{.memory = load.memory,
+                      .gpu = std::string(training.gpu.name),
+                      .gpu_memory = training.gpu.memory,
+                      .gpu_flops = training.gpu.peak_flops,
+                      // Backward computes the gradients of weights and of inputs: twice forward.
+                      .model_flops = 3 * training.model_flops() * load.batches,
+                      .notes = std::move(load.notes)};
+  if (training.checks_memory) RINGSIDE_TRY(workload::check_memory(found.second, facts));
+  return std::optional{std::move(facts)};
 }
 
 }  // namespace ringside

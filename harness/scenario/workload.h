@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -79,6 +80,32 @@ struct WorkloadKind {
   std::vector<std::string_view> keys;  ///< all, its own first
 };
 std::span<const WorkloadKind> workload_kinds();
+
+/// Bytes that one GPU needs in a training step.
+struct MemoryNeed {
+  int stage = 0;  ///< of the pipeline
+  double weights = 0, gradients = 0, optimizer = 0, activations = 0;
+
+  [[nodiscard]] double total() const { return weights + gradients + optimizer + activations; }
+};
+
+/// What a training workload asks of its GPUs.
+struct TrainingFacts {
+  MemoryNeed memory;      ///< of the rank that needs most
+  std::string gpu;        ///< by its name; empty: given by numbers
+  double gpu_memory = 0;  ///< bytes of one GPU; 0: unknown
+  double gpu_flops = 0;   ///< peak of one GPU, in a second
+  /// Of one step on all ranks, forward and backward. Recomputation does not count, and attention's causal mask leaves
+  /// half of the pairs of tokens.
+  double model_flops = 0;
+  std::vector<std::string> notes = {};  ///< on how the layout divides the model
+};
+
+/// returns  none: of inference
+/// errors   as make_workload(); InvalidArgument: a step needs more memory than its GPU has, unless the workload says
+///          `check_memory: no`
+Result<std::optional<TrainingFacts>> training_facts(std::string_view kind, const WorkloadKeys& keys,
+                                                    const BadKey& bad = bad_key);
 
 /// A training step, or a batch of inference, as a program.
 /// errors  InvalidArgument, by `bad`: an unknown workload or key (the nearest is named), a value that cannot be meant

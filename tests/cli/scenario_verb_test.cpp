@@ -46,6 +46,48 @@ TEST(ScenarioVerb, WhatIsExportedIsImported) {
   fs::remove(back);
 }
 
+/// Runs a training step of that layout on that many nodes of eight H100.
+Outcome train(const std::string& layout, const std::string& nodes) {
+  const std::string file = temporary_path("train.yaml");
+  std::ofstream(file) << "ringside: scenario/1\nname: train\ncluster: {on: dgx-h100, nodes: "
+                      << nodes
+                      << "}\nworkload:\n  megatron: {model: llama3-8b, gpu: h100, efficiency: 0.5, "
+                      << layout << "}\n";
+  Outcome outcome = run_program({"run", file, "--json"});
+  fs::remove(file);
+  return outcome;
+}
+
+TEST(ScenarioVerb, ATrainingStepHasItsTokensItsMfuAndItsMemory) {
+  const Outcome run = train("tensor: 4, data: 4, zero: yes, microbatches: 2", "2");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json answer = json::parse(run.out);
+  const double step = answer["step_time_us"].get<double>() * 1e-6;
+  EXPECT_NEAR(answer["tokens_per_s"].get<double>() * step / (4096 * 4 * 2), 1, 1e-9);
+  // Kernels alone reach half of the peak, as nothing is recomputed.
+  const double busy = answer["compute_us"].get<double>() / answer["step_time_us"].get<double>();
+  EXPECT_NEAR(answer["mfu"].get<double>() / (0.5 * busy), 1, 1e-3);
+  EXPECT_EQ(answer["memory"]["gpu_gb"], 80);
+  EXPECT_GT(answer["memory"]["needed_gb"], answer["memory"]["weights_gb"]);
+  EXPECT_TRUE(answer["notes"].empty()) << run.out;
+}
+
+TEST(ScenarioVerb, AStepThatDoesNotFitIsBadInput) {
+  const Outcome run = train("data: 16", "2");
+  EXPECT_EQ(run.status, 2);
+  EXPECT_TRUE(run.out.empty());
+  EXPECT_NE(run.err.find("and has 80.0 GB (h100)"), std::string::npos) << run.err;
+}
+
+TEST(ScenarioVerb, GpusWithoutARankAndUnevenStagesAreNoted) {
+  const Outcome run = train("tensor: 4, pipeline: 3, zero: yes", "2");
+  ASSERT_EQ(run.status, 0) << run.err;
+  const json notes = json::parse(run.out)["notes"];
+  ASSERT_EQ(notes.size(), 2U) << run.out;
+  EXPECT_NE(notes[0].get<std::string>().find("32 layers do not divide by 3"), std::string::npos);
+  EXPECT_NE(notes[1].get<std::string>().find("4 of 16 GPUs have no rank"), std::string::npos);
+}
+
 TEST(ScenarioVerb, WhatAFindingCostsIsATime) {
   const std::string logs = new_path("logs");
   const std::string replay = new_path("replay");

@@ -227,9 +227,23 @@ TEST(ScenarioYaml, WhatCannotBeMeantIsRefusedWithItsLineAndTheMend) {
   }
 }
 
+// 70.6e9 weights x (2 + 4 + 12) bytes and activations, on a GPU of 80 GB.
+TEST(ScenarioYaml, AStepThatDoesNotFitIntoAGpuIsRefusedWithBothNumbers) {
+  const std::string head =
+      "ringside: scenario/1\nname: x\nworkload:\n  megatron: {model: llama3-70b, "
+      "gpu: h100, efficiency: 0.5, data: 512";
+  const std::string answer = refusal(head + "}\n");
+  EXPECT_THAT(answer, HasSubstr("s.yaml:4: megatron: a GPU needs 1362"));
+  EXPECT_THAT(answer, HasSubstr("has 80.0 GB (h100)"));
+  EXPECT_EQ(refusal(head + ", check_memory: no}\n"), "accepted");
+  EXPECT_EQ(refusal(head + ", gpu_memory_gb: 1400}\n"), "accepted");
+  EXPECT_THAT(refusal(head + ", gpu_memory_gb: 40, tensor: 8, pipeline: 2}\n"),
+              HasSubstr("has 40.0 GB"));
+}
+
 TEST(ScenarioYaml, AWorkloadMakesItsOwnSteps) {
   const std::string head = "ringside: scenario/1\nname: x\nworkload:\n  ";
-  EXPECT_THAT(refusal(head + "ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 8}\n"),
+  EXPECT_THAT(refusal(head + "fsdp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 8}\n"),
               "accepted");
   EXPECT_THAT(refusal(head + "dpp: {model: llama3-8b}\n"), HasSubstr("did you mean 'ddp'"));
   EXPECT_THAT(refusal(head + "ddp: {modle: llama3-8b}\n"), HasSubstr("model"));

@@ -30,7 +30,7 @@ clusters:
     on: dgx-b200
     price: {gpu_hour: {value: 4.5, source: an offer}}
 workloads:
-  8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 16}}
+  8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}
 vary: [workload.data=16 , "nics=4,8"]
 assumptions: [nothing fails]
 )";

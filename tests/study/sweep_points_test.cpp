@@ -21,7 +21,7 @@ Sweep sweep_of(const std::string& rest) {
 constexpr const char* kTwo = R"(clusters:
   slow: {on: dgx-h100, set: {nics: 1}, price: {gpu_hour: 2}}
   fast: {on: dgx-h100, price: {host_hour: 20, kwh: 0.25}, power: {host: 10kW, waiting: 4kW, overhead: 1.5}}
-workloads: {8B: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, data: 16}}}
+workloads: {8B: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 vary: ['nccl=2.27,2.30', 'workload.bucket_cap_mb=25,100']
 )";
 
@@ -78,7 +78,7 @@ TEST(SweepPoints, ANarrowNetworkExposesMore) {
 
 TEST(SweepPoints, WhatCannotBeIsRefusedWithItsReason) {
   const Sweep sweep = sweep_of(R"(clusters: {one: {on: dgx-h100, nodes: 1}}
-workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 16}}}
+workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 )");
   const auto points = points_of(sweep, {});
   ASSERT_TRUE(points);
@@ -93,7 +93,7 @@ TEST(SweepPoints, GroupsMayStandOnPartsOfAnNvlinkDomain) {
   const Sweep sweep = sweep_of(R"(clusters:
   rack: {on: gb200-nvl72, set: {nvl_domain: 16, nccl: 2.30}}
   hosts: {on: gb200-nvl72, set: {nvl_domain: 1, nccl: 2.30}}
-workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficiency: 0.5, tensor: 8, data: 16}}}
+workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficiency: 0.5, check_memory: no, tensor: 8, data: 16}}}
 )");
   const auto points = points_of(sweep, {});
   ASSERT_TRUE(points) << points.error().message;
@@ -132,7 +132,7 @@ TEST(SweepReport, MoneyAndEnergyFollowFromTheTime) {
 TEST(SweepReport, BoughtHostsAreWrittenOffEvenly) {
   const Sweep sweep =
       sweep_of(R"(clusters: {one: {on: dgx-h100, price: {host: 350640, fabric: 0, years: 4}}}
-workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 8}}}
+workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 8}}}
 )");
   SweepRow row;
   row.result = PointResult{.end = PointResult::End::Finished, .step = Seconds{3600}, .hosts = 3};

@@ -27,7 +27,7 @@ constexpr const char* kFifty = R"(ringside: sweep/1
 name: fifty
 currency: EUR
 clusters: {two: {on: dgx-h100, nodes: 2, price: {gpu_hour: 2}, power: {host: 10kW}}}
-workloads: {8B: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, data: 16}}}
+workloads: {8B: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 vary: ['workload.bucket_cap_mb=10,20,30,40,50', 'nics=1,2,4,6,8', 'nccl=2.27,2.30']
 )";
 
@@ -179,7 +179,7 @@ name: some-fail
 clusters: {one: {on: dgx-h100}}
 workloads:
   hangs: {scenario: hang.yaml}
-  fine: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, data: 8}}
+  fine: {ddp: {model: llama3-8b, sequence: 512, gpu: h100, efficiency: 0.5, check_memory: no, data: 8}}
 vary: ['nics=8,64']
 )";
   const Outcome outcome = run_program({"sweep", file(), "-o", results(), "--json"});
@@ -195,9 +195,10 @@ vary: ['nics=8,64']
 }
 
 TEST_F(Sweeps, ABadFileIsRefusedAndLeavesNothing) {
-  std::ofstream(file()) << "ringside: sweep/1\nname: x\nclusters: {one: {on: dgx-h10}}\n"
-                           "workloads: {w: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, "
-                           "data: 8}}}\n";
+  std::ofstream(file())
+      << "ringside: sweep/1\nname: x\nclusters: {one: {on: dgx-h10}}\n"
+         "workloads: {w: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, "
+         "data: 8}}}\n";
   const Outcome outcome = run_program({"sweep", file(), "-o", results()});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_NE(outcome.err.find("fifty.yaml:3: cluster one: "), std::string::npos) << outcome.err;
