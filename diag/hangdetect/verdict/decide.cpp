@@ -270,6 +270,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
                     .gave_up = ranks_that_gave_up(logs)};
   Explanations all;
   add_reports(scene, all);
+  add_enqueued(scene, all);
   add_deaths(scene, all);
   add_links(scene, all);
   add_busy(scene, all);

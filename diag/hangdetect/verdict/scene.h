@@ -72,6 +72,8 @@ void add_connections(const Scene& scene, Explanations& out);
 
 /// Processes that ended, failed or raised.
 void add_deaths(const Scene& scene, Explanations& out);
+/// Watchdogs report what each rank has enqueued: few have not enqueued the call in which the others wait.
+void add_enqueued(const Scene& scene, Explanations& out);
 /// What libraries and tools report of membership and of calls that differ.
 void add_reports(const Scene& scene, Explanations& out);
 /// Ranks that did something else while others gave up.
