@@ -427,10 +427,10 @@ std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
   if (auto* fault = std::get_if<LinkFault>(&fact); fault != nullptr && field == "wc") {
     constexpr std::int64_t kFlushed = 5, kRetries = 12, kNotReady = 13;
     if (!parse_integer(value, fault->code)) return SetResult::BadValue;
-    fault->state = fault->code == kRetries    ? LinkState::RetryExceeded
-                   : fault->code == kNotReady ? LinkState::Slow
-                   : fault->code == kFlushed  ? LinkState::Closed
-                                              : LinkState::Down;
+    const bool is_retry = fault->code == kRetries || fault->code == kNotReady;
+    fault->state = is_retry                  ? LinkState::RetryExceeded
+                   : fault->code == kFlushed ? LinkState::Closed
+                                             : LinkState::Down;
     return SetResult::Set;
   }
   return std::nullopt;

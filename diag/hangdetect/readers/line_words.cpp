@@ -62,13 +62,6 @@ bool is_gpu_error(std::string_view text) {
   return has_one_of(text, {"CUDA error", "CUDA out of memory", "HIP error", "HIP out of memory"});
 }
 
-bool tells_of_lost_path(std::string_view line) {
-  const bool may_be = has_one_of(line, {"etry ", "RETRY"});
-  return may_be &&
-         has_one_of(line, {"retry count exceeded", "retry counter exceeded", "retry exceeded error",
-                           "IBV_WC_RETRY_EXC_ERR", "InfiniBand retry count between two MPI"});
-}
-
 bool tells_of_other_size(std::string_view line) {
   return line.find("op.preamble.length <= op.nbytes") != std::string_view::npos;
 }

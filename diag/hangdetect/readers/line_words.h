@@ -10,9 +10,6 @@ namespace ringside::hang {
 /// What PyTorch raises where a kernel or an allocation failed on a GPU, of NVIDIA's or AMD's.
 bool is_gpu_error(std::string_view text);
 
-/// A queue of the network gave up after its retries, in the words of UCX, verbs, Open MPI, MVAPICH or libfabric.
-bool tells_of_lost_path(std::string_view line);
-
 /// Two ranks sent and expected different sizes, as Gloo, MPI and TensorFlow notice it.
 bool tells_of_other_size(std::string_view line);
 

@@ -17,7 +17,6 @@
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
-#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_reader.h"
@@ -243,16 +242,6 @@ class Sink : public logs::RecordSink {
       case MessageId::GlooPairError:
         if (!tells_of_other_size(record.line)) take_lost_peer(record, rank);
         break;
-      case MessageId::IbCompletion:
-      case MessageId::IbAsyncFatal:
-      case MessageId::IbAsyncEvent:
-      case MessageId::IbDevicesLost:
-        if (auto failure = network_failure(record, speaker.host)) {
-          said_.state(record, What::NetworkError,
-                      rank >= 0 ? std::vector<int>{rank} : std::vector<int>{},
-                      network_code(*failure), std::move(failure->text));
-        }
-        break;
       case MessageId::EngineAbsent:
         said_.state(record, What::EngineAbsent, ranks("ranks"));
         break;
@@ -384,7 +373,6 @@ class Sink : public logs::RecordSink {
         record.kind == RecordKind::Fragment || record.kind == RecordKind::Unknown) {
       words_.take(record, rank_of(record, speaker));
     }
-    take_network(record, rank_of(record, speaker));
     if (line.find("CollectiveFingerPrint(") != std::string_view::npos)
       take_fingerprints(record, said_);
     take_culprits(record, said_);
@@ -395,14 +383,6 @@ class Sink : public logs::RecordSink {
     const int asker = rank_without_id(line);
     if (asker >= 0 || names_id_key(line))
       said_.state_of(record, What::NoUniqueId, asker >= 0 ? asker : rank_of(record, speaker));
-  }
-
-  /// What no message of the catalogue is: the network's trouble in other stacks' words.
-  void take_network(const Record& record, int rank) {
-    if (tells_of_lost_path(record.line))
-      said_.state(record, What::NetworkError,
-                  rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
-                  "transport retries exhausted: the peer is dead or the path to it is lost");
   }
 
   LogFacts& facts_;

@@ -61,14 +61,13 @@ struct LogStatement {
     AnalyserMissing,  ///< the stock analyser's `missing ranks`
     PeerLost,   ///< a rank's connection to a peer ended; detail: the peer, where the call names it
     StoreLost,  ///< a rank's connection to the store ended; detail: the store's host
-    NetworkError,  ///< a failed transfer or port, `detail` says which; code: as network_code()
-    RasDead,       ///< ncclras: a process is considered dead
-    RasSilent,     ///< ncclras: a process or rank did not answer
-    RasError,      ///< ncclras: a rank holds an error of its own; code: its ncclResult
-    RasStatus,     ///< ncclras: ranks whose communicator has another status; detail: which
-    RasOdd,        ///< ncclras: as many operations as the others, and other ones
-    RasBehind,     ///< ncclras: ranks with fewer operations than the others, in one report
-    RasAhead,      ///< ncclras: the listed few are ahead
+    RasDead,    ///< ncclras: a process is considered dead
+    RasSilent,  ///< ncclras: a process or rank did not answer
+    RasError,   ///< ncclras: a rank holds an error of its own; code: its ncclResult
+    RasStatus,  ///< ncclras: ranks whose communicator has another status; detail: which
+    RasOdd,     ///< ncclras: as many operations as the others, and other ones
+    RasBehind,  ///< ncclras: ranks with fewer operations than the others, in one report
+    RasAhead,   ///< ncclras: the listed few are ahead
     EngineAbsent,  ///< ringside's own engine: ranks did not come to the start of the job
     EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
     EngineGone,    ///< the same: a rank's process ended without a goodbye

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 #include <utility>
@@ -14,6 +16,42 @@ using Links = FactList<LinkFault>;
 
 bool is_connection_end(const LinkFault& one) {
   return one.state == LinkState::Closed && (one.what == "peer" || one.what == "store");
+}
+
+/// What a completion's status means for a job.
+std::string_view meaning_of(std::int64_t status) {
+  switch (status) {
+    case 1:
+      return "the message is longer than what was posted for it: ranks disagree";
+    case 4:
+      return "a local memory key is invalid";
+    case 5:
+      return "flushed: its queue had failed before";
+    case 9:
+      return "refused by the peer";
+    case 10:
+      return "a remote memory key is invalid";
+    case 11:
+      return "the peer failed inside";
+    case 12:
+      return "transport retries exhausted: the peer is dead or the path is lost";
+    case 13:
+      return "the receiver posted nothing: the peer is stuck or slow";
+    default:
+      return "failed";
+  }
+}
+
+/// `node-a, adapter mlx5_2: completion 12 (transport retries exhausted) from peer 10.1.0.2`
+std::string text_of(const LinkFault& one) {
+  std::string text = one.subject.host.empty() ? "a host" : one.subject.host;
+  if (!one.subject.device.empty()) text += ", adapter " + one.subject.device;
+  if (one.code == 0) return text + ": " + one.what;
+  text += fmt::format(": completion {} ({})", one.code, meaning_of(one.code));
+  // The port behind the address is the connection's own, and says nothing.
+  if (!one.peer_host.empty())
+    text += " from peer " + one.peer_host.substr(0, one.peer_host.find('<'));
+  return text;
 }
 
 /// Connections that end once the job is ended from outside end with it. In one file the order tells; between files, no
@@ -75,8 +113,8 @@ void add_peer(const Scene& scene, Explanations& out) {
 void add_failed(const Scene& scene, Explanations& out) {
   const bool has_timeouts = scene.logs.timeouts > 0;
   Links said = facts_where(scene.facts.link_faults, [&](const LinkFault& one) {
-    if (is_connection_end(one) || one.state == LinkState::Down || one.state == LinkState::Slow ||
-        one.state == LinkState::Reset)
+    if (is_connection_end(one) || one.state == LinkState::Unreachable ||
+        one.state == LinkState::Slow || one.state == LinkState::Reset)
       return false;
     // Ports go down and come back in jobs that run on, and queues are flushed at a good end, too.
     const bool is_event = one.state == LinkState::Flapped;
@@ -97,12 +135,14 @@ void add_failed(const Scene& scene, Explanations& out) {
   Explanation one =
       stated(Kind::NetworkStall,
              has_timeouts && is_cause ? Feature::LinkFailed : Feature::LinkSuspected, said, {});
-  one.what = said.front()->what;
+  one.what = text_of(*said.front());
   std::set<std::string> seen;
+  std::set<std::pair<std::string, std::int64_t>> lines;
   for (const LinkFault* fault : said) {
     constexpr std::size_t kShown = 6;
-    if (one.places.size() < kShown && seen.insert(fault->what).second)
-      one.places.push_back({{}, "", fault->what});
+    const bool is_new = lines.emplace(fault->source.file, fault->source.line).second;
+    if (one.places.size() < kShown && is_new && seen.insert(text_of(*fault)).second)
+      one.places.push_back({{}, "", text_of(*fault)});
   }
   if (!is_cause) one.missing.push_back({Need::What::Logs});
   one.missing.push_back({Need::What::Counters});
@@ -133,7 +173,7 @@ void add_links(const Scene& scene, Explanations& out) {
   }
   add_failed(scene, out);
   add_state(scene, LinkState::Reset, Feature::LinkFailed, Need::What::Counters, out);
-  add_state(scene, LinkState::Down, Feature::LinkSuspected, Need::What::Counters, out);
+  add_state(scene, LinkState::Unreachable, Feature::LinkSuspected, Need::What::Counters, out);
   if (scene.is_hang_reported() || scene.is_blocked_anywhere())
     add_state(scene, LinkState::Slow, Feature::LinkSuspected, Need::What::KernelLog, out);
 }

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "base/hang_class.h"
-#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/readers/statements.h"
 
 namespace ringside::hang {
@@ -191,12 +190,6 @@ class Translation {
         return true;
       case What::StoreLost:
         fault(LinkState::Closed, "store").peer_host = one.detail;
-        return true;
-      case What::NetworkError:
-        fault(one.code == kPortEvent ? LinkState::Flapped
-              : one.code == kFlushed ? LinkState::Closed
-                                     : LinkState::RetryExceeded,
-              one.detail);
         return true;
       case What::EngineCut:
         fault(LinkState::Reset, one.text).reporter = Reporter::Engine;

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <vector>
 
-#include "diag/hangdetect/readers/network_lines.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
 
@@ -86,13 +86,48 @@ std::string path_step(std::string_view text) {
          "--hosts compares them.";
 }
 
-std::string step_for_network(const Explanation& one, const LogFacts& logs) {
-  for (const LogStatement& said : logs.statements) {
-    const bool is_quoted = !one.evidence.empty() && one.evidence.front().line == said.line &&
-                           one.evidence.front().file == said.file;
-    if (said.what == LogStatement::What::NetworkError && is_quoted)
-      return std::string(network_step(said.detail));
+/// What to do first about a failed transfer or port, by the status in its text.
+std::string_view network_step(std::string_view text) {
+  struct Step {
+    std::string_view of, text;
+  };
+  static constexpr std::array kSteps = {
+      Step{"completion 1 ",
+           "compare what both ends call there: the receiver expects less than is sent"},
+      Step{"completion 4 ",
+           "on the host that reports it: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, "
+           "iommu=pt, "
+           "ACS off, a driver that fits nvidia-peermem"},
+      Step{"completion 5 ",
+           "look for the first failed completion before it, in the logs of both hosts: a queue is "
+           "flushed after it has failed"},
+      Step{"completion 9 ",
+           "update the adapter's driver and firmware on both ends, and see the "
+           "peer's log: it refused the request"},
+      Step{"completion 10 ",
+           "on the peer's host: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, iommu=pt and "
+           "ACS "
+           "off there"},
+      Step{"completion 11 ", "read the peer's kernel log (dmesg, mlx5) and its process's own"},
+      Step{
+          "completion 12 ",
+          "test the path between the two ends that the line names: ib_write_bw between them, "
+          "ibstat "
+          "and perfquery on both (link downs, symbol errors), on RoCE the GID and PFC; and whether "
+          "the peer's process still lived"},
+      Step{"completion 13 ",
+           "take the stack of the peer's process (py-spy dump): it posts no receives"}};
+  for (const Step& step : kSteps) {
+    if (text.find(step.of) != std::string_view::npos) return step.text;
   }
+  return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
+         "then "
+         "`ncclras -v` twice, 30 s apart";
+}
+
+std::string step_for_network(const Explanation& one, const LogFacts& logs) {
+  if (one.reporter == facts::Reporter::Transport && !one.places.empty())
+    return std::string(network_step(one.what));
   for (const LogStatement& said : logs.statements) {
     if (said.what == LogStatement::What::EngineCut || said.what == LogStatement::What::EngineGone)
       return path_step(said.text);
