@@ -1,10 +1,10 @@
-#include "diag/hangdetect/readers/log_facts.h"
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
 
 #include "diag/hangdetect/model/job.h"
+#include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/call_names.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
@@ -182,6 +182,32 @@ std::string completion(int status) {
   return "n01:71:99 [0] transport/net_ib.cc:1295 NCCL WARN NET/IB : Got completion from peer "
          "10.0.0.3<51102> with error " +
          std::to_string(status) + ", opcode 0, len 0, vendor err 129\n";
+}
+
+// srun ends the other tasks after task 11 fell: their ends show no cause.
+TEST(EndedProcesses, WhatEndsAfterSrunHasEndedTheStepIsNoCause) {
+  const Explanation best = verdict_of(
+      "srun: error: b12: task 11: Segmentation fault (core dumped)\nsrun: Terminating "
+      "StepId=771.0\nsrun: error: b11: tasks 0-7: Killed\nsrun: error: b12: tasks 8-10: "
+      "Terminated\n");
+  EXPECT_EQ(best.kind, Kind::DeadRank);
+  EXPECT_THAT(best.culprits, ElementsAre(11));
+  EXPECT_EQ(best.exit_code, -11);
+}
+
+TEST(EndedProcesses, AnAbortIsAConsequenceAndNamesNobody) {
+  for (const char* line : {"n01.cluster: rank 3 died from signal 6 and dumped core\n",
+                           "n01.cluster: rank 3 died from signal 15\n"})
+    EXPECT_THAT(verdict_of(line).culprits, IsEmpty()) << line;
+  const Explanation bus = verdict_of("n01.cluster: rank 3 died from signal 7 and dumped core\n");
+  EXPECT_THAT(bus.culprits, ElementsAre(3));
+  EXPECT_EQ(bus.exit_code, -7);
+}
+
+TEST(EndedProcesses, AContainerThatIsNotStartedAgainShowsNoDeath) {
+  EXPECT_NE(
+      verdict_of("[rank0]: step 1\nWarning  BackOff  Back-off restarting failed container\n").kind,
+      Kind::DeadRank);
 }
 
 TEST(FailedTransfers, TheNextStepFitsTheStatus) {
