@@ -39,6 +39,8 @@ TEST(ChannelRules, SpeedsWereAddedReleaseByRelease) {
   EXPECT_TRUE(has_speed("2.29", 100, true, 80));
   EXPECT_FALSE(has_speed("2.29", 100, true, 86));
   EXPECT_TRUE(has_speed("2.30", 100, true, 86));
+  EXPECT_FALSE(has_speed("2.30", 100, true, 90.2F));
+  EXPECT_TRUE(has_speed("2.31", 100, true, 90.2F));
   EXPECT_EQ(load_channel_rules("2.18")->search.ladders.of(80, true).size(), 19U);
 }
 

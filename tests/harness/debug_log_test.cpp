@@ -286,6 +286,22 @@ std::string said_by(const std::map<std::string, std::string>& variables) {
   return said;
 }
 
+// ncclTimeout is 8 from 2.31 on; up to 2.30 it was handed on as the failure of another rank, 6.
+TEST(DebugLog, ATimeoutIsHandedOnAsOne) {
+  const Variables set(std::map<std::string, std::string>{{"NCCL_DEBUG", "INFO"}});
+  JobOptions job = ring_job("shm");
+  job.communicator.op_timeout = Seconds{0.5};
+  testing::internal::CaptureStderr();
+  const Result<int> status = run_job(job, [](JobRank& rank) -> Result<int> {
+    RINGSIDE_TRY(three_calls(rank));
+    if (rank.communicator.rank() == Rank{2}) ::raise(SIGSTOP);
+    return three_calls(rank);
+  });
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_FALSE(status);
+  EXPECT_THAT(said, HasSubstr(") -> 8\n"));
+}
+
 TEST(DebugLog, NothingIsSaidUnlessItIsAskedFor) {
   EXPECT_EQ(said_by({}), "");
   EXPECT_EQ(said_by({{"NCCL_DEBUG", "WARN"}, {"NCCL_DEBUG_SUBSYS", "ALL"}}).find("NCCL INFO"),
