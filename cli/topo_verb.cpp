@@ -10,6 +10,7 @@
 #include "cli/fabric_text.h"
 #include "cli/job_options.h"
 #include "cli/options.h"
+#include "cli/preset_table.h"
 #include "cli/release_note.h"
 #include "cli/topo_json.h"
 #include "cli/topo_text.h"
@@ -29,10 +30,20 @@ struct TopoArguments {
   std::string graph_file;
   std::string nccl{kDefaultRelease};
   bool all = false;
+  bool presets = false;
   bool json = false;
 };
 
 Status check_arguments(const TopoArguments& arguments) {
+  if (arguments.job.on.empty() && !arguments.presets) {
+    return Error{ErrorCode::InvalidArgument, "--on is missing",
+                 "such as --on dgx-h100; --presets lists all presets"};
+  }
+  if (arguments.presets && (!arguments.job.on.empty() || !arguments.drawing.empty() ||
+                            !arguments.topology_file.empty() || !arguments.graph_file.empty())) {
+    return Error{ErrorCode::InvalidArgument, "--presets lists all presets and takes only --json",
+                 "omit the other options, or --presets"};
+  }
   if (!arguments.json || arguments.drawing.empty()) return {};
   return Error{ErrorCode::InvalidArgument, "--json and --draw both want stdout",
                "give one of them"};
@@ -40,6 +51,13 @@ Status check_arguments(const TopoArguments& arguments) {
 
 VerbResult run(const TopoArguments& arguments) {
   RINGSIDE_TRY(check_arguments(arguments));
+  if (arguments.presets) {
+    RINGSIDE_TRY(const auto presets, study::preset_facts());
+    const std::string list =
+        arguments.json ? to_text(presets_document(presets)) : preset_table(presets);
+    std::fwrite(list.data(), 1, list.size(), stdout);
+    return kFine;
+  }
   note_unverified(arguments.nccl);
   RINGSIDE_TRY(const study::AskedJob asked, study::load_job(arguments.job, arguments.nccl));
   const JobHosts& hosts = asked.hosts;
@@ -82,12 +100,14 @@ VerbResult run(const TopoArguments& arguments) {
 Verb topo_verb() {
   return {"topo",
           "Show a cluster as NCCL sees it: paths, graphs, rings, trees",
-          {"ringside topo --on dgx-h100 --nodes 2",
+          {"ringside topo --on dgx-h100 --nodes 2", "ringside topo --presets",
            "ringside topo --on dgx-a100 --draw ascii --dump-xml ./dgx-a100.xml"},
           [](Options& app) {
             auto arguments = std::make_shared<TopoArguments>();
             TopoArguments& a = *arguments;
-            add_job_options(app, a.job);
+            add_job_options(app, a.job)->required(false);
+            app.add_flag("--presets", a.presets,
+                         "list the presets that --on takes, with GPUs, memory, NVLinks and NICs");
             app.add_option("--draw", a.drawing, "a picture instead: ascii, dot or svg");
             app.add_output("--dump-xml", a.topology_file, ContentKind::TopologyXml,
                            "write the host for NCCL_TOPO_FILE into this file");

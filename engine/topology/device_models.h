@@ -18,6 +18,11 @@ struct GpuModel {
 /// returns nothing for an id that is in none of the ranges
 std::optional<GpuModel> gpu_model(std::uint16_t device_id);
 
+/// Memory of a GPU; one that is not known has 0.
+/// source  NVIDIA's data sheets
+/// unit    GB, 10^9 bytes
+int gpu_memory_gb(std::uint16_t device_id);
+
 /// The rate of one port of an RDMA NIC at its best, where a description has only its PCI ids.
 /// source  as above, vendors 15b3 and 1d0f
 /// unit    Mbit/s; 0: not known

@@ -5,21 +5,23 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "engine/topology/device_models.h"
 
 namespace ringside::workload {
 namespace {
 
-/// source  NVIDIA's data sheets of each (SXM): dense bf16, without sparsity; bandwidth and gigabytes of the memory. V100,
-///         A100: of the larger of two. B200, GB200: an eighth of a DGX B200, a 72nd of a GB200 NVL72
+/// source  NVIDIA's data sheets of each (SXM): dense bf16, without sparsity; bandwidth of the memory
 struct GpuRate {
   std::string_view name;
   double tflops;
   double memory_gbs;
-  double memory_gb;
+  std::uint16_t
+      device_id;  ///< of the one that gpu_memory_gb() is asked for: V100 and A100 come with two sizes
 };
-constexpr std::array kGpus{GpuRate{"v100", 125, 900, 32},    GpuRate{"a100", 312, 2039, 80},
-                           GpuRate{"h100", 989, 3350, 80},   GpuRate{"h200", 989, 4800, 141},
-                           GpuRate{"b200", 2250, 8000, 180}, GpuRate{"gb200", 2500, 8000, 186}};
+constexpr std::array kGpus{
+    GpuRate{"v100", 125, 900, 0x1db5},   GpuRate{"a100", 312, 2039, 0x20b2},
+    GpuRate{"h100", 989, 3350, 0x2330},  GpuRate{"h200", 989, 4800, 0x2335},
+    GpuRate{"b200", 2250, 8000, 0x2901}, GpuRate{"gb200", 2500, 8000, 0x2941}};
 
 constexpr std::array<std::string_view, 8> kModelKeys{
     "model", "layers", "hidden", "heads", "kv_heads", "ffn", "matrices", "vocabulary"};
@@ -76,7 +78,7 @@ Result<Gpu> read_gpu(const Keys& keys) {
     }
     peak = found->tflops;
     gpu.bytes_per_second = found->memory_gbs * 1e9;
-    gpu.memory = found->memory_gb * 1e9;
+    gpu.memory = gpu_memory_gb(found->device_id) * 1e9;
     gpu.name = found->name;
   } else {
     RINGSIDE_TRY(peak, keys.number("gpu_tflops", std::nullopt, 0.001, 1e6));

@@ -44,6 +44,38 @@ TEST(TopoVerb, TheTextFitsAHundredColumns) {
   }
 }
 
+TEST(TopoVerb, PresetsAreListedWithTheirFacts) {
+  const json answer = topo({"--presets"});
+  EXPECT_EQ(answer["presets"].size(), 21U) << "the list in docs/command-line.md lacks some";
+  const auto preset = [&](const std::string& name) {
+    for (const json& one : answer["presets"]) {
+      if (one["name"] == name) return one;
+    }
+    return json{};
+  };
+  EXPECT_EQ(preset("hgx-h200"), (json{{"name", "hgx-h200"},
+                                      {"gpus", 8},
+                                      {"gpu", "H200"},
+                                      {"sm", 90},
+                                      {"gpu_memory_gb", 141},
+                                      {"nvlinks", 18},
+                                      {"nics", 8},
+                                      {"nic_gbits_per_s", 400},
+                                      {"hosts_per_nvlink_domain", 1}}));
+  EXPECT_EQ(preset("gb200-nvl72")["hosts_per_nvlink_domain"], 18);
+  EXPECT_EQ(preset("gb200-nvl72")["gpu_memory_gb"], 186);
+  EXPECT_EQ(preset("dgx-a100")["gpu_memory_gb"], 40);
+  const Outcome table = run_program({"topo", "--presets"});
+  EXPECT_EQ(table.status, 0) << table.err;
+  std::istringstream lines(table.out);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+  EXPECT_THAT(table.out, HasSubstr("dgx-h100              8  H100"));
+  EXPECT_EQ(run_program({"topo", "--presets", "--on", "dgx-h100"}).status, 2);
+  const Outcome nothing = run_program({"topo"});
+  EXPECT_EQ(nothing.status, 2);
+  EXPECT_THAT(nothing.err, HasSubstr("--on"));
+}
+
 TEST(TopoVerb, AllShowsWhatTheTextLeavesOut) {
   const Outcome few = run_program({"topo", "--on", "dgx-h100", "--nodes", "2"});
   EXPECT_THAT(few.out, HasSubstr("(4 of 16; --all shows them)"));

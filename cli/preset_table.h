@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "study/preset_facts.h"
+
+namespace ringside::cli {
+
+/// One row for each preset; at most 100 columns.
+std::string preset_table(const std::vector<study::PresetFacts>& presets);
+
+/// `presets` of ringside.presets/1
+Json presets_document(const std::vector<study::PresetFacts>& presets);
+
+}  // namespace ringside::cli
