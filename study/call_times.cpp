@@ -140,6 +140,7 @@ struct CallClock::Impl {
   int hosts_per_node = 1;
   int nnodes = 0;
   bool has_fabric = false;
+  std::string note;
   std::vector<int> placed;  ///< of a fabric: the cluster's number of each node
   /// A call's time, and its place in `calls`; none: it moves nothing.
   struct Known {
@@ -343,6 +344,30 @@ struct CallClock::Impl {
   }
 };
 
+namespace {
+
+/// As many hosts of each of `domains` NVLink domains as all ranks fill.
+struct EvenDomains {
+  int domains = 0;
+  int hosts_each = 0;
+};
+
+/// most     domains that the job may take; none: up to twice as many as it needs
+/// returns  none: ranks fill whole domains, or one in part, or do not divide
+std::optional<EvenDomains> even_domains(int ranks, int gpus_per_host, int hosts_per_domain,
+                                        std::optional<int> most) {
+  const int whole = gpus_per_host * hosts_per_domain;
+  if (hosts_per_domain == 1 || ranks <= whole || ranks % whole == 0) return {};
+  const int fewest = (ranks + whole - 1) / whole;
+  for (int domains = fewest; domains <= most.value_or(2 * fewest); ++domains) {
+    if (ranks % (domains * gpus_per_host) != 0) continue;
+    return EvenDomains{domains, ranks / domains / gpus_per_host};
+  }
+  return {};
+}
+
+}  // namespace
+
 CallClock::CallClock(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 CallClock::~CallClock() = default;
 CallClock::CallClock(CallClock&&) noexcept = default;
@@ -356,6 +381,20 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
   impl->hosts_per_node = asked.hosts.hosts_per_nvl_domain;
   impl->has_fabric = asked.fabric.has_value();
+  const auto even =
+      one.nvl_domain || impl->has_fabric
+          ? std::nullopt
+          : even_domains(ranks, impl->gpus_per_host, impl->hosts_per_node, impl->base.job.nodes);
+  if (even) {
+    SimQuestion shared = impl->base;
+    shared.job.nvl_domain = even->hosts_each;
+    if (shared.job.nodes) *shared.job.nodes *= even->hosts_each;
+    RINGSIDE_TRY(CallClock clock, make(std::move(shared), ranks));
+    clock.impl_->note =
+        fmt::format("{} NVLink domains, {} of the {} hosts of each: {} GPUs", even->domains,
+                    even->hosts_each, impl->hosts_per_node, even->hosts_each * impl->gpus_per_host);
+    return clock;
+  }
   const int gpus = impl->gpus_per_host * impl->hosts_per_node;
   impl->nnodes = (ranks + gpus - 1) / gpus;
   // Where the size of a domain is told, hosts are counted one by one.
@@ -387,6 +426,8 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
 int CallClock::way(int a, int b) { return impl_->ways.between(a, b); }
 
 int CallClock::gpus_per_host() const { return impl_->gpus_per_host; }
+
+const std::string& CallClock::note() const { return impl_->note; }
 
 int CallClock::gpus() const {
   if (!impl_->base.job.nodes) return hosts() * impl_->gpus_per_host;

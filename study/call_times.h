@@ -36,6 +36,9 @@ struct CallTime {
 class CallClock {
  public:
   /// base    the cluster and how it is simulated: its calls are set here; nodes none: as many as the ranks need
+  ///
+  /// Ranks that do not fill whole NVLink domains take as many hosts of each one, if they divide: 512 ranks on
+  /// gb200-nvl72 take 16 of the 18 hosts of 8 domains. base.job.nvl_domain says it otherwise.
   /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than GPUs
   static Result<CallClock> make(SimQuestion base, int ranks);
   ~CallClock();
@@ -44,6 +47,9 @@ class CallClock {
   [[nodiscard]] int gpus_per_host() const;
   /// That the ranks stand on, whole NVLink domains of them.
   [[nodiscard]] int hosts() const;
+
+  /// How many hosts of each NVLink domain the job takes, as a sentence; empty: all.
+  [[nodiscard]] const std::string& note() const;
 
   /// GPUs of all nodes that the cluster has by its `nodes`; without that key, GPUs of hosts().
   [[nodiscard]] int gpus() const;

@@ -121,6 +121,7 @@ class SimulatedRun {
       if (!clock) return of_the_cluster(clock.error());
       outline.ranks_per_host = clock->gpus_per_host();
       outcome_.hosts = clock->hosts();
+      if (!clock->note().empty()) outcome_.notes.push_back(clock->note());
       note_idle_gpus(*clock, outline.ranks);
       clock_.emplace(*std::move(clock));
     }
