@@ -19,13 +19,13 @@ namespace ringside::study {
 struct SimQuestion {
   JobOptions job;
   CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
-  std::string algorithm = {};       ///< empty: NCCL's choice
-  std::string protocol = {};        ///< empty: NCCL's choice
-  int channels = 0;                 ///< 0: NCCL's choice
-  std::string fidelity = "auto";    ///< a name of fidelities()
+  std::string algorithm = {};         ///< empty: NCCL's choice
+  std::string protocol = {};          ///< empty: NCCL's choice
+  int channels = 0;                   ///< 0: NCCL's choice
+  std::string fidelity = "auto";      ///< a name of fidelities()
   std::string nccl{kDefaultRelease};  ///< version whose choices are simulated
-  std::string net = {};             ///< a NetKind; empty: what the NICs' names suggest
-  std::string launch = "process";   ///< a LaunchStyle
+  std::string net = {};               ///< a NetKind; empty: what the NICs' names suggest
+  std::string launch = "process";     ///< a LaunchStyle
   std::string model = {};  ///< path of a sim-model/1; empty: the one that comes with ringside
   std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
 };

@@ -19,7 +19,8 @@ using testing::Not;
 using testing::SizeIs;
 using testing::StartsWith;
 
-const std::vector<std::string> kVersions{"2.7", "2.12", "2.16", "2.18", "2.21", "2.23", "2.30", "2.31"};
+const std::vector<std::string> kVersions{"2.7",  "2.12", "2.16", "2.18",
+                                         "2.21", "2.23", "2.30", "2.31"};
 
 /// Every preset as one node and as two.
 class EveryPreset : public testing::TestWithParam<std::tuple<std::string, int>> {
