@@ -100,7 +100,7 @@ VerbResult run(const TopoArguments& arguments) {
 Verb topo_verb() {
   return {"topo",
           "Show a cluster as NCCL sees it: paths, graphs, rings, trees",
-          {"ringside topo --on dgx-h100 --nodes 2", "ringside topo --presets",
+          {"ringside topo --presets",
            "ringside topo --on dgx-a100 --draw ascii --dump-xml ./dgx-a100.xml"},
           [](Options& app) {
             auto arguments = std::make_shared<TopoArguments>();

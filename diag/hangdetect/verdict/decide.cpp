@@ -270,7 +270,6 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
                     .gave_up = ranks_that_gave_up(logs)};
   Explanations all;
   add_reports(scene, all);
-  add_enqueued(scene, all);
   add_deaths(scene, all);
   add_links(scene, all);
   add_busy(scene, all);
@@ -287,6 +286,10 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   }
   if (!is_moving) add_absences(scene, all);
   if (!is_moving) add_line_mismatches(scene, all);
+  // Counters of watchdogs say less than calls, stacks and reports.
+  const bool is_any_named =
+      std::ranges::any_of(all, [](const Explanation& one) { return !one.culprits.empty(); });
+  if (!is_any_named) add_enqueued(scene, all);
   if (all.empty()) add_unexplained(scene, all);
   // A statement of trouble speaks against a job that only looks idle.
   const bool is_slow =
