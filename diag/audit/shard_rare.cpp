@@ -154,7 +154,7 @@ void Shard::note_unread(const Record& record, const PlainSet& lines) {
   static const PlainSet kTellNothing =
       plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::WorldSize, PlainLine::ToolLine, PlainLine::AmdWord});
-  const bool is_told = (lines & ~kTellNothing).any();
+  const bool is_told = (lines & ~kTellNothing).any() || reader_.knows_line();
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:

@@ -226,6 +226,7 @@ Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_repor
 
 void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   ++facts_.lines;
+  emitted_ = 0;
   if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
   if (may_state(record.kind)) {
     const bool is_failure = may_state_failure(record.kind);
@@ -246,7 +247,6 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   const bool may_be_row = may_match(record);
   if (!may_be_row && !is_message) return;  // most lines of a log
   has_died_ = has_warned_ = is_harmless_ = false;
-  emitted_ = 0;
   std::vector<logs::RowMatch>& matches = matches_;
   matches.clear();
   if (may_be_row) find_rows(record, matches);

@@ -39,6 +39,8 @@ class FactReader {
   explicit FactReader(Facts& facts, Scope scope = Scope::All) : facts_(facts), scope_(scope) {}
 
   void take(const logs::Record& record, const logs::Speaker& speaker);
+  /// Whether a row knows the line that was taken last.
+  [[nodiscard]] bool knows_line() const { return emitted_ > 0; }
 
  private:
   struct Known {

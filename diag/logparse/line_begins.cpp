@@ -26,9 +26,10 @@ bool has_prefix_at_start(std::string_view text) {
   while (is_host(cursor.peek())) cursor.skip(1);
   std::int32_t number = 0;
   if (cursor.left() < text.size() && cursor.eat(':') && is_digit(cursor.peek()) &&
-      cursor.number(number) && cursor.eat(':') && is_digit(cursor.peek()) &&
-      cursor.number(number) && cursor.eat(' ')) {
-    return true;
+      cursor.number(number)) {
+    if (cursor.rest().starts_with(" NCCL DIAG ")) return true;  // without a thread
+    if (cursor.eat(':') && is_digit(cursor.peek()) && cursor.number(number) && cursor.eat(' '))
+      return true;
   }
   if (!read_bare_prefix(text, prefix)) return false;
   if (prefix.level == Level::None) return true;

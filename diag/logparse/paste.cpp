@@ -184,7 +184,7 @@ bool ends_open(std::string_view text) {
 /// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
-  if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL version "}))
+  if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
   // A message of its own: it says what it says without the line before it.

@@ -88,6 +88,13 @@ bool is_running(const JobFacts& facts) {
   return (has_met || has_results) && !facts.has_failure();
 }
 
+/// What a library finds out about the machine at its start stays true while the job runs.
+bool is_of_machine(const Warning& warning) {
+  return !warning.is_general &&
+         (warning.domain == Domain::Gpu || warning.domain == Domain::Driver ||
+          warning.domain == Domain::Configuration);
+}
+
 /// The program went on behind the warning, or had finished before it.
 bool is_overcome(const JobFacts& facts, const Warning& warning) {
   return std::any_of(facts.stated.progress.begin(), facts.stated.progress.end(),
@@ -187,20 +194,22 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
         return finding.severity >= Severity::Warning && finding.id != "unread_lines";
       });
   explain_deaths(facts, findings);
-  if (is_explained || is_running(facts) || findings.has("job_cancelled")) return;
+  if (is_explained || findings.has("job_cancelled")) return;
+  const bool runs = is_running(facts);
   const std::set<std::string> spoken = spoken_rows(facts, findings);
   const Warning* worst = nullptr;
   for (const Warning& warning : facts.stated.warnings) {
     // An exception says more than what a logger reports of it.
     const bool is_told = warning.id == "logged_error" && !facts.python_errors.empty();
     const bool counts = warning.severity != facts::Severity::Info && !is_told &&
+                        (!runs || is_of_machine(warning)) &&
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !may_have_been_retried(facts, warning) &&
                         !is_data(warning.source.text);
     if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
   }
   if (worst == nullptr) {
-    add_unexplained_end(facts, findings);
+    if (!runs) add_unexplained_end(facts, findings);
     return;
   }
   const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];

@@ -24,9 +24,11 @@ bool has_ended(const facts::Facts& facts) {
          });
 }
 
+/// Who asks whether that is a hang does not know it.
 bool is_claimed(const facts::Facts& facts) {
-  return std::ranges::any_of(facts.progress,
-                             [](const facts::Progress& one) { return one.is_claimed_hang; });
+  return std::ranges::any_of(facts.progress, [](const facts::Progress& one) {
+    return one.is_claimed_hang && one.source.text.find('?') == std::string::npos;
+  });
 }
 
 }  // namespace
@@ -57,7 +59,9 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
     if (one.source.line <= story.trouble) continue;
     if (one.has_finished || (one.is_serving && has_served)) finish = &one;
     has_served = has_served || one.is_serving;
-    ++story.lines_after;
+    // A fact of progress stands for the first or the last of its lines.
+    constexpr std::uint64_t kMany = 3;
+    story.lines_after += one.times >= kMany ? 2 : 1;
     if (story.last == nullptr || story.last->source.line < one.source.line) story.last = &one;
   }
   const facts::Progress* shown = finish;
