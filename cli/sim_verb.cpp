@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -375,6 +376,10 @@ VerbResult run_variants(const SimArguments& arguments) {
                study::variants_of(arguments.question, arguments.vary, arguments.drop_rail));
   RINGSIDE_TRY(const std::vector<study::PlannedVariant> planned,
                study::plan_variants(std::move(variants)));
+  std::set<std::string> noted{arguments.question.nccl};
+  for (const study::PlannedVariant& one : planned) {
+    if (noted.insert(one.variant.question.nccl).second) note_unverified(one.variant.question.nccl);
+  }
   std::size_t width = std::string_view("variant").size();
   for (const study::PlannedVariant& one : planned)
     width = std::max(width, one.variant.label().size());

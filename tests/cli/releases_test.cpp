@@ -34,6 +34,11 @@ TEST(Releases, AnUnverifiedOneWorksInEveryVerbAndSaysSo) {
   }
   std::filesystem::remove_all(folder);
 
+  const Outcome varied = run_program(
+      {"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-b200", "--vary", "nccl=2.31,2.32"});
+  EXPECT_EQ(varied.status, 0) << varied.err;
+  EXPECT_THAT(varied.err, HasSubstr("note: NCCL 2.32 is not verified: "));
+
   const Outcome logs = run_program(
       {"generate", "logs", "--on", "dgx-b200", "--nodes", "2", "-o", folder, "--nccl", "2.32"});
   ASSERT_EQ(logs.status, 0) << logs.err;
