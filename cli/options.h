@@ -85,9 +85,8 @@ class Options {
   /// errors   InvalidArgument, with the nearest known word; as ringside::check_output()
   Result<std::optional<int>> parse(std::vector<std::string> words);
   [[nodiscard]] bool parsed() const { return is_chosen_; }  ///< whether the words named it
-  [[nodiscard]] bool is_forced() const {
-    return is_forced_;
-  }  ///< whether --force was among the words
+  /// Whether --force was among the words.
+  [[nodiscard]] bool is_forced() const { return is_forced_; }
   [[nodiscard]] std::string help() const;
 
  private:

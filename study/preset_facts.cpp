@@ -1,22 +1,19 @@
 #include "study/preset_facts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 
 #include "engine/topology/device_models.h"
 #include "engine/topology/host_edit.h"
+#include "engine/topology/link_speeds.h"
 #include "engine/topology/load_hosts.h"
 
 namespace ringside::study {
 namespace {
 
-/// Of text such as "0x2330"; 0: there is none.
-std::uint16_t device_id_of(const HostPci& function) {
-  std::uint16_t id = 0;
-  const std::string& text = function.device;
-  if (text.starts_with("0x")) std::from_chars(text.data() + 2, text.data() + text.size(), id, 16);
-  return id;
+/// Without its vendor and subsystem; 0: it has none.
+std::uint16_t model_id(const HostPci& function) {
+  return static_cast<std::uint16_t>(device_id(function) >> 32);
 }
 
 }  // namespace
@@ -32,7 +29,7 @@ Result<std::vector<PresetFacts>> preset_facts() {
     if (!gpus.empty()) {
       const HostGpuPlace& first = gpus.front();
       facts.sm = first.gpu->sm;
-      const std::uint16_t id = device_id_of(*first.function);
+      const std::uint16_t id = model_id(*first.function);
       if (const auto model = gpu_model(id)) facts.gpu = model->name;
       facts.gpu_memory_gb = gpu_memory_gb(id);
       for (const HostNvLink& link : first.gpu->nvlinks) facts.nvlinks += link.count;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/assert.h"
+#include "base/text.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/hang_view.h"
 
@@ -88,6 +89,10 @@ void Findings::quote(Finding& finding, const MessageLines& lines) const {
 void Findings::quote(Finding& finding, const SaidBy& said) const {
   finding.evidence.mix(said.evidence);
   say_who(finding, said.processes);
+}
+
+std::string named_ranks(std::span<const int> ranks) {
+  return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", format_ranks(ranks));
 }
 
 std::string named_address(const JobFacts& facts, std::string_view address) {

@@ -62,6 +62,9 @@ Evidence evidence_of(const MessageLines& lines, Predicate picks) {
 /// shape  with or without the port: `10.0.1.13<52332>`
 std::string named_address(const JobFacts& facts, std::string_view address);
 
+/// `rank 3`, `ranks 0-3,7`
+std::string named_ranks(std::span<const int> ranks);
+
 bool contains(std::string_view text, std::string_view part);
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts);
 

@@ -16,7 +16,7 @@ int number_before(std::string_view line) {
   return logs::is_digit(cursor.peek()) && cursor.number(number) && cursor.eat(':') ? number : -1;
 }
 
-/// `trainer-2` of a row of kubectl: `trainer-2   0/1   OOMKilled   2   20m`.  returns  empty: the line is none
+/// `trainer-2` of a row of kubectl: `trainer-2   0/1   OOMKilled   2   20m`.  returns  empty: another line
 std::string_view pod_of_row(std::string_view line) {
   const std::string_view name = line.substr(0, line.find(' '));
   const std::string_view rest = logs::trimmed_left(line.substr(name.size()));

@@ -229,12 +229,12 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   emitted_ = 0;
   if (++kept_lines_ > kKeptLines && !kept_.empty()) kept_.clear();
   if (may_state(record.kind)) {
-    const bool is_failure = may_state_failure(record.kind);
-    if (!is_failure && (scope_ == Scope::Failures || is_repeated(record))) return;
+    const bool may_fail = may_state_failure(record.kind);
+    if (!may_fail && (scope_ == Scope::Failures || is_repeated(record))) return;
     std::vector<AnyFact> facts;
     facts_of_record(record, owner_of(record, speaker), facts);
     for (AnyFact& fact : facts) {
-      if (is_failure) {
+      if (may_fail) {
         add(std::move(fact), record);
       } else {
         fill_source(base_of(fact), record);
@@ -247,12 +247,11 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   const bool may_be_row = may_match(record);
   if (!may_be_row && !is_message) return;  // most lines of a log
   has_died_ = has_warned_ = is_harmless_ = false;
-  std::vector<logs::RowMatch>& matches = matches_;
-  matches.clear();
-  if (may_be_row) find_rows(record, matches);
+  matches_.clear();
+  if (may_be_row) find_rows(record);
   if (is_message && !is_harmless_) take_message(record, speaker);
   if (!may_be_row) return;
-  take_rows(record, speaker, matches);
+  take_rows(record, speaker);
   if (record.kind == RecordKind::PythonError && !has_died_ && !has_warned_) {
     const auto& error = record.as<logs::PythonError>();
     Died death;
@@ -339,20 +338,19 @@ void FactReader::take_weight(const Record& record, const logs::Speaker& speaker)
 }
 
 /// The rows of a line. One that marks a harmless form silences what a message or a code means elsewhere.
-void FactReader::find_rows(const Record& record, std::vector<logs::RowMatch>& matches) {
+void FactReader::find_rows(const Record& record) {
   const bool is_of_nccl = record.level != logs::Level::None;
-  logs::RowMatcher::of_catalogue().match(is_of_nccl ? record.text() : record.line, matches);
-  is_harmless_ = std::any_of(matches.begin(), matches.end(), [](const logs::RowMatch& match) {
+  logs::RowMatcher::of_catalogue().match(is_of_nccl ? record.text() : record.line, matches_);
+  is_harmless_ = std::any_of(matches_.begin(), matches_.end(), [](const logs::RowMatch& match) {
     return is_harmless(specs()[match.row]) && !logs::catalogue_rows()[match.row].is_general;
   });
 }
 
-void FactReader::take_rows(const Record& record, const logs::Speaker& speaker,
-                           const std::vector<logs::RowMatch>& matches) {
-  if (matches.empty()) return;
+void FactReader::take_rows(const Record& record, const logs::Speaker& speaker) {
+  if (matches_.empty()) return;
   const Subject owner = owner_of(record, speaker);
   for (const bool is_general : {false, true}) {
-    for (const logs::RowMatch& match : matches) {
+    for (const logs::RowMatch& match : matches_) {
       const logs::Row& row = logs::catalogue_rows()[match.row];
       if (row.is_general != is_general || (is_general && is_harmless_)) continue;
       if (row.program == kPerson && !is_plain(record)) continue;

@@ -48,9 +48,8 @@ class FactReader {
     std::size_t last = 0;   ///< of progress: the fact of the last line
   };
   bool is_repeated(const logs::Record& record);
-  void find_rows(const logs::Record& record, std::vector<logs::RowMatch>& matches);
-  void take_rows(const logs::Record& record, const logs::Speaker& speaker,
-                 const std::vector<logs::RowMatch>& matches);
+  void find_rows(const logs::Record& record);
+  void take_rows(const logs::Record& record, const logs::Speaker& speaker);
   void take_message(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_logged_error(const logs::Record& record, const logs::Speaker& speaker);

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/wording.h"
+#include "diag/audit/findings.h"
 #include "diag/audit/summary.h"
 #include "diag/report/audit_parts.h"
 #include "diag/report/audit_report.h"
@@ -29,9 +30,7 @@ std::string severity_word(Severity severity, const TextStyle& style) {
 
 std::string who_text(const Finding& finding) {
   std::string text;
-  if (!finding.ranks.empty())
-    text = fmt::format("{} {}", finding.ranks.size() == 1 ? "rank" : "ranks",
-                       format_ranks(finding.ranks));
+  if (!finding.ranks.empty()) text = named_ranks(finding.ranks);
   if (!finding.hosts.empty())
     text += fmt::format("{}{}", text.empty() ? "on " : " on ", list_of(finding.hosts));
   return text;

@@ -4,6 +4,8 @@
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
+#include <map>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -54,17 +56,30 @@ YAML::Node overlaid(const YAML::Node& base, const YAML::Node& changes) {
   return joined;
 }
 
-/// The document of a version on top of those of the releases that it is based on.
-YAML::Node whole_document(const std::string& version) {
+/// The document of a version on top of those of the releases that it is based on. Each is put together once: the parts of
+/// the engine all ask for the same one, and the oldest has a dozen below it.
+/// Threads  one at a time
+const YAML::Node& whole_document(const std::string& version) {
+  static std::map<std::string, YAML::Node> known;
+  if (const auto at = known.find(version); at != known.end()) return at->second;
   const auto found = std::find_if(
       kReleaseData.begin(), kReleaseData.end(),
       [&](const EmbeddedRelease& release) { return release.name == "nccl-" + version; });
   RINGSIDE_ASSERT(found != kReleaseData.end(), "no data for NCCL {}", version);
-  YAML::Node changes = YAML::Load(std::string(found->text));
-  if (!changes["base"]) return changes;
-  const auto base = changes["base"].as<std::string>();
-  changes.remove("base");
-  return overlaid(whole_document(base), changes);
+  YAML::Node document = YAML::Load(std::string(found->text));
+  if (document["base"]) {
+    const auto base = document["base"].as<std::string>();
+    document.remove("base");
+    document.reset(overlaid(whole_document(base), document));
+  }
+  return known.emplace(version, document).first->second;
+}
+
+/// A copy, which its owner may change.
+YAML::Node copy_of_document(const std::string& version) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  return YAML::Clone(whole_document(version));
 }
 
 Error unknown_version(std::string_view version) {
@@ -126,7 +141,7 @@ Result<ReleaseDocument> load_release(std::string_view version) {
   ReleaseDocument release{.root = {}, .where = "nccl-" + file};
   std::string newest;
   try {
-    release.root = whole_document(file);
+    release.root = copy_of_document(file);
     newest = release.root["patch"].as<std::string>();
   } catch (const YAML::Exception& exception) {
     return Error{ErrorCode::Corrupt, fmt::format("{}: {}", release.where, exception.what())};

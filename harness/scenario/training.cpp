@@ -15,8 +15,8 @@ struct GpuRate {
   std::string_view name;
   double tflops;
   double memory_gbs;
-  std::uint16_t
-      device_id;  ///< of the one that gpu_memory_gb() is asked for: V100 and A100 come with two sizes
+  /// For gpu_memory_gb(), of the larger model where there are two (V100, A100).
+  std::uint16_t device_id;
 };
 constexpr std::array kGpus{
     GpuRate{"v100", 125, 900, 0x1db5},   GpuRate{"a100", 312, 2039, 0x20b2},

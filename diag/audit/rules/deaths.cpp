@@ -116,9 +116,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
     if (where.empty() && is_message(line->record(), MessageId::TorchrunSummary))
       where = host_of_summary(facts, *line);
   }
-  if (!finding.ranks.empty())
-    who = fmt::format("{} {}", finding.ranks.size() == 1 ? "rank" : "ranks",
-                      format_ranks(finding.ranks));
+  if (!finding.ranks.empty()) who = named_ranks(finding.ranks);
   finding.title = who + " died";
   if (death.exit_code < 0) finding.title += fmt::format(" of signal {}", -death.exit_code);
   if (death.exit_code == kKilled) finding.title += " (SIGKILL)";

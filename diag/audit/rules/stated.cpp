@@ -136,8 +136,7 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   if (found == facts.stated.deaths.end()) return;
   std::string who = "a process of the job";
   if (!found->ranks.empty()) {
-    who = fmt::format("{} {}", found->ranks.size() == 1 ? "rank" : "ranks",
-                      format_ranks(found->ranks));
+    who = named_ranks(found->ranks);
   } else if (found->subject.rank >= 0) {
     who = fmt::format("rank {}", found->subject.rank);
   }
@@ -153,8 +152,6 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
 
 /// A line that is data, such as source code in JSON.
 bool is_data(std::string_view line) { return line.starts_with('{') || line.starts_with('"'); }
-
-}  // namespace
 
 /// The program's own words for what failed: of an exception what follows its type.
 std::string words_of(std::string_view line) {
@@ -186,6 +183,8 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
     }
   }
 }
+
+}  // namespace
 
 /// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {

@@ -175,7 +175,7 @@ void OwnWords::finish_clocks() {
   std::sort(clocks.begin(), clocks.end());
   if (held->first.mhz * 2 > clocks[clocks.size() / 2]) return;
   const bool are_all = *gpus.begin() == 0 && *gpus.rbegin() + 1 == static_cast<int>(gpus.size());
-  // A row's number is one of this host's GPUs; of the ranks of several hosts it is none.
+  // A row's number is one of this host's GPUs; among several hosts it is no rank.
   const int count = static_cast<int>(gpus.size());
   bool is_one_host = facts_.known_world <= count;
   facts::each_list(facts_.facts, [&](const auto& list) {

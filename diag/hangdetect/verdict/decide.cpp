@@ -296,18 +296,17 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
       std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
   if (is_told) {
     for (Explanation& one : all) {
-      const bool may_be_slow = one.ground() == Feature::WentOn && is_slow;
-      if (may_be_slow || (sort_of(one.ground()) == Sort::Quiet && one.ground() != Feature::Moved &&
-                          one.ground() != Feature::WentOn))
-        one.add(Feature::TroubleStated);
+      const bool is_sure =
+          one.ground() == Feature::Moved || (one.ground() == Feature::WentOn && !is_slow);
+      if (sort_of(one.ground()) == Sort::Quiet && !is_sure) one.add(Feature::TroubleStated);
     }
   }
   // What was reported before the job went on was not to last.
-  const bool went_on = std::ranges::any_of(
+  const bool is_overcome = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
   for (Explanation& one : all) {
     // A job with a slow rank goes on, too.
-    if (went_on && sort_of(one.ground()) != Sort::Quiet && one.kind != Kind::Straggler)
+    if (is_overcome && sort_of(one.ground()) != Sort::Quiet && one.kind != Kind::Straggler)
       one.add(Feature::Overcome);
   }
   Relations(scene, all).add_features();
