@@ -10,9 +10,9 @@
 #include <optional>
 #include <span>
 
-#include "engine/cuda/device_memory.h"
-#include "engine/cuda/gpu.h"
-#include "engine/runtime/host_choice.h"
+#include "engine/cuda/device/device_memory.h"
+#include "engine/cuda/gpu/gpu.h"
+#include "engine/runtime/host/host_choice.h"
 #include "harness/bench_buffer.h"
 #include "harness/bench_call.h"
 #include "harness/timed_runs.h"

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/result.h"
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 
 namespace ringside {
 

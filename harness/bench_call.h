@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "base/vocabulary.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 #include "harness/check_data.h"
 
 namespace ringside {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/runtime/host_table.h"
+#include "engine/runtime/host/host_table.h"
 #include "harness/bench.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/vocabulary.h"
-#include "engine/cuda/device_check.h"
+#include "engine/cuda/device/device_check.h"
 #include "engine/reduce/element.h"
 
 namespace ringside {

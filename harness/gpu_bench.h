@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "engine/cuda/device_traffic.h"
-#include "engine/cuda/gpu.h"
+#include "engine/cuda/gpu/gpu.h"
 #include "harness/bench.h"
 
 namespace ringside {

@@ -4,8 +4,8 @@
 
 #include "engine/cuda/nccl_executor.h"
 #include "engine/cuda/process_executor.h"
-#include "engine/runtime/bootstrap.h"
-#include "engine/runtime/launch.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/bootstrap/launch.h"
 
 namespace ringside {
 namespace {

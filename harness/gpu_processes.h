@@ -2,8 +2,8 @@
 
 #include <memory>
 
-#include "engine/cuda/gpu.h"
-#include "engine/runtime/executor.h"
+#include "engine/cuda/gpu/gpu.h"
+#include "engine/runtime/calls/executor.h"
 #include "engine/transport/transport.h"
 
 namespace ringside {

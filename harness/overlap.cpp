@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/host_stream.h"
 #include "harness/bench_buffer.h"
 
 namespace ringside {

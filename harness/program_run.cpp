@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "base/mixed.h"
-#include "engine/runtime/call_faults.h"
 #include "engine/runtime/call_group.h"
+#include "engine/runtime/watch/call_faults.h"
 #include "harness/hangs/calls.h"
 
 namespace ringside {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "engine/topology/description_file.h"
-#include "engine/topology/yaml_mapping.h"
+#include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/yaml_mapping.h"
 #include "engine/tuning/class_rows.h"
 #include "sim/models.h"
 

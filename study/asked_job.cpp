@@ -7,8 +7,8 @@
 #include <map>
 
 #include "base/suggest.h"
-#include "engine/topology/description_file.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "engine/tuning/parameters.h"
 #include "sim/fabric/platform.h"
 

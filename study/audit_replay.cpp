@@ -12,7 +12,7 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/expected_job.h"
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/nccl_xml.h"
 #include "study/interchange/import.h"
 
 namespace ringside::study {

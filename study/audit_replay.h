@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "diag/audit/finding.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 /// What findings cost: the calls that a job logged, simulated on the hosts as they should be and as they were found.
 namespace ringside::study {

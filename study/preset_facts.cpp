@@ -5,8 +5,8 @@
 
 #include "engine/topology/device_models.h"
 #include "engine/topology/host_edit.h"
-#include "engine/topology/link_speeds.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/paths/link_speeds.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside::study {
 namespace {

@@ -11,7 +11,7 @@
 #include "sim/tuned.h"
 #include "study/asked_job.h"
 #include "study/calls.h"
-#include "study/curve.h"
+#include "study/validate/curve.h"
 
 namespace ringside::study {
 

@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "diag/audit/findings.h"
 #include "diag/audit/rules/transports.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside::audit {
 

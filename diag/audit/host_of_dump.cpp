@@ -8,8 +8,8 @@
 
 #include "diag/audit/expected_job.h"
 #include "diag/audit/findings.h"
-#include "engine/topology/nccl_xml.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 namespace ringside::audit {
 namespace {

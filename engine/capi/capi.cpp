@@ -18,9 +18,9 @@
 #include "engine/capi/leaving.h"
 #include "engine/capi/process_recorder.h"
 #include "engine/capi/streams.h"
-#include "engine/cuda/gpu_wish.h"
-#include "engine/runtime/bootstrap_root.h"
-#include "engine/transport/interface.h"
+#include "engine/cuda/gpu/gpu_wish.h"
+#include "engine/runtime/bootstrap/bootstrap_root.h"
+#include "engine/transport/socket/interface.h"
 
 namespace ringside {
 

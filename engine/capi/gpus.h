@@ -3,8 +3,8 @@
 #include <functional>
 #include <memory>
 
-#include "engine/cuda/gpu.h"
-#include "engine/runtime/executor.h"
+#include "engine/cuda/gpu/gpu.h"
+#include "engine/runtime/calls/executor.h"
 
 namespace ringside {
 

@@ -13,11 +13,11 @@
 #include "engine/capi/ringside.h"
 #include "engine/flight/recorder.h"
 #include "engine/reduce/element.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 #include "engine/runtime/communicator.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
-#include "engine/runtime/status_service.h"
+#include "engine/runtime/watch/status_service.h"
 
 /// What the handles of ringside.h are, and what all its calls do alike. For the sources of this folder alone.
 

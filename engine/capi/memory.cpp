@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "engine/capi/handles.h"
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 
 /// Memory that was registered. Hosts find it without.
 struct rsWindow {

@@ -3,7 +3,7 @@
 #include <map>
 #include <mutex>
 
-#include "engine/runtime/launch.h"
+#include "engine/runtime/bootstrap/launch.h"
 
 namespace ringside {
 

@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "engine/channels/attempt.h"
 #include "engine/channels/graph_xml_names.h"
-#include "engine/topology/xml_element.h"
+#include "engine/topology/sources/xml_element.h"
 
 namespace ringside {
 namespace {

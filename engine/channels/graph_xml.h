@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "engine/channels/graph.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 /// How NCCL's graph XML names what a graph consists of; for its reader and its writer.
 namespace ringside {

@@ -5,7 +5,7 @@
 
 #include "engine/channels/graph.h"
 #include "engine/channels/rules.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/channels/parameters.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside {
 

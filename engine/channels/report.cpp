@@ -6,7 +6,7 @@
 #include "engine/channels/attempt.h"
 #include "engine/channels/net_candidates.h"
 #include "engine/channels/search.h"
-#include "engine/topology/reach.h"
+#include "engine/topology/paths/reach.h"
 
 namespace ringside {
 namespace {

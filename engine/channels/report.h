@@ -2,7 +2,7 @@
 
 #include "engine/channels/connect.h"
 #include "engine/channels/parameters.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside {
 

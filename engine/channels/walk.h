@@ -9,7 +9,7 @@
 #include "engine/channels/net_candidates.h"
 #include "engine/channels/parameters.h"
 #include "engine/topology/host.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside {
 

@@ -5,12 +5,12 @@
 #include <algorithm>
 
 #include "engine/collectives/ports.h"
-#include "engine/cuda/device_call.h"
-#include "engine/cuda/kernels.h"
-#include "engine/cuda/switch_reduce.h"
+#include "engine/cuda/device/device_call.h"
+#include "engine/cuda/device/switch_reduce.h"
+#include "engine/cuda/gpu/kernels.h"
 #include "engine/protocol/slot_size.h"
 #include "engine/reduce/reduce_op.h"
-#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host/host_choice.h"
 
 namespace ringside {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 #include "engine/tuning/choice.h"
 
 namespace ringside {

@@ -3,10 +3,10 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cuda/device_queue.h"
+#include "engine/cuda/device/device_queue.h"
 #include "engine/cuda/device_trace.h"
 #include "engine/cuda/virtual_ranks.h"
-#include "engine/runtime/executor.h"
+#include "engine/runtime/calls/executor.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/cuda/lay_out.h"
+#include "engine/cuda/device/lay_out.h"
 #include "trace/event.h"
 
 namespace ringside {

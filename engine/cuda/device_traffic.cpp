@@ -4,7 +4,7 @@
 #include <bit>
 #include <vector>
 
-#include "engine/cuda/device_call.h"
+#include "engine/cuda/device/device_call.h"
 
 namespace ringside {
 namespace {

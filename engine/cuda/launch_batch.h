@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/call_ranges.h"
-#include "engine/cuda/device_queue.h"
+#include "engine/cuda/device/call_ranges.h"
+#include "engine/cuda/device/device_queue.h"
 #include "engine/cuda/launch_works.h"
 
 namespace ringside {

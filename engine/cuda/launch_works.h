@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "engine/cuda/lay_out.h"
+#include "engine/cuda/device/lay_out.h"
 
 namespace ringside {
 

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "engine/runtime/bootstrap.h"
-#include "engine/runtime/failure.h"
-#include "engine/runtime/peers.h"
-#include "engine/runtime/wait.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/bootstrap/peers.h"
+#include "engine/runtime/calls/failure.h"
+#include "engine/runtime/host/wait.h"
 
 namespace ringside {
 namespace {

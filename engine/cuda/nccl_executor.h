@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "engine/cuda/nccl_library.h"
-#include "engine/runtime/executor.h"
+#include "engine/runtime/calls/executor.h"
 
 namespace ringside {
 

@@ -4,8 +4,8 @@
 
 #include "base/env.h"
 #include "engine/cuda/cuda_executor.h"
-#include "engine/cuda/process_links.h"
-#include "engine/runtime/executor.h"
+#include "engine/cuda/links/process_links.h"
+#include "engine/runtime/calls/executor.h"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 #include "engine/cuda/cuda_choice.h"
 #include "engine/cuda/direct_plan.h"
 #include "engine/cuda/launch_works.h"
-#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host/host_choice.h"
 
 namespace ringside {
 

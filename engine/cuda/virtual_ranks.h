@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "engine/cuda/device/lay_out.h"
 #include "engine/cuda/device_traffic.h"
-#include "engine/cuda/lay_out.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 
 namespace ringside {
 

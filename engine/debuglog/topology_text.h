@@ -7,7 +7,7 @@
 #include "engine/channels/graph.h"
 #include "engine/debuglog/version.h"
 #include "engine/topology/path_type.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 /// What GRAPH shows of a node: messages without prefix, each a line.
 /// source  docs/formats 2.7

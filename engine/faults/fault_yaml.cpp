@@ -6,7 +6,7 @@
 
 #include "base/text.h"
 #include "engine/faults/fault_text.h"
-#include "engine/topology/yaml_mapping.h"
+#include "engine/topology/sources/yaml_mapping.h"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 
 namespace ringside {
 

@@ -11,18 +11,18 @@
 #include <numeric>
 #include <utility>
 
-#include "engine/runtime/bootstrap.h"
-#include "engine/runtime/call_check.h"
-#include "engine/runtime/call_faults.h"
-#include "engine/runtime/call_turns.h"
-#include "engine/runtime/communicator_log.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/calls/call_turns.h"
+#include "engine/runtime/calls/failure.h"
 #include "engine/runtime/communicator_parts.h"
-#include "engine/runtime/failure.h"
-#include "engine/runtime/flight_facts.h"
-#include "engine/runtime/host_identity.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/communicator_log.h"
+#include "engine/runtime/host/host_identity.h"
+#include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/split.h"
-#include "engine/runtime/watch.h"
+#include "engine/runtime/watch/call_check.h"
+#include "engine/runtime/watch/call_faults.h"
+#include "engine/runtime/watch/flight_facts.h"
+#include "engine/runtime/watch/watch.h"
 #include "trace/clock.h"
 #include "trace/recorder.h"
 

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/units.h"
-#include "engine/runtime/call_check.h"
-#include "engine/runtime/executor.h"
-#include "engine/runtime/host_executor.h"
+#include "engine/runtime/calls/executor.h"
+#include "engine/runtime/host/host_executor.h"
+#include "engine/runtime/watch/call_check.h"
 
 namespace ringside {
 

@@ -4,7 +4,7 @@
 #include <span>
 
 #include "base/mixed.h"
-#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/communicator.h"
 
 namespace ringside {

@@ -7,9 +7,9 @@
 #include <thread>
 
 #include "base/result.h"
-#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/communicator.h"
-#include "engine/transport/wakeup.h"
+#include "engine/transport/socket/wakeup.h"
 
 namespace ringside {
 

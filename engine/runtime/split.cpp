@@ -7,8 +7,8 @@
 #include <string>
 #include <utility>
 
-#include "engine/runtime/bootstrap.h"
-#include "engine/transport/socket.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/transport/socket/socket.h"
 
 namespace ringside {
 namespace {

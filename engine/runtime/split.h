@@ -9,7 +9,7 @@
 #include "base/fd.h"
 #include "base/ids.h"
 #include "base/result.h"
-#include "engine/transport/address.h"
+#include "engine/transport/socket/address.h"
 
 namespace ringside {
 

@@ -9,7 +9,7 @@
 #include "base/units.h"
 #include "engine/protocol/size_error.h"
 #include "engine/transport/lent_slots.h"
-#include "engine/transport/shared_span.h"
+#include "engine/transport/shm/shared_span.h"
 
 namespace ringside {
 

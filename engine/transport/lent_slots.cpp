@@ -1,7 +1,7 @@
 #include "engine/transport/lent_slots.h"
 
 #include "base/assert.h"
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 
 namespace ringside {
 namespace {

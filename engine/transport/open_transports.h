@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/transport/acceptor.h"
+#include "engine/transport/socket/acceptor.h"
 #include "engine/transport/transport.h"
 
 namespace ringside {

@@ -6,11 +6,11 @@
 
 #include "base/suggest.h"
 #include "engine/transport/loop.h"
-#include "engine/transport/rdma.h"
-#include "engine/transport/rdma_message.h"
-#include "engine/transport/shm.h"
-#include "engine/transport/socket_counts.h"
-#include "engine/transport/tcp.h"
+#include "engine/transport/rdma/rdma.h"
+#include "engine/transport/rdma/rdma_message.h"
+#include "engine/transport/shm/shm.h"
+#include "engine/transport/tcp/socket_counts.h"
+#include "engine/transport/tcp/tcp.h"
 
 namespace ringside {
 namespace {

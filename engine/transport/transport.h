@@ -13,11 +13,11 @@
 #include "base/fd.h"
 #include "base/result.h"
 #include "base/units.h"
-#include "engine/transport/address.h"
 #include "engine/transport/end.h"
 #include "engine/transport/lent_slots.h"
-#include "engine/transport/patience.h"
 #include "engine/transport/preamble.h"
+#include "engine/transport/socket/address.h"
+#include "engine/transport/socket/patience.h"
 
 /// The table of transports: what the rest of the engine knows of shm, tcp and their like. Adding one is a
 /// file pair and a row in transport.cpp.

@@ -11,7 +11,7 @@
 #include "gui/draw/draw_picture.h"
 #include "gui/draw/draw_table.h"
 #include "gui/draw/palette.h"
-#include "gui/model/lesson.h"
+#include "gui/model/session/lesson.h"
 
 namespace ringside::gui {
 namespace {

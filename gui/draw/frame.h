@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "gui/model/chooser.h"
-#include "gui/model/lesson.h"
-#include "gui/model/session.h"
+#include "gui/model/session/chooser.h"
+#include "gui/model/session/lesson.h"
+#include "gui/model/session/session.h"
 
 namespace ringside::gui {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "diag/hangdetect/model/job.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside::gui {
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "base/vocabulary.h"
 #include "base/wording.h"
-#include "study/played_trace.h"
+#include "study/scenario/played_trace.h"
 
 namespace ringside::gui {
 namespace {

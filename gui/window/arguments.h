@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "gui/model/open.h"
+#include "gui/model/session/open.h"
 
 namespace ringside::gui {
 

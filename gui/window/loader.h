@@ -7,7 +7,7 @@
 #include <mutex>
 #include <string>
 
-#include "gui/model/open.h"
+#include "gui/model/session/open.h"
 
 namespace ringside::gui {
 

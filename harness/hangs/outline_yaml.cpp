@@ -11,7 +11,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/topology/yaml_mapping.h"
+#include "engine/topology/sources/yaml_mapping.h"
 #include "harness/hangs/outline.h"
 #include "harness/hangs/outline_schema.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "engine/topology/bus_id.h"
-#include "engine/topology/reach.h"
+#include "engine/topology/paths/reach.h"
 
 namespace ringside {
 namespace {

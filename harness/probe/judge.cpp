@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.h"
-#include "engine/transport/socket_counts.h"
+#include "engine/transport/tcp/socket_counts.h"
 #include "harness/probe/judge_rdma.h"
 #include "harness/probe/told.h"
 #include "harness/probe/verdicts.h"

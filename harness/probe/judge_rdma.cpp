@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/text.h"
-#include "engine/transport/rdma_settings.h"
+#include "engine/transport/rdma/rdma_settings.h"
 #include "harness/probe/told.h"
 
 namespace ringside::probe {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/units.h"
-#include "engine/transport/interface.h"
-#include "engine/transport/rdma_ports.h"
+#include "engine/transport/rdma/rdma_ports.h"
+#include "engine/transport/socket/interface.h"
 
 /// What a machine has of all that a job's communication stands on, as plain data.
 namespace ringside::probe {

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/transport/interface.h"
-#include "engine/transport/rdma_ports.h"
-#include "engine/transport/rdma_settings.h"
+#include "engine/transport/rdma/rdma_ports.h"
+#include "engine/transport/rdma/rdma_settings.h"
+#include "engine/transport/socket/interface.h"
 #include "harness/probe/judge.h"
 #include "harness/probe/told.h"
 

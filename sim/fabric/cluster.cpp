@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <numeric>
 
-#include "engine/topology/description_file.h"
 #include "engine/topology/host_edit.h"
-#include "engine/topology/link_speeds.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/paths/link_speeds.h"
+#include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
 

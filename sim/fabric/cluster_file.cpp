@@ -11,7 +11,7 @@
 
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/topology/yaml_mapping.h"
+#include "engine/topology/sources/yaml_mapping.h"
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/topology/xml_element.h"
+#include "engine/topology/sources/xml_element.h"
 #include "sim/fabric/platform.h"
 #include "sim/fabric/platform_words.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "base/units.h"
-#include "engine/topology/xml_element.h"
+#include "engine/topology/sources/xml_element.h"
 
 namespace ringside {
 

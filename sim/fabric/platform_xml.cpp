@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/suggest.h"
-#include "engine/topology/host_source.h"
+#include "engine/topology/sources/host_source.h"
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform_reader.h"
 

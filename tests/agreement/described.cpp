@@ -9,7 +9,7 @@
 #include <sstream>
 #include <stdexcept>
 
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside::oracle {
 namespace {

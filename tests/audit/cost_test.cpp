@@ -6,7 +6,7 @@
 
 #include "diag/audit/audit.h"
 #include "diag/audit/expected_job.h"
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/nccl_xml.h"
 #include "tests/audit/tcp_job.h"
 
 namespace ringside::audit {

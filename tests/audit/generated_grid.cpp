@@ -8,7 +8,7 @@
 
 #include "diag/audit/audit.h"
 #include "diag/audit/finding_types.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
 #include "harness/logs/misconfiguration.h"

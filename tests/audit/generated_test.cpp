@@ -10,7 +10,7 @@
 
 #include "diag/audit/audit.h"
 #include "engine/releases/releases.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
 #include "harness/logs/misconfiguration.h"

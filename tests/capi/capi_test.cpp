@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "engine/capi/ringside.h"
-#include "engine/runtime/status_service.h"
+#include "engine/runtime/watch/status_service.h"
 
 namespace {
 

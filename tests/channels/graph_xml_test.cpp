@@ -7,7 +7,7 @@
 
 #include "engine/channels/job.h"
 #include "engine/channels/report.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside {
 namespace {

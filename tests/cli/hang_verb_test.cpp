@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/hang_watch.h"
+#include "cli/hang/hang_watch.h"
 #include "tests/cli/program.h"
 #include "tests/support/fake_clock.h"
 

@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/fd.h"
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/cli/program.h"
 
 namespace ringside {

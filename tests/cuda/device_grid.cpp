@@ -4,7 +4,7 @@
 #include <array>
 #include <optional>
 
-#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host/host_choice.h"
 
 namespace ringside {
 namespace {

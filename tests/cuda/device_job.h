@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/cuda/virtual_ranks.h"
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 
 namespace ringside {
 

@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "engine/cuda/device_queue.h"
+#include "engine/cuda/device/device_queue.h"
 #include "engine/cuda/device_traffic.h"
 #include "tests/cuda/device_job.h"
 

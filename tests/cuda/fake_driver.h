@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "engine/cuda/gpu_multicast.h"
+#include "engine/cuda/gpu/gpu_multicast.h"
 
 namespace ringside {
 

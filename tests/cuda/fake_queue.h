@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/device_queue.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/cuda/device/device_queue.h"
+#include "engine/runtime/host/host_stream.h"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "engine/cuda/gpu.h"
+#include "engine/cuda/gpu/gpu.h"
 #include "tests/cuda/device_under_test.h"
 #include "tests/cuda/fake_queue.h"
 

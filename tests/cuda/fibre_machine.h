@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/device_works.h"
+#include "engine/cuda/device/device_works.h"
 #include "tests/cuda/fibre_strand.h"
 #include "tests/cuda/fibre_switch.h"
 #include "tests/cuda/fibres.h"

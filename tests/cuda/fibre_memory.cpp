@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/fd.h"
-#include "engine/cuda/process_memory.h"
-#include "engine/transport/mapping.h"
-#include "engine/transport/sealed_file.h"
+#include "engine/cuda/device/process_memory.h"
+#include "engine/transport/shm/mapping.h"
+#include "engine/transport/shm/sealed_file.h"
 #include "tests/cuda/fibre_multicast.h"
 
 namespace ringside {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <optional>
 
-#include "engine/cuda/device_memory.h"
+#include "engine/cuda/device/device_memory.h"
 
 namespace ringside {
 

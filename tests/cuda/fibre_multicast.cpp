@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/transport/mapping.h"
-#include "engine/transport/sealed_file.h"
+#include "engine/transport/shm/mapping.h"
+#include "engine/transport/shm/sealed_file.h"
 #include "tests/cuda/fibre_switch.h"
 
 namespace ringside {

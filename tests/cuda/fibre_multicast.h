@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/cuda/device_multicast.h"
+#include "engine/cuda/device/device_multicast.h"
 
 namespace ringside {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/assert.h"
-#include "engine/cuda/pack.h"
+#include "engine/cuda/device/pack.h"
 
 namespace ringside {
 

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <thread>
 
-#include "engine/cuda/gpu.h"
+#include "engine/cuda/gpu/gpu.h"
 #include "tests/cuda/device_under_test.h"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "engine/cuda/gpu_direct.h"
+#include "engine/cuda/device/gpu_direct.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "engine/cuda/gpu_multicast.h"
+#include "engine/cuda/gpu/gpu_multicast.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/cuda/gpu_pages.h"
+#include "engine/cuda/gpu/gpu_pages.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include <cstring>
 
-#include "engine/transport/file_passing.h"
+#include "engine/transport/socket/file_passing.h"
 #include "tests/cuda/fake_driver.h"
 #include "tests/transport/socket_pair.h"
 

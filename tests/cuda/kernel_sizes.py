@@ -36,7 +36,7 @@ def compile_kernels(source_dir, nvcc, cxx, folder):
     done = subprocess.run(
         [nvcc, "-std=c++20", "-O3", "--fmad=false", "-arch=sm_90", "-allow-unsupported-compiler", "-ccbin", cxx, "-I", source_dir,
          "-Xptxas", "-v", "--keep", "--keep-dir", folder, "-cubin", "-o", f"{folder}/kernels.cubin",
-         f"{source_dir}/engine/cuda/kernels.cu"], stderr=subprocess.PIPE, text=True, check=False)
+         f"{source_dir}/engine/cuda/gpu/kernels.cu"], stderr=subprocess.PIPE, text=True, check=False)
     if done.returncode != 0:
         sys.exit(done.stderr)
     return done.stderr, next(Path(folder).glob("*.ptx")).read_text()

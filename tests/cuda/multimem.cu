@@ -1,5 +1,5 @@
 // What kernels ask of a switch, alone: it is compiled for GPUs that have such instructions, and for some that have not.
-#include "engine/cuda/gpu_multimem.cuh"
+#include "engine/cuda/gpu/gpu_multimem.cuh"
 
 namespace ringside {
 

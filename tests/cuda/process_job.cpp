@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/cuda/process_executor.h"
-#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 #include "tests/cuda/device_grid.h"
 
 namespace ringside {

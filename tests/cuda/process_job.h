@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/cuda/process_links.h"
-#include "engine/runtime/unique_id.h"
+#include "engine/cuda/links/process_links.h"
+#include "engine/runtime/bootstrap/unique_id.h"
 #include "harness/job.h"
 #include "tests/cuda/device_under_test.h"
 

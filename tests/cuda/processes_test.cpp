@@ -14,7 +14,7 @@
 
 #include "base/fd.h"
 #include "engine/cuda/process_executor.h"
-#include "engine/runtime/bootstrap_root.h"
+#include "engine/runtime/bootstrap/bootstrap_root.h"
 #include "harness/bench.h"
 #include "harness/bench_grid.h"
 #include "tests/cuda/host_answer.h"

@@ -1,12 +1,12 @@
-#include "engine/cuda/proxy.h"
+#include "engine/cuda/links/proxy.h"
 
 #include <gtest/gtest.h>
 
 #include <cstring>
 #include <deque>
 
-#include "engine/cuda/device_fifo.h"
-#include "engine/cuda/move_lines.h"
+#include "engine/cuda/device/device_fifo.h"
+#include "engine/cuda/device/move_lines.h"
 #include "tests/transport/two_ranks.h"
 
 namespace ringside {

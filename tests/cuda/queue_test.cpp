@@ -10,7 +10,7 @@
 #include <latch>
 #include <numeric>
 
-#include "engine/cuda/call_ranges.h"
+#include "engine/cuda/device/call_ranges.h"
 #include "engine/cuda/process_executor.h"
 #include "engine/runtime/call_group.h"
 #include "engine/runtime/communicator.h"

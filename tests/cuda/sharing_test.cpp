@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/cuda/process_memory.h"
+#include "engine/cuda/device/process_memory.h"
 #include "tests/cuda/device_under_test.h"
 
 namespace ringside {

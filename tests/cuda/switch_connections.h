@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/cuda/lay_out.h"
+#include "engine/cuda/device/lay_out.h"
 #include "tests/cuda/fibre_switch.h"
 
 namespace ringside {

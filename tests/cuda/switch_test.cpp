@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/cuda/cuda_choice.h"
-#include "engine/cuda/switch_reduce.h"
+#include "engine/cuda/device/switch_reduce.h"
 #include "tests/cuda/device_under_test.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/switch_cases.h"

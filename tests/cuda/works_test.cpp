@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/cuda/kernel_collective.h"
+#include "engine/cuda/device/kernel_collective.h"
 #include "engine/cuda/launch_works.h"
 #include "tests/cuda/device_grid.h"
 #include "tests/cuda/device_under_test.h"

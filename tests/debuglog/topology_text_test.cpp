@@ -5,7 +5,7 @@
 
 #include "engine/channels/job.h"
 #include "engine/debuglog/operation_text.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside {
 namespace {

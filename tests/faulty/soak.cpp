@@ -16,12 +16,12 @@
 #include "base/random.h"
 #include "engine/faults/fault_text.h"
 #include "engine/flight/recorder.h"
-#include "engine/runtime/bootstrap.h"
-#include "engine/runtime/call_faults.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 #include "engine/runtime/call_group.h"
 #include "engine/runtime/communicator.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/runtime/watch/call_faults.h"
 
 using namespace ringside;
 

@@ -2,7 +2,7 @@
 #include <cstring>
 #include <vector>
 
-#include "gui/model/lesson.h"
+#include "gui/model/session/lesson.h"
 #include "tests/fuzz/vouched.h"
 #include "tests/gui/any_trace.h"
 

@@ -2,8 +2,8 @@
 #include <string>
 
 #include "base/assert.h"
-#include "engine/topology/host_yaml.h"
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/host_yaml.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 /// A host in our own YAML from a stranger: refused with its place and the mend, or one that prints as an
 /// XML which NCCL's grammar takes.

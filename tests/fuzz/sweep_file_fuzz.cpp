@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/assert.h"
-#include "study/sweep_points.h"
+#include "study/sweep/sweep_points.h"
 
 /// A sweep from a stranger: refused with its place and the mend, or a grid whose points are all told apart by what they are.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

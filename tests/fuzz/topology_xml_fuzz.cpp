@@ -2,8 +2,8 @@
 #include <string>
 
 #include "base/assert.h"
-#include "engine/topology/nccl_xml.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 /// A topology from a stranger: refused with its line, or a host that prints as XML, reads back the
 /// same, and makes systems (or says why not) alone and as half of an NVLink domain.

@@ -11,16 +11,16 @@
 #include <vector>
 
 #include "engine/protocol/wire_lines.h"
-#include "engine/runtime/launch.h"
-#include "engine/runtime/messages.h"
-#include "engine/runtime/status_report.h"
-#include "engine/runtime/unique_id.h"
-#include "engine/transport/frame.h"
-#include "engine/transport/handshake.h"
+#include "engine/runtime/bootstrap/launch.h"
+#include "engine/runtime/bootstrap/messages.h"
+#include "engine/runtime/bootstrap/unique_id.h"
+#include "engine/runtime/watch/status_report.h"
 #include "engine/transport/preamble.h"
-#include "engine/transport/rdma_message.h"
-#include "engine/transport/socket_counts.h"
-#include "engine/transport/striped.h"
+#include "engine/transport/rdma/rdma_message.h"
+#include "engine/transport/socket/frame.h"
+#include "engine/transport/socket/handshake.h"
+#include "engine/transport/tcp/socket_counts.h"
+#include "engine/transport/tcp/striped.h"
 
 namespace ringside {
 namespace {

@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/cuda/gpu.h"
+#include "engine/cuda/gpu/gpu.h"
 #include "harness/gpu_bench.h"
 #include "harness/gpu_processes.h"
 #include "harness/job.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 
 namespace ringside::gui {
 

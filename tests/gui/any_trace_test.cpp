@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/many_documents.h"
 
 /// Every view of whatever may be opened, without a display. Under the sanitizers, too: the label is unit for that.

@@ -1,4 +1,4 @@
-#include "gui/model/chooser.h"
+#include "gui/model/session/chooser.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

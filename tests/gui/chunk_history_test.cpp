@@ -1,4 +1,4 @@
-#include "gui/model/chunk_history.h"
+#include "gui/model/views/chunk_history.h"
 
 #include <gtest/gtest.h>
 

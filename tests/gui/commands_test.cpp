@@ -1,10 +1,10 @@
-#include "gui/model/commands.h"
+#include "gui/model/session/commands.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {

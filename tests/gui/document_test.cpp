@@ -1,8 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gui/model/session.h"
-#include "study/played_trace.h"
+#include "gui/model/session/session.h"
+#include "study/scenario/played_trace.h"
 #include "tests/gui/documents.h"
 #include "trace/recorder.h"
 #include "trace/sink.h"

@@ -7,7 +7,7 @@
 #include <semaphore>
 #include <thread>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/many_documents.h"
 
 namespace ringside::gui {

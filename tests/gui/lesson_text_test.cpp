@@ -1,7 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "gui/model/lesson.h"
+#include "gui/model/session/lesson.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "gui/model/chunk_history.h"
-#include "gui/model/open.h"
-#include "gui/model/session.h"
+#include "gui/model/session/open.h"
+#include "gui/model/session/session.h"
 #include "gui/model/transfers.h"
+#include "gui/model/views/chunk_history.h"
 
 namespace ringside::gui {
 namespace {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "gui/model/machine_layout.h"
-#include "gui/model/open.h"
-#include "gui/model/session.h"
+#include "gui/model/session/open.h"
+#include "gui/model/session/session.h"
 
 namespace ringside::gui {
 namespace {

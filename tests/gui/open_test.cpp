@@ -1,6 +1,6 @@
 // What may be opened beside traces.
 
-#include "gui/model/open.h"
+#include "gui/model/session/open.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
 #include "harness/logs/misconfiguration.h"

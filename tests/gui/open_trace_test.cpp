@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "gui/model/open.h"
-#include "gui/model/session.h"
+#include "gui/model/session/open.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
 /// Files as they are found on disks: a message or a window that can be used.

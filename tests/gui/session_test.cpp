@@ -1,4 +1,4 @@
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "gui/model/timeline.h"
+#include "gui/model/views/timeline.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {

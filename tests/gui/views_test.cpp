@@ -4,7 +4,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "gui/model/session.h"
+#include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
 namespace ringside::gui {

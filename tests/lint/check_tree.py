@@ -216,10 +216,39 @@ def check_layers(page, arrows, lines):
 
 
 def needs_readme(folder, files):
-    """tests/ mirrors the tree and has one README.md for all of it."""
+    """tests/ mirrors the tree and has one README.md for all of it; a folder without a CMakeLists.txt is a room of the one above."""
     if folder.startswith("tests/") or not folder:
         return False
-    return f"{folder}/README.md" not in files
+    is_room = f"{folder}/CMakeLists.txt" not in files and f"{os.path.dirname(folder)}/CMakeLists.txt" in files
+    return not is_room and f"{folder}/README.md" not in files
+
+
+def rooms_in_circles(texts):
+    """Folders beside each other in one target of which each includes the next: they are one, or something lies in the wrong one."""
+    targets = {os.path.dirname(path) for path in texts if path.endswith("/CMakeLists.txt")}
+    includes = {}
+    for path, lines in texts.items():
+        room = os.path.dirname(path)
+        if not path.endswith(CODE) or room in targets or os.path.dirname(room) not in targets:
+            continue
+        for line in lines:
+            match = INCLUDE.match(line)
+            other = os.path.dirname(match[2]) if match and match[1] == '"' else room
+            if other != room and os.path.dirname(other) == os.path.dirname(room):
+                includes.setdefault(room, set()).add(other)
+
+    def reached(room):
+        found, left = set(), [room]
+        while left:
+            for other in includes.get(left.pop(), set()) - found:
+                found.add(other)
+                left.append(other)
+        return found
+
+    for room in sorted(includes):
+        circle = sorted(other for other in reached(room) if room in reached(other))
+        if circle and circle[0] == room:
+            yield room, 1, f"rooms include each other in a circle: {', '.join(circle)}"
 
 
 def check_cmake(lines):
@@ -298,6 +327,7 @@ def check(root):
             findings += [(path, *finding) for finding in check_cmake(lines)]
     findings += unlisted_tests(texts)
     findings += defined_twice(texts)
+    findings += rooms_in_circles(texts)
     folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}
     findings += [(folder, 1, "a folder with code has a README.md")
                  for folder in sorted(folders) if needs_readme(folder, set(files))]

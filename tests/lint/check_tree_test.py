@@ -143,6 +143,16 @@ class CheckTree(unittest.TestCase):
     def test_a_folder_without_readme_is_found(self):
         self.assert_one({"trace/README.md": None}, "trace:1", "README.md")
 
+    def test_a_room_of_a_target_needs_no_readme(self):
+        target = {"base/CMakeLists.txt": "ringside_add_library(\n  base\n  SOURCES text/a.cpp\n  HEADERS text/a.h)\n"}
+        self.assertEqual(findings({**target, "base/text/a.h": "#pragma once\n", "base/text/a.cpp": "\n"}), [])
+
+    def test_rooms_that_include_each_other_are_found(self):
+        rooms = {"base/CMakeLists.txt": "ringside_add_library(\n  base\n  SOURCES text/a.cpp\n  HEADERS text/a.h file/b.h)\n",
+                 "base/text/a.h": "#pragma once\n", "base/file/b.h": '#pragma once\n#include "base/text/a.h"\n'}
+        self.assertEqual(findings({**rooms, "base/text/a.cpp": '#include "base/text/a.h"\n'}), [])
+        self.assert_one({**rooms, "base/text/a.cpp": '#include "base/file/b.h"\n'}, "base/file:1", "base/file, base/text")
+
     def test_a_section_that_does_not_stand_in_the_formats_is_found(self):
         formats = {"docs/formats/a.md": "## 2.1 Lines\n\n| NET-03 plugin | x |\n| NET-04, NET-05 | y |\n"}
         source = "#pragma once\n/// source  docs/formats "

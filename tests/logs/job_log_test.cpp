@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_job.h"
 #include "tests/logs/said.h"
 

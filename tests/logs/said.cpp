@@ -6,7 +6,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_files.h"
 
 namespace ringside::said {

@@ -12,9 +12,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "gui/model/open.h"
-#include "gui/model/session.h"
-#include "gui/model/timeline.h"
+#include "gui/model/session/open.h"
+#include "gui/model/session/session.h"
+#include "gui/model/views/timeline.h"
 #include "trace/file_sink.h"
 #include "trace/recorder.h"
 #include "trace/sink.h"

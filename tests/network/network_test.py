@@ -19,7 +19,7 @@ from hosts import Hosts, run, wait_all, why_not  # noqa: E402
 
 PROGRAM = ""
 NRANKS = 4
-# Keepalives and unanswered data are noticed after 8 s (engine/transport/socket.h), the ranks then settle.
+# Keepalives and unanswered data are noticed after 8 s (engine/transport/socket/socket.h), the ranks then settle.
 NOTICED_S = 13
 
 

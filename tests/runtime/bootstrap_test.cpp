@@ -1,4 +1,4 @@
-#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,9 +14,9 @@
 #include <optional>
 #include <string>
 
-#include "engine/runtime/messages.h"
-#include "engine/transport/acceptor.h"
-#include "engine/transport/socket.h"
+#include "engine/runtime/bootstrap/messages.h"
+#include "engine/transport/socket/acceptor.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/fake_clock.h"
 

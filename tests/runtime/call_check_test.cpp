@@ -1,4 +1,4 @@
-#include "engine/runtime/call_check.h"
+#include "engine/runtime/watch/call_check.h"
 
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "engine/flight/recorder.h"
-#include "engine/runtime/call_board.h"
 #include "engine/runtime/communicator.h"
+#include "engine/runtime/watch/call_board.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/fake_clock.h"
 #include "tests/transport/two_ranks.h"

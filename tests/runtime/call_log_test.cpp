@@ -1,11 +1,11 @@
-#include "engine/runtime/call_log.h"
+#include "engine/runtime/watch/call_log.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <thread>
 
-#include "engine/runtime/call.h"
+#include "engine/runtime/calls/call.h"
 
 namespace ringside {
 namespace {

@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/runtime/bootstrap.h"
-#include "engine/runtime/failure.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/calls/failure.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/fake_clock.h"
 

@@ -1,4 +1,4 @@
-#include "engine/runtime/connect.h"
+#include "engine/runtime/host/connect.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/runtime/file_hand_out.h"
+#include "engine/runtime/bootstrap/file_hand_out.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -7,8 +7,8 @@
 #include <array>
 #include <filesystem>
 
-#include "engine/transport/acceptor.h"
-#include "engine/transport/file_passing.h"
+#include "engine/transport/socket/acceptor.h"
+#include "engine/transport/socket/file_passing.h"
 #include "tests/runtime/ranks.h"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "engine/runtime/host_choice.h"
+#include "engine/runtime/host/host_choice.h"
 
 #include <gtest/gtest.h>
 

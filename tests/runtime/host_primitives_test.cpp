@@ -1,4 +1,4 @@
-#include "engine/runtime/host_primitives.h"
+#include "engine/runtime/host/host_primitives.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/runtime/host_table.h"
+#include "engine/runtime/host/host_table.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

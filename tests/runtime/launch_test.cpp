@@ -1,4 +1,4 @@
-#include "engine/runtime/launch.h"
+#include "engine/runtime/bootstrap/launch.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>

@@ -7,8 +7,8 @@
 #include <string>
 #include <thread>
 
-#include "engine/runtime/rendezvous.h"
-#include "engine/runtime/watch.h"
+#include "engine/runtime/bootstrap/rendezvous.h"
+#include "engine/runtime/watch/watch.h"
 
 namespace ringside {
 namespace {

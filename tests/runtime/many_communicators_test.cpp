@@ -8,7 +8,7 @@
 
 #include "engine/flight/recorder.h"
 #include "engine/runtime/communicator.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/host_stream.h"
 #include "tests/runtime/ranks.h"
 
 namespace ringside {

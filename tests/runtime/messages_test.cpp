@@ -1,4 +1,4 @@
-#include "engine/runtime/messages.h"
+#include "engine/runtime/bootstrap/messages.h"
 
 #include <gtest/gtest.h>
 

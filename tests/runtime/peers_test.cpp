@@ -1,11 +1,11 @@
-#include "engine/runtime/peers.h"
+#include "engine/runtime/bootstrap/peers.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <vector>
 
-#include "engine/transport/rdma.h"
+#include "engine/transport/rdma/rdma.h"
 
 namespace ringside {
 namespace {

@@ -8,7 +8,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/runtime/bootstrap.h"
+#include "engine/runtime/bootstrap/bootstrap.h"
 
 namespace ringside {
 

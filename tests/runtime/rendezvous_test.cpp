@@ -1,4 +1,4 @@
-#include "engine/runtime/rendezvous.h"
+#include "engine/runtime/bootstrap/rendezvous.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -11,8 +11,8 @@
 #include <future>
 #include <string>
 
-#include "engine/runtime/pmix_exchange.h"
-#include "engine/transport/socket.h"
+#include "engine/runtime/bootstrap/pmix_exchange.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/environment_table.h"
 

@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "engine/runtime/status_report.h"
-#include "engine/runtime/status_service.h"
-#include "engine/transport/socket.h"
+#include "engine/runtime/watch/status_report.h"
+#include "engine/runtime/watch/status_service.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/runtime/ranks.h"
 #include "tests/support/environment_table.h"
 

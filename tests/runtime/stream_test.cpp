@@ -12,10 +12,10 @@
 
 #include "engine/runtime/call_group.h"
 #include "engine/runtime/communicator.h"
-#include "engine/runtime/host_stream.h"
+#include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
 #include "engine/runtime/split.h"
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/runtime/ranks.h"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "engine/runtime/unique_id.h"
+#include "engine/runtime/bootstrap/unique_id.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/runtime/wait.h"
+#include "engine/runtime/host/wait.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "engine/runtime/watch.h"
+#include "engine/runtime/watch/watch.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

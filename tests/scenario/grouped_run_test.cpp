@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "harness/scenario/scenario.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside {
 namespace {

@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 #include "sim/job_network.h"
 #include "sim/simulate.h"
 #include "sim/tuned.h"

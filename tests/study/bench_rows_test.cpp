@@ -1,4 +1,4 @@
-#include "study/bench_rows.h"
+#include "study/validate/bench_rows.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "harness/scenario/scenario.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside::study {
 namespace {

@@ -1,4 +1,4 @@
-#include "study/connection_sends.h"
+#include "study/explain/connection_sends.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "study/decisions.h"
+#include "study/explain/decisions.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "study/exchange.h"
+#include "study/explain/exchange.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

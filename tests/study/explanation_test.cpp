@@ -1,4 +1,4 @@
-#include "study/explanation.h"
+#include "study/explain/explanation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

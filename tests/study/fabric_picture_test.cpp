@@ -1,4 +1,4 @@
-#include "study/fabric_picture.h"
+#include "study/explain/fabric_picture.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

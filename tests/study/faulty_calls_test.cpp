@@ -1,4 +1,4 @@
-#include "study/faulty_calls.h"
+#include "study/scenario/faulty_calls.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

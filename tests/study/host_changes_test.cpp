@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/topology/host_edit.h"
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 namespace ringside::study {
 namespace {

@@ -1,4 +1,4 @@
-#include "study/measured_reach.h"
+#include "study/validate/measured_reach.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/vocabulary.h"
-#include "study/published.h"
-#include "study/validation.h"
+#include "study/validate/published.h"
+#include "study/validate/validation.h"
 #include "tests/support/shared.h"
 
 namespace ringside::study {

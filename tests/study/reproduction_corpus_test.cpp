@@ -2,8 +2,8 @@
 
 #include <filesystem>
 
-#include "study/reproduction.h"
-#include "study/scenario_run.h"
+#include "study/scenario/reproduction.h"
+#include "study/scenario/scenario_run.h"
 #include "tests/support/shared.h"
 
 namespace ringside::study {

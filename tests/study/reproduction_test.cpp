@@ -1,4 +1,4 @@
-#include "study/reproduction.h"
+#include "study/scenario/reproduction.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,7 +10,7 @@
 
 #include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/generate.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside::study {
 namespace {

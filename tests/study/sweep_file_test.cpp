@@ -1,4 +1,4 @@
-#include "study/sweep_file.h"
+#include "study/sweep/sweep_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-#include "study/sweep_points.h"
+#include "study/sweep/sweep_points.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 
-#include "study/sweep_report.h"
+#include "study/sweep/sweep_report.h"
 
 namespace ringside::study {
 namespace {

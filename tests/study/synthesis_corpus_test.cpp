@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "study/synthesis.h"
+#include "study/scenario/synthesis.h"
 #include "tests/diag/labelled_hangs.h"
 #include "tests/support/shared.h"
 

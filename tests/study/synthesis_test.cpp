@@ -1,4 +1,4 @@
-#include "study/synthesis.h"
+#include "study/scenario/synthesis.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 
 #include "harness/hangs/generate.h"
 #include "harness/hangs/truth.h"
-#include "study/scenario_run.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside::study {
 namespace {

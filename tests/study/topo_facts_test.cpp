@@ -1,4 +1,4 @@
-#include "study/topo_facts.h"
+#include "study/explain/topo_facts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "study/upgrade.h"
+#include "study/explain/upgrade.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "study/validation.h"
+#include "study/validate/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/nccl_xml.h"
 #include "tests/support/oracle.h"
 
 namespace ringside::oracle {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/json.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 namespace ringside::oracle {
 

@@ -1,4 +1,4 @@
-#include "engine/topology/description_file.h"
+#include "engine/topology/sources/description_file.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

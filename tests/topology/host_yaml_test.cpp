@@ -1,4 +1,4 @@
-#include "engine/topology/host_yaml.h"
+#include "engine/topology/sources/host_yaml.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "engine/topology/hwloc_source.h"
+#include "engine/topology/sources/hwloc_source.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <fstream>
 
 #include "engine/topology/device_models.h"
-#include "engine/topology/host_source.h"
+#include "engine/topology/sources/host_source.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #include <sanitizer/lsan_interface.h>

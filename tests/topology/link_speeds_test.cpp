@@ -1,4 +1,4 @@
-#include "engine/topology/link_speeds.h"
+#include "engine/topology/paths/link_speeds.h"
 
 #include <gtest/gtest.h>
 

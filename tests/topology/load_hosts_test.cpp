@@ -1,4 +1,4 @@
-#include "engine/topology/load_hosts.h"
+#include "engine/topology/sources/load_hosts.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/topology/host_source.h"
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/host_source.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 namespace ringside {
 namespace {

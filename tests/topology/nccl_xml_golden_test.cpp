@@ -5,8 +5,8 @@
 #include <tuple>
 #include <vector>
 
-#include "engine/topology/nccl_xml.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
+#include "engine/topology/sources/nccl_xml.h"
 #include "tests/support/oracle.h"
 
 namespace ringside {

@@ -1,4 +1,4 @@
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

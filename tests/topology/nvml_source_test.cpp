@@ -1,4 +1,4 @@
-#include "engine/topology/nvml_source.h"
+#include "engine/topology/sources/nvml_source.h"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "engine/topology/host_yaml.h"
-#include "engine/topology/nccl_xml.h"
+#include "engine/topology/sources/host_yaml.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 namespace ringside {
 namespace {

@@ -1,4 +1,4 @@
-#include "engine/topology/reach.h"
+#include "engine/topology/paths/reach.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

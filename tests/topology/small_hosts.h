@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/topology/nccl_xml.h"
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
+#include "engine/topology/sources/nccl_xml.h"
 
 /// Hosts of a few devices, put together from pieces of XML.
 namespace ringside::small_hosts {

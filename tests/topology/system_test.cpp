@@ -1,4 +1,4 @@
-#include "engine/topology/system.h"
+#include "engine/topology/paths/system.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

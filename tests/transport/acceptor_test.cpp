@@ -1,4 +1,4 @@
-#include "engine/transport/acceptor.h"
+#include "engine/transport/socket/acceptor.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/support/fake_clock.h"
 #include "tests/transport/socket_pair.h"
 

@@ -1,4 +1,4 @@
-#include "engine/transport/address.h"
+#include "engine/transport/socket/address.h"
 
 #include <gtest/gtest.h>
 

@@ -19,7 +19,7 @@
 #include <thread>
 #include <vector>
 
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 #include "tests/transport/two_ranks.h"
 
 namespace ringside {

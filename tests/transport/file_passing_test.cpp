@@ -1,4 +1,4 @@
-#include "engine/transport/file_passing.h"
+#include "engine/transport/socket/file_passing.h"
 
 #include <fcntl.h>
 #include <gmock/gmock.h>
@@ -14,7 +14,7 @@
 #include <filesystem>
 #include <functional>
 
-#include "engine/transport/wakeup.h"
+#include "engine/transport/socket/wakeup.h"
 #include "tests/transport/socket_pair.h"
 
 namespace ringside {

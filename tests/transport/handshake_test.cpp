@@ -1,4 +1,4 @@
-#include "engine/transport/handshake.h"
+#include "engine/transport/socket/handshake.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/support/fake_clock.h"
 #include "tests/transport/socket_pair.h"
 

@@ -1,4 +1,4 @@
-#include "engine/transport/interface.h"
+#include "engine/transport/socket/interface.h"
 
 #include <gtest/gtest.h>
 

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/transport/socket.h"
-#include "engine/transport/wakeup.h"
+#include "engine/transport/socket/socket.h"
+#include "engine/transport/socket/wakeup.h"
 #include "tests/transport/socket_pair.h"
 #include "tests/transport/two_ranks.h"
 

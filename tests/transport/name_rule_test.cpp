@@ -1,4 +1,4 @@
-#include "engine/transport/name_rule.h"
+#include "engine/transport/socket/name_rule.h"
 
 #include <gtest/gtest.h>
 

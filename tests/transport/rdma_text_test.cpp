@@ -10,12 +10,12 @@
 #include <map>
 #include <string>
 
-#include "engine/transport/rdma_failure.h"
-#include "engine/transport/rdma_message.h"
-#include "engine/transport/rdma_ports.h"
-#include "engine/transport/rdma_settings.h"
-#include "engine/transport/rdma_silence.h"
-#include "engine/transport/rdma_slots.h"
+#include "engine/transport/rdma/rdma_failure.h"
+#include "engine/transport/rdma/rdma_message.h"
+#include "engine/transport/rdma/rdma_ports.h"
+#include "engine/transport/rdma/rdma_settings.h"
+#include "engine/transport/rdma/rdma_silence.h"
+#include "engine/transport/rdma/rdma_slots.h"
 #include "tests/support/environment_table.h"
 
 namespace ringside {

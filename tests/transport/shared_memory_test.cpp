@@ -1,4 +1,4 @@
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 
 #include <gtest/gtest.h>
 
@@ -6,9 +6,9 @@
 #include <optional>
 #include <vector>
 
-#include "engine/transport/shm.h"
-#include "engine/transport/socket.h"
-#include "engine/transport/tcp.h"
+#include "engine/transport/shm/shm.h"
+#include "engine/transport/socket/socket.h"
+#include "engine/transport/tcp/tcp.h"
 #include "tests/transport/socket_pair.h"
 #include "tests/transport/two_ranks.h"
 

@@ -1,10 +1,10 @@
-#include "engine/transport/shm.h"
+#include "engine/transport/shm/shm.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
-#include "engine/transport/file_passing.h"
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/file_passing.h"
+#include "engine/transport/socket/socket.h"
 #include "tests/transport/socket_pair.h"
 #include "tests/transport/two_ranks.h"
 

@@ -1,4 +1,4 @@
-#include "engine/transport/socket.h"
+#include "engine/transport/socket/socket.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/transport/frame.h"
+#include "engine/transport/socket/frame.h"
 #include "tests/support/fake_clock.h"
 #include "tests/transport/socket_pair.h"
 

@@ -1,4 +1,4 @@
-#include "engine/transport/striped.h"
+#include "engine/transport/tcp/striped.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

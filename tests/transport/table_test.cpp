@@ -5,7 +5,7 @@
 #include <set>
 
 #include "engine/transport/open_transports.h"
-#include "engine/transport/rdma.h"
+#include "engine/transport/rdma/rdma.h"
 #include "engine/transport/transport.h"
 
 namespace ringside {

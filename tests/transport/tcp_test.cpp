@@ -1,4 +1,4 @@
-#include "engine/transport/tcp.h"
+#include "engine/transport/tcp/tcp.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/protocol/wire_lines.h"
-#include "engine/transport/frame.h"
+#include "engine/transport/socket/frame.h"
 #include "tests/transport/socket_pair.h"
 #include "tests/transport/two_ranks.h"
 

@@ -14,7 +14,7 @@
 
 #include "engine/protocol/staging.h"
 #include "engine/transport/open_transports.h"
-#include "engine/transport/shared_memory.h"
+#include "engine/transport/shm/shared_memory.h"
 
 namespace ringside {
 

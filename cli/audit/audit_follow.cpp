@@ -1,0 +1,83 @@
+#include "cli/audit/audit_follow.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <set>
+
+#include "diag/audit/live_audit.h"
+
+namespace ringside::cli {
+namespace {
+
+volatile std::sig_atomic_t g_interrupted = 0;
+
+void interrupt(int) { g_interrupted = 1; }
+
+/// What a person at a terminal wants to know while nothing happens.
+void tell_state(const audit::LiveAudit& live, const audit::Audit& now) {
+  if (::isatty(STDERR_FILENO) == 0) return;
+  fmt::print(stderr, "following {} of {} lines; Ctrl-C gives the report\n",
+             live.files().files.size() == 1 ? "1 file"
+                                            : fmt::format("{} files", live.files().files.size()),
+             now.parsed.counts.lines);
+}
+
+void tell_new(const audit::Audit& now, std::set<std::string>& told, std::FILE* out) {
+  for (const audit::Finding& finding : now.findings) {
+    if (finding.severity < audit::Severity::Warning || !told.insert(finding.id).second) continue;
+    fmt::print(out, "{}: {}: {}\n", audit::to_string(finding.severity), finding.id, finding.title);
+    if (!finding.fix.empty()) fmt::print(out, "  fix: {}\n", finding.fix);
+  }
+  std::fflush(out);
+}
+
+}  // namespace
+
+Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out,
+                                 Clock& clock) {
+  RINGSIDE_TRY(const auto live, audit::LiveAudit::make(logs));
+  g_interrupted = 0;
+  std::signal(SIGINT, interrupt);
+  std::signal(SIGTERM, interrupt);
+  std::set<std::string> told;
+  bool is_new = false, is_told = false;
+  // A pipe holds 64 KiB: who sleeps long after each read makes its writer wait.
+  constexpr std::chrono::milliseconds kShortest{1}, kLongest{500};
+  std::chrono::milliseconds pause = kShortest;
+  // Judging takes its time on a large job: it may take a fifth of all time.
+  Clock::Time next{};
+  while (g_interrupted == 0 && !live->is_over()) {
+    if (live->poll().value > 0) {
+      is_new = true;
+      pause = kShortest;
+    } else {
+      if (live->files().files.empty() && !is_told) {
+        fmt::print(stderr, "waiting for {}: there is no such file yet\n", logs.front());
+        is_told = true;
+      }
+      clock.sleep(pause);
+      pause = std::min(2 * pause, kLongest);
+    }
+    if (!is_new || clock.now() < next) continue;
+    is_new = false;
+    const Clock::Time begin = clock.now();
+    const audit::Audit now = live->judge();
+    tell_new(now, told, out);
+    if (next == Clock::Time{}) tell_state(*live, now);
+    next = clock.now() + 4 * (clock.now() - begin);
+  }
+  std::signal(SIGINT, SIG_DFL);
+  std::signal(SIGTERM, SIG_DFL);
+  live->finish();
+  // What came after the last look is told like the rest.
+  audit::Audit last = live->judge();
+  RINGSIDE_TRY(check_anything_read(last));
+  tell_new(last, told, out);
+  return last;
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,240 @@
+#include "cli/bench/bench_arguments.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <filesystem>
+#include <string_view>
+
+#include "base/suggest.h"
+#include "base/text.h"
+#include "cli/command_line.h"
+#include "cli/options.h"
+#include "engine/transport/transport.h"
+#include "harness/rank_binder.h"
+#include "study/calls.h"
+
+namespace ringside::cli {
+namespace {
+
+/// "shm (ranks of one host) or tcp (any ranks); default: the first of these that joins two ranks"
+std::string transport_help() {
+  std::string text;
+  for (const std::string_view name : transport_names()) {
+    text +=
+        fmt::format("{}{} ({})", text.empty() ? "" : " or ", name, (*parse_transport(name))->joins);
+  }
+  return text + "; default: the first of these that joins two ranks";
+}
+
+Status at_least(const char* option, int value, int least, int most) {
+  if (value >= least && value <= most) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("{} {}", option, value),
+               fmt::format("give a number from {} to {}", least, most)};
+}
+
+/// 0 and 1 are nccl-tests' words.
+Result<BenchCheck> parse_check(const std::string& text) {
+  if (text == "off" || text == "0") return BenchCheck::Off;
+  if (text == "last" || text == "1") return BenchCheck::Last;
+  if (text == "every") return BenchCheck::Every;
+  constexpr std::array<std::string_view, 3> kKnown{"off", "last", "every"};
+  return Error{ErrorCode::InvalidArgument, fmt::format("--check {}", text),
+               suggestion(text, kKnown)};
+}
+
+Result<CallWishes> wishes_of(const BenchArguments& arguments) {
+  CallWishes wishes;
+  if (!arguments.algorithm.empty()) {
+    RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
+  }
+  if (!arguments.protocol.empty()) {
+    RINGSIDE_TRY(wishes.protocol, parse_protocol(arguments.protocol));
+  }
+  RINGSIDE_TRY(at_least("--channels", arguments.channels, 0, kMaxChannels));
+  wishes.nchannels = arguments.channels;
+  if (!arguments.slot.empty()) {
+    RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
+  }
+  return wishes;
+}
+
+Result<bool> parse_buffers(const std::string& text) {
+  if (text == "shared") return true;
+  if (text == "private") return false;
+  return Error{ErrorCode::InvalidArgument, fmt::format("--buffers {}", text),
+               "give shared or private"};
+}
+
+/// Made where it is not there: rather now than when there is something to write.
+Result<std::string> dump_folder(const std::string& path) {
+  if (path.empty()) return path;
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (!error) return path;
+  return Error{ErrorCode::InvalidArgument, fmt::format("--dumps {}: {}", path, error.message()),
+               "give a folder"};
+}
+
+}  // namespace
+
+Result<BenchOptions> bench_options(const BenchArguments& arguments) {
+  BenchOptions bench;
+  RINGSIDE_TRY(bench.collective, parse_collective(arguments.collective));
+  RINGSIDE_TRY(at_least("-f", arguments.factor, 2, 1 << 20));
+  RINGSIDE_TRY(at_least("--warmup", arguments.warmup, 0, 1'000'000));
+  RINGSIDE_TRY(at_least("--iters", arguments.iterations, 1, 1'000'000));
+  RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
+  RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
+  RINGSIDE_TRY(bench.sizes, size_range(from, to, static_cast<std::uint64_t>(arguments.factor)));
+  RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
+  RINGSIDE_TRY(study::check_sizes(bench.sizes, bench.type));
+  RINGSIDE_TRY(bench.op, parse_redop(arguments.op));
+  bench.root = Rank{arguments.root};
+  bench.warmup = arguments.warmup;
+  bench.iterations = arguments.iterations;
+  RINGSIDE_TRY(at_least("--graph", arguments.graph, 0, 10'000));
+  bench.graph = arguments.graph;
+  bench.expects = arguments.expects;
+  RINGSIDE_TRY(bench.check, parse_check(arguments.check));
+  RINGSIDE_TRY(bench.shares_memory, parse_buffers(arguments.buffers));
+  return bench;
+}
+
+Result<OverlapOptions> overlap_options(const BenchArguments& arguments) {
+  OverlapOptions overlap;
+  RINGSIDE_TRY(overlap.compute, parse_time(arguments.overlap));
+  RINGSIDE_TRY(overlap.gradients, parse_bytes(arguments.to));
+  RINGSIDE_TRY(overlap.bucket_cap, parse_bytes(arguments.bucket_cap));
+  RINGSIDE_TRY(at_least("--layers", arguments.layers, 1, 100'000));
+  overlap.layers = arguments.layers;
+  overlap.iterations = arguments.iterations;
+  RINGSIDE_TRY(overlap.shares_memory, parse_buffers(arguments.buffers));
+  if (arguments.collective == "all_reduce" && !arguments.csv && arguments.plot.empty()) {
+    return overlap;
+  }
+  return Error{ErrorCode::InvalidArgument,
+               "--overlap reduces gradients: it has no other collective, "
+               "no --csv and no --plot",
+               "ringside bench all_reduce -n 2 -e 64M --overlap 20ms"};
+}
+
+Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
+  if (arguments.json && arguments.csv) {
+    return Error{ErrorCode::InvalidArgument, "--json and --csv", "give one of them"};
+  }
+  if (arguments.is_grid() && (!arguments.algorithm.empty() || !arguments.protocol.empty())) {
+    return Error{ErrorCode::InvalidArgument, "--all-algos and --tune time every algorithm",
+                 "leave --algo and --proto away"};
+  }
+  JobOptions job;
+  if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
+  job.local_ranks = arguments.ranks;
+  RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
+  job.trace_path = arguments.trace;
+  job.command = command_line();
+  if (!arguments.transport.empty()) {
+    RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
+  }
+  RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
+  RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
+  job.communicator.host.ranks_per_node = arguments.ranks_per_node;
+  RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
+  RINGSIDE_TRY(job.faults, fault_plan_of(arguments.faults));
+  if (arguments.status_port) {
+    RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
+    job.status_port = static_cast<std::uint16_t>(*arguments.status_port);
+  }
+  RINGSIDE_TRY(job.dumps, dump_folder(arguments.dumps));
+  job.overwrites_files = arguments.is_forced;
+  job.communicator.connect_timeout = job.join_timeout;
+  RINGSIDE_TRY(job.communicator.op_timeout, parse_time(arguments.op_timeout));
+  return job;
+}
+
+void declare_bench(Options& app, BenchArguments& a) {
+  app.add_option("collective", a.collective,
+                 "all_reduce, all_gather, reduce_scatter, broadcast, reduce, all_to_all, "
+                 "send_recv, gather, scatter or all_gather_v");
+  app.add_option("-n,--ranks", a.ranks,
+                 "local processes (default 2; under mpirun, torchrun or Slurm the "
+                 "launcher's)");
+  app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
+  app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
+  app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+  app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
+  app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
+      ->capture_default_str();
+  app.add_option("-r,--root", a.root, "root rank (broadcast, reduce, gather, scatter)")
+      ->capture_default_str();
+  app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")->capture_default_str();
+  app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
+  app.add_option(
+         "-c,--check", a.check,
+         "verify every element behind the timed runs: off (0), last (1: of one more run) or "
+         "every (of as many runs as were timed)")
+      ->capture_default_str();
+  app.add_option("--buffers", a.buffers,
+                 "shared: ranks of a host read and write them in place (ncclMemAlloc's are so); "
+                 "private: ordinary memory, copied through slots")
+      ->capture_default_str();
+  app.add_option("--transport", a.transport, transport_help());
+  app.add_option("--device", a.device,
+                 "host: ranks are processes; cuda: they share one GPU, in one kernel, unless a "
+                 "launcher has started them or --processes is given")
+      ->capture_default_str();
+  app.add_flag("--processes", a.processes,
+               "with --device cuda: ranks are processes with kernels of their own, the first on "
+               "the host's first GPU and so on, in turn where these are fewer");
+  app.add_option(
+      "--graph", a.graph,
+      "with --device cuda: time calls in a CUDA graph of so many, instead of one by one");
+  app.add_option(
+         "--backend", a.backend,
+         "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "
+         "processes")
+      ->capture_default_str();
+  app.add_option("--algo", a.algorithm,
+                 fmt::format("{} (default: tuned)", fmt::join(algorithm_names(), ", ")));
+  app.add_option("--proto", a.protocol, "ll, ll128 or simple (default: tuned)");
+  app.add_flag("--all-algos", a.all_algorithms,
+               "time every algorithm and protocol, and mark the pick");
+  app.add_flag("--tune", a.tune, "the same, and keep the best of each size for this user");
+  app.add_flag("--expect", a.expects,
+               "beside each row what the links between the ranks allow, which are measured first");
+  app.add_option("--ranks-per-node", a.ranks_per_node,
+                 "play nodes of so many ranks (default: hosts are nodes)");
+  app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
+      ->capture_default_str();
+  app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
+  app.add_option("--slot", a.slot, "bytes of one of a connection's 8 slots (default: tuned)");
+  app.add_option("--timeout", a.join_timeout, "how long the next rank may take to join or connect")
+      ->capture_default_str();
+  app.add_option("--op-timeout", a.op_timeout,
+                 "a collective in which nothing moves for so long fails")
+      ->capture_default_str();
+  app.add_option(
+      "--overlap", a.overlap,
+      "reduce -e bytes of gradients in buckets, as DDP does, beside a backward pass that takes "
+      "so long, such as 20ms: how much communication is exposed");
+  app.add_option("--layers", a.layers, "of --overlap's backward pass")->capture_default_str();
+  app.add_option("--bucket-cap", a.bucket_cap, "of --overlap, as bucket_cap_mb")
+      ->capture_default_str();
+  add_fault_options(app, a.faults);
+  app.add_option("--dumps", a.dumps,
+                 "when a call fails, every rank writes its last calls into this folder: for "
+                 "ringside hang");
+  app.add_option(
+      "--status", a.status_port,
+      "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
+      "for ringside hang --live");
+  app.add_output("--trace", a.trace, ContentKind::Trace,
+                 "record every primitive into this .rtrace file; %h is the host, %p the process",
+                 {.is_pattern = true});
+  app.add_output("--plot", a.plot, ContentKind::Svg,
+                 "draw time and busbw over size into this SVG file");
+  app.add_flag("--csv", a.csv, "comma-separated values on stdout");
+  app.add_flag("--json", a.json, "one JSON document on stdout");
+}
+
+}  // namespace ringside::cli

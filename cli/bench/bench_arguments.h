@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "base/result.h"
+#include "cli/bench/fault_options.h"
+#include "harness/bench.h"
+#include "harness/job.h"
+#include "harness/overlap.h"
+
+namespace ringside::cli {
+
+class Options;
+
+/// What `bench` was given, as it was written.
+struct BenchArguments {
+  std::string collective;
+  std::optional<int> ranks;
+  std::string from = "8";
+  std::string to = "64M";
+  int factor = 2;
+  std::string type = "float";
+  std::string op = "sum";
+  int root = 0;
+  int warmup = 5;
+  int iterations = 20;
+  std::string check = "last";
+  std::string buffers = "shared";
+  std::string transport;
+  std::string device = "host";
+  bool processes = false;
+  int graph = 0;
+  std::string backend = "ringside";
+  std::string algorithm;
+  std::string protocol;
+  int channels = 0;
+  std::string slot;
+  int ranks_per_node = 0;
+  std::string bind = "auto";
+  std::string join_timeout = "8s";
+  std::string op_timeout = "60s";
+  FaultArguments faults;
+  std::string overlap;
+  int layers = 16;
+  std::string bucket_cap = "25M";
+  std::string dumps;
+  std::optional<int> status_port;
+  std::string trace;
+  std::string plot;
+  bool all_algorithms = false;
+  bool tune = false;
+  bool expects = false;
+  bool json = false;
+  bool csv = false;
+  bool is_forced = false;
+
+  [[nodiscard]] bool is_grid() const { return all_algorithms || tune; }
+  [[nodiscard]] bool prints_text() const { return !json && !csv; }
+};
+
+/// Adds the options that fill `arguments`.
+void declare_bench(Options& app, BenchArguments& arguments);
+
+/// errors  InvalidArgument: a word or number that is none; the nearest or the range is named
+Result<BenchOptions> bench_options(const BenchArguments& arguments);
+
+/// What --overlap asks for.
+/// errors  as bench_options()
+Result<OverlapOptions> overlap_options(const BenchArguments& arguments);
+
+/// errors  as bench_options(); two options that exclude each other
+Result<JobOptions> bench_job_options(const BenchArguments& arguments);
+
+}  // namespace ringside::cli

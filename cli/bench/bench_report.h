@@ -1,0 +1,33 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "study/validate/bench_rows.h"
+
+/// What `bench` prints of its rows: as a table of nccl-tests' kind, as JSON, as CSV.
+namespace ringside::cli {
+
+using study::BenchJob;
+
+std::string sweep_head(const BenchJob& job);
+std::string sweep_line(const BenchJob& job, const BenchRow& row);
+std::string sweep_foot(const std::vector<BenchRow>& rows);
+
+std::string grid_head(const BenchJob& job);
+std::string grid_lines(const GridRow& row);
+/// Says at how many sizes the pick is within 5 % of the best.
+std::string grid_foot(const std::vector<GridRow>& rows);
+
+/// One document.
+std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows);
+std::string grid_json(const BenchJob& job, const std::vector<GridRow>& rows);
+
+/// A line of names, and one for each size and placement, or for each cell of the grid. Fields that were
+/// not measured are empty.
+std::string sweep_csv_head();
+std::string sweep_csv(const BenchJob& job, const BenchRow& row);
+std::string grid_csv_head();
+std::string grid_csv(const BenchJob& job, const GridRow& row);
+
+}  // namespace ringside::cli

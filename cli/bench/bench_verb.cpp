@@ -1,0 +1,243 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/write_file.h"
+#include "cli/bench/bench_arguments.h"
+#include "cli/bench/bench_cuda.h"
+#include "cli/bench/bench_report.h"
+#include "cli/options.h"
+#include "cli/plots/curves_plot.h"
+#include "cli/progress.h"
+#include "cli/verb.h"
+#include "engine/cuda/gpu/gpu.h"
+#include "harness/gpu_processes.h"
+
+namespace ringside::cli {
+namespace {
+
+void print(const std::string& text) {
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// What all ranks know of the run, and what the one that speaks prints of it.
+class Report {
+ public:
+  Report(const JobRank& rank, const BenchOptions& options, const BenchArguments& arguments)
+      : arguments_(arguments),
+        speaks_(rank.speaks),
+        job_{options, rank.communicator.nranks(), rank.communicator.transport()},
+        progress_("bench") {
+    if (speaks_) {
+      job_.options.on_progress = [this](double share) { progress_.show(share); };
+    }
+  }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  [[nodiscard]] const BenchOptions& options() const { return job_.options; }
+  [[nodiscard]] bool prints_text() const { return speaks_ && arguments_.prints_text(); }
+
+  void head(const std::string& text, const std::string& csv) {
+    if (prints_text()) print(text);
+    if (speaks_ && arguments_.csv) print(csv);
+  }
+
+  template <typename Row>
+  void row(const Row& row) {
+    if (!speaks_ || arguments_.json) return;
+    progress_.erase();
+    print(arguments_.csv ? csv_of(row) : text_of(row));
+  }
+
+  void foot(const std::string& text) {
+    progress_.erase();
+    if (prints_text()) print(text);
+  }
+
+  template <typename Row>
+  Status finish(const std::vector<Row>& rows, const std::vector<study::Curve>& curves) {
+    if (!speaks_) return {};
+    if (arguments_.json) print(json_of(rows));
+    return arguments_.plot.empty() ? Status() : draw(curves);
+  }
+
+  [[nodiscard]] const BenchJob& job() const { return job_; }
+
+ private:
+  [[nodiscard]] std::string text_of(const BenchRow& row) const { return sweep_line(job_, row); }
+  [[nodiscard]] std::string text_of(const GridRow& row) const { return grid_lines(row); }
+  [[nodiscard]] std::string csv_of(const BenchRow& row) const { return sweep_csv(job_, row); }
+  [[nodiscard]] std::string csv_of(const GridRow& row) const { return grid_csv(job_, row); }
+  [[nodiscard]] std::string json_of(const std::vector<BenchRow>& rows) const {
+    return sweep_json(job_, rows);
+  }
+  [[nodiscard]] std::string json_of(const std::vector<GridRow>& rows) const {
+    return grid_json(job_, rows);
+  }
+
+  [[nodiscard]] Status draw(const std::vector<study::Curve>& curves) const {
+    const std::string title =
+        fmt::format("{}, {} {}, {} ranks over {}", to_string(job_.options.collective),
+                    to_string(job_.options.type), study::redop_column(job_.options), job_.nranks,
+                    job_.transport);
+    RINGSIDE_TRY(write_file(arguments_.plot, curves_svg(title, curves)));
+    if (prints_text()) print(fmt::format("# drawn in {}\n", arguments_.plot));
+    return {};
+  }
+
+  const BenchArguments& arguments_;
+  const bool speaks_;
+  BenchJob job_;
+  Progress progress_;
+};
+
+/// Keeps the best of each size for this user's next runs.
+Status keep_table(const Communicator& communicator, const std::vector<GridRow>& rows,
+                  Report& report) {
+  const std::string path = host_table_path();
+  if (path.empty()) {
+    return Error{ErrorCode::InvalidArgument, "no place for the table",
+                 "set XDG_CONFIG_HOME or HOME"};
+  }
+  RINGSIDE_TRY(HostTable table, load_host_table(path));
+  table.replace(rules_of(rows, {.collective = report.options().collective,
+                                .transport = communicator.layout().slowest,
+                                .is_crowded = communicator.layout().is_crowded,
+                                .nranks = communicator.nranks()}));
+  RINGSIDE_TRY(save_host_table(table, path));
+  report.foot(fmt::format("# written to {}\n", path));
+  return {};
+}
+
+/// Every algorithm and protocol, and with --tune the best of them as the user's own table.
+Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
+  Report report(rank, options, arguments);
+  report.head(grid_head(report.job()), grid_csv_head());
+  RINGSIDE_TRY(const std::vector<GridRow> rows,
+               run_bench_grid(rank.communicator, report.options(),
+                              [&](const GridRow& row) { report.row(row); }));
+  report.foot(grid_foot(rows));
+  RINGSIDE_TRY(report.finish(rows, study::curves_of(report.job(), rows)));
+  const bool is_right = study::wrong_in(rows) == 0;
+  if (rank.speaks && arguments.tune && is_right) {
+    RINGSIDE_TRY(keep_table(rank.communicator, rows, report));
+  }
+  return is_right ? kFine : kFinding;
+}
+
+/// How the connections of the rank that speaks were made.
+std::string ways_of(const Communicator& communicator) {
+  std::string text;
+  for (const auto& [way, count] : communicator.ways()) {
+    text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", way);
+  }
+  return text;
+}
+
+Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
+  Report report(rank, options, arguments);
+  report.head(sweep_head(report.job()), sweep_csv_head());
+  RINGSIDE_TRY(const std::vector<BenchRow> rows,
+               run_bench(rank.communicator, report.options(),
+                         [&](const BenchRow& row) { report.row(row); }));
+  report.foot(sweep_foot(rows) + ways_of(rank.communicator));
+  RINGSIDE_TRY(report.finish(rows, study::curves_of(rows)));
+  return study::wrong_in(rows) == 0 ? kFine : kFinding;
+}
+
+/// Communication beside compute: one line, or one document.
+Result<int> run_overlapped(JobRank& rank, const BenchArguments& arguments) {
+  RINGSIDE_TRY(const OverlapOptions options, overlap_options(arguments));
+  RINGSIDE_TRY(const OverlapResult result, run_overlap(rank.communicator, options));
+  if (!rank.speaks) return kFine;
+  const double hidden = 1 - result.exposed.count() / std::max(result.communication.count(), 1e-12);
+  if (arguments.json) {
+    const Json document{{"schema", "ringside.bench/1"},
+                        {"nranks", rank.communicator.nranks()},
+                        {"transport", rank.communicator.transport()},
+                        {"overlap",
+                         {{"bytes", options.gradients.value},
+                          {"layers", options.layers},
+                          {"buckets", result.buckets},
+                          {"compute_us", in_us(result.compute)},
+                          {"communication_us", in_us(result.communication)},
+                          {"total_us", in_us(result.total)},
+                          {"exposed_us", in_us(result.exposed)}}}};
+    print(to_text(document));
+    return kFine;
+  }
+  print(fmt::format(
+      "# {} of gradients in {} buckets over {} ranks, {}\n"
+      "# compute {}, communication alone {}, together {}\n"
+      "# exposed communication: {} ({:.0f} % hidden)\n",
+      format_bytes(options.gradients), result.buckets.size(), rank.communicator.nranks(),
+      rank.communicator.transport(), format_time(result.compute), format_time(result.communication),
+      format_time(result.total), format_time(result.exposed), 100 * std::clamp(hidden, 0.0, 1.0)));
+  return kFine;
+}
+
+Status check_root(const BenchOptions& bench, int nranks) {
+  if (to_int(bench.root) >= 0 && to_int(bench.root) < nranks) return {};
+  return Error{ErrorCode::InvalidArgument, fmt::format("--root {}", to_int(bench.root)),
+               fmt::format("give a rank from 0 to {}", nranks - 1)};
+}
+
+VerbResult run(const BenchArguments& arguments) {
+  if (arguments.device != "host" && arguments.device != "cuda") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--device {}", arguments.device),
+                 "give host or cuda"};
+  }
+  RINGSIDE_TRY(const bool on_gpus, has_gpu_processes(arguments));
+  if (arguments.device == "cuda" && !on_gpus) return run_bench_on_gpu(arguments);
+  RINGSIDE_TRY(BenchOptions options, bench_options(arguments));
+  RINGSIDE_TRY(JobOptions job, bench_job_options(arguments));
+  std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
+  if (arguments.backend == "nccl") {
+    options.backend = BenchOptions::Backend::Nccl;
+    job.make_executor = gpu_nccl_executor(gpu);
+  } else if (on_gpus) {
+    job.make_executor = gpu_process_executor(gpu, job.communicator.host.transport);
+  }
+  RINGSIDE_TRY(check_bench(options, job.communicator.wishes));
+  job.memory = bench_memory(options);
+  if (!arguments.overlap.empty()) {
+    RINGSIDE_TRY(const OverlapOptions overlap, overlap_options(arguments));
+    job.memory = overlap.gradients;
+  }
+  return run_job(job, [&](JobRank& rank) -> Result<int> {
+    RINGSIDE_TRY(check_root(options, rank.communicator.nranks()));
+    if (gpu) options.device = &gpu->memory();
+    options.gpu = gpu.get();
+    if (!arguments.overlap.empty()) return run_overlapped(rank, arguments);
+    return arguments.is_grid() ? run_grid(rank, options, arguments)
+                               : run_sweep(rank, options, arguments);
+  });
+}
+
+}  // namespace
+
+Verb bench_verb() {
+  return {"bench",
+          "Time and verify a collective on real processes (nccl-tests' table)",
+          {"ringside bench all_reduce -n 4 -b 8 -e 4M -f 4",
+           "ringside bench all_gather -n 2 -e 1M --transport tcp --json"},
+          [](Options& app) {
+            auto arguments = std::make_shared<BenchArguments>();
+            declare_bench(app, *arguments);
+            return [arguments, &app] {
+              arguments->is_forced = app.is_forced();
+              return run(*arguments);
+            };
+          }};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "study/explain/upgrade.h"
+
+namespace ringside::cli {
+
+/// For people, in at most 120 columns: what is laid otherwise, then collective by collective which sizes are chosen
+/// otherwise and which variable brings the old choice back.
+std::string upgrade_text(const study::Upgrade& upgrade, const study::UpgradeQuestion& question);
+
+/// "ringside.upgrade/1": `laid`, `collectives`.
+Json upgrade_document(const study::Upgrade& upgrade);
+
+/// The rows of one step.
+struct UpgradePart {
+  study::UpgradeStep step;
+  std::vector<study::UpgradeRow> rows;
+};
+
+/// Markdown: a section a step.
+std::string upgrades_page(std::span<const UpgradePart> parts);
+
+}  // namespace ringside::cli

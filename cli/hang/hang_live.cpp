@@ -1,0 +1,33 @@
+#include "cli/hang/hang_live.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "base/temporary.h"
+#include "base/write_file.h"
+#include "engine/runtime/watch/status_service.h"
+
+namespace ringside::cli {
+namespace {
+
+constexpr auto kBetween = std::chrono::seconds(2);
+constexpr Nanoseconds kPatience = std::chrono::seconds(15);
+
+}  // namespace
+
+Result<std::unique_ptr<hang::Examination>> examine_live(std::uint16_t port) {
+  RINGSIDE_TRY(const TemporaryFolder reports, TemporaryFolder::make("live"));
+  for (int i = 1; i <= 2; ++i) {
+    if (i > 1) std::this_thread::sleep_for(kBetween);
+    RINGSIDE_TRY(const std::string report,
+                 ask_status(loopback_address(port), true, deadline_in(kPatience)));
+    RINGSIDE_TRY(write_file(fmt::format("{}/ncclras-{}.json", reports.path(), i), report));
+  }
+  RINGSIDE_TRY(hang::Examination all, hang::examine({reports.path()}));
+  return std::make_unique<hang::Examination>(std::move(all));
+}
+
+}  // namespace ringside::cli

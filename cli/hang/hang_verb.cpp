@@ -1,0 +1,172 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/json.h"
+#include "base/write_file.h"
+#include "cli/hang/hang_live.h"
+#include "cli/hang/hang_watch.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "diag/hangdetect/examine.h"
+#include "diag/report/hang_pages.h"
+#include "diag/report/hang_report.h"
+#include "study/scenario/synthesis.h"
+
+namespace ringside::cli {
+namespace {
+
+struct HangArguments {
+  std::vector<std::string> paths;
+  std::string html;
+  std::string watch;
+  std::string about;
+  double watch_for_s = 0;
+  std::optional<int> live;
+  bool json = false;
+  bool verify = false;
+};
+
+int status_of(const hang::Verdict& verdict) {
+  return verdict.best.kind == hang::Kind::NotAHang ? kFine : kFinding;
+}
+
+Json document_of(const std::vector<study::Hypothesis>& tried) {
+  Json list = Json::array();
+  for (const study::Hypothesis& one : tried) {
+    list.push_back({{"kind", hang::to_string(one.kind)},
+                    {"culprits", one.culprits},
+                    {"likelihood", one.likelihood},
+                    {"misfit", one.misfit},
+                    {"what", one.what}});
+  }
+  return list;
+}
+
+const char* support_text(study::Support support) {
+  switch (support) {
+    case study::Support::Agrees:
+      return "the likeliest blames whom the verdict blames";
+    case study::Support::Undecided:
+      return "faults of different ranks would leave the same: it cannot tell them apart here";
+    case study::Support::Differs:
+      return "the likeliest blames others than the verdict, which knows more: logs, stacks, habits";
+    case study::Support::Nothing:
+      break;
+  }
+  return "";
+}
+
+void print_tried(const hang::Explanation& verdict, const std::vector<study::Hypothesis>& tried) {
+  if (tried.empty()) {
+    fmt::print("by synthesis: no dump has calls that stand\n");
+    return;
+  }
+  fmt::print("by synthesis: what each fault would leave, beside what is there\n");
+  for (const study::Hypothesis& one : tried) {
+    constexpr double kShown = 0.001;
+    if (one.likelihood < kShown) continue;
+    fmt::print("  {:>6.1f} %  {:<22} {}\n", 100 * one.likelihood, hang::to_string(one.kind),
+               one.what);
+  }
+  fmt::print("  {}\n", support_text(study::support_of(verdict, tried)));
+}
+
+VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
+  if (!arguments.html.empty()) {
+    RINGSIDE_TRY(write_file(arguments.html, hang::report_html(all)));
+    fmt::print(stderr, "note: the page is in {}\n", arguments.html);
+  }
+  Json document;
+  if (arguments.json) {
+    document = hang::report_json(all);
+    if (arguments.verify) {
+      const std::vector<study::Hypothesis> tried = study::synthesize(all);
+      document["synthesis"] = document_of(tried);
+      document["synthesis_says"] = to_string(study::support_of(all.verdict.best, tried));
+    }
+  }
+  fmt::print("{}", arguments.json ? to_text(document) : hang::report_text(all));
+  if (arguments.verify && !arguments.json) print_tried(all.verdict.best, study::synthesize(all));
+  return status_of(all.verdict);
+}
+
+VerbResult run_hang(const HangArguments& arguments) {
+  if (!arguments.about.empty()) {
+    RINGSIDE_TRY(const std::string_view page, hang::page_of(arguments.about));
+    fmt::print("{}", page);
+    return kFine;
+  }
+  if (!arguments.watch.empty()) {
+    RINGSIDE_TRY(const auto all, watch_for_hang(arguments.watch, Seconds{arguments.watch_for_s}));
+    if (all == nullptr) return kFine;
+    return show(*all, arguments);
+  }
+  if (arguments.live) {
+    if (*arguments.live < 1 || *arguments.live > 65535) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("--live {}", *arguments.live),
+                   "give a port from 1 to 65535"};
+    }
+    RINGSIDE_TRY(const auto all, examine_live(static_cast<std::uint16_t>(*arguments.live)));
+    return show(*all, arguments);
+  }
+  if (arguments.paths.empty()) {
+    return Error{ErrorCode::InvalidArgument, "nothing to look at",
+                 "name the folder that holds the job's dumps and logs: ringside hang dumps/"};
+  }
+  RINGSIDE_TRY(const hang::Examination all, hang::examine(arguments.paths));
+  const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty() &&
+                            all.facts.stacks.empty() && all.facts.reports.empty();
+  if (all.dumps.empty() && all.facts.lines == 0 && says_nothing) {
+    return Error{
+        ErrorCode::NotFound,
+        fmt::format("{}: no dump and no log",
+                    arguments.paths.front() == "-" ? "standard input" : arguments.paths.front()),
+        "dumps are PyTorch's Flight Recorder files (nccl_trace_rank_0, comm_lib_trace_rank_0, "
+        "or their JSON)"};
+  }
+  return show(all, arguments);
+}
+
+}  // namespace
+
+Verb hang_verb() {
+  return {
+      "hang",
+      "Say which rank left the path, on which call, and why",
+      {"ringside hang dumps/", "ringside hang --json dumps/"},
+      [](Options& app) {
+        auto arguments = std::make_shared<HangArguments>();
+        HangArguments& a = *arguments;
+        app.add_option("what", a.paths,
+                       "folders and files of one job: dumps, logs, stacks, ncclras reports; - "
+                       "is standard input");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        app.add_flag("--verify", a.verify,
+                     "beside the verdict: play each plausible fault from the last call that all "
+                     "made on, and say how likely it left these dumps");
+        app.add_output("--html", a.html, ContentKind::WebPage,
+                       "also draw each rank's last calls, as a page, here");
+        app.add_option("--live", a.live,
+                       "ask the running job at this port of loopback (bench --status, or "
+                       "NCCL's RAS service)");
+        app.add_option("--about", a.about,
+                       "print what a kind of verdict means, how to confirm and to mend it");
+        app.add_option("--watch", a.watch,
+                       "follow the folder of a running job from outside; report when it stands");
+        app.add_option("--watch-for", a.watch_for_s,
+                       "stop watching after so many seconds (0: never)");
+        return [arguments] { return run_hang(*arguments); };
+      },
+      {{"--generate", "ringside generate hangs -o DIR"}}};
+}
+
+}  // namespace ringside::cli

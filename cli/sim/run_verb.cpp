@@ -1,0 +1,306 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/json.h"
+#include "base/text.h"
+#include "base/wording.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "diag/report/sentences/hang_sentences.h"
+#include "study/scenario/scenario_run.h"
+
+namespace ringside::cli {
+namespace {
+
+using study::ScenarioOutcome;
+
+struct RunArguments {
+  std::string file;
+  std::string on = "sim";
+  std::string folder;
+  std::string fidelity = "auto";
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
+  bool json = false;
+};
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return ranks.empty() ? "nobody" : fmt::format("{}", fmt::join(ranks, ", "));
+}
+
+void line(const char* label, const std::string& text) { fmt::print("  {:<12}{}\n", label, text); }
+
+void print_times(const study::StepTimes& times) {
+  const auto part = [&times](Seconds time) {
+    const double share = times.step > Seconds{} ? time / times.step : 0;
+    return fmt::format("{:>10}{:>7.1f} %", format_time(time), 100 * share);
+  };
+  line("step", fmt::format("{:>10}", format_time(times.step)));
+  line("compute", part(times.compute));
+  line("exposed", part(times.exposed) + "  in calls, with nothing computed beside them");
+  line("idle", part(times.idle()) + "  neither: bubbles, ranks and hosts that come late");
+}
+
+std::string memory_text(const TrainingFacts& facts) {
+  const MemoryNeed& need = facts.memory;
+  const auto gb = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e9); };
+  std::string text = gb(need.total()) + " GB";
+  if (facts.gpu_memory > 0) text += fmt::format(" of {} GB", gb(facts.gpu_memory));
+  return text + fmt::format(
+                    " on the fullest GPU: weights {}, gradients {}, optimizer {}, activations {}",
+                    gb(need.weights), gb(need.gradients), gb(need.optimizer), gb(need.activations));
+}
+
+void print_training(const TrainingFacts& facts, const ScenarioOutcome& outcome) {
+  if (outcome.rate) {
+    const double tokens = outcome.rate->tokens_per_second;
+    line("tokens/s", fmt::format("{:.0f}, {:.0f} a GPU", tokens, tokens / outcome.ranks));
+    line("MFU",
+         fmt::format("{:.1f} % of the GPUs' peak, without recomputation", 100 * outcome.rate->mfu));
+  }
+  line("memory", memory_text(facts));
+}
+
+void print_calls(const std::vector<study::CallTime>& calls) {
+  if (calls.empty()) return;
+  fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8}  {:<10}{}\n", "groups", "call",
+             "ranks", "hosts", "bytes", "alone", "beside", "busbw", "fidelity", "limited by");
+  for (const study::CallTime& one : calls) {
+    fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8.1f}  {:<10}{}\n", one.groups,
+               one.call, one.ranks, one.hosts, one.bytes.value, format_time(one.alone),
+               format_time(one.time), one.busbw.value / 1e9, one.fidelity, one.limit);
+  }
+  fmt::print("  beside: while groups like it on the same hosts call, too; busbw then, GB/s\n");
+}
+
+struct FileWords {
+  hang::FileKind kind;
+  const char* key;  ///< in the document
+  const char *one, *many;
+};
+constexpr std::array<FileWords, 5> kFileWords{
+    FileWords{hang::FileKind::Dump, "dumps", "dump", "dumps"},
+    FileWords{hang::FileKind::Log, "logs", "log", "logs"},
+    FileWords{hang::FileKind::Threads, "stacks", "stack", "stacks"},
+    FileWords{hang::FileKind::Ras, "ras_reports", "report of ncclras", "reports of ncclras"},
+    FileWords{hang::FileKind::Trace, "traces", "trace", "traces"}};
+
+std::string files_text(const std::string& folder, const std::vector<hang::InputFile>& files) {
+  std::vector<std::string> parts;
+  for (const FileWords& words : kFileWords) {
+    const auto count = std::ranges::count(files, words.kind, &hang::InputFile::kind);
+    if (count > 0) {
+      parts.push_back(plural(static_cast<std::size_t>(count), words.one, words.many));
+    }
+  }
+  return parts.empty() ? folder : fmt::format("{}: {}", folder, fmt::join(parts, ", "));
+}
+
+Json files_document(const std::vector<hang::InputFile>& files) {
+  Json document = Json::object();
+  for (const FileWords& words : kFileWords) {
+    Json paths = Json::array();
+    for (const hang::InputFile& file : files) {
+      if (file.kind == words.kind) paths.push_back(file.path);
+    }
+    document[words.key] = std::move(paths);
+  }
+  return document;
+}
+
+void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
+                   const RunArguments& arguments) {
+  fmt::print("{}: {} on {}, {}\n", scenario.name,
+             plural(static_cast<std::size_t>(outcome.ranks), "rank", "ranks"),
+             arguments.on == "real" ? "processes of this machine"
+             : scenario.on.empty()  ? "simulated hosts of no kind"
+                                    : "simulated " + scenario.on,
+             to_string(outcome.end));
+  if (!scenario.about.empty()) line("about", scenario.about);
+  if (outcome.kinds < outcome.ranks) {
+    line("played", fmt::format("{} of ranks, each for all that are like it",
+                               plural(static_cast<std::size_t>(outcome.kinds), "kind", "kinds")));
+  }
+  if (outcome.times) print_times(*outcome.times);
+  if (scenario.training && arguments.on == "sim") print_training(*scenario.training, outcome);
+  if (!outcome.failure.empty()) line("error", outcome.failure);
+  if (outcome.verdict) {
+    line("verdict",
+         fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
+                     ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
+    line("why", hang::why_of(*outcome.verdict));
+  }
+  if (!arguments.folder.empty()) line("files", files_text(arguments.folder, outcome.files));
+  if (!outcome.findings.empty()) {
+    line("audit", fmt::format("finds {}", fmt::join(outcome.findings, ", ")));
+  }
+  for (const std::string& one : outcome.notes) line("note", one);
+  for (const std::string& one : outcome.unmet) line("not met", one);
+  if (outcome.is_anything_expected && outcome.unmet.empty()) line("expected", "just that");
+  print_calls(outcome.calls);
+}
+
+Json memory_document(const TrainingFacts& facts) {
+  const MemoryNeed& need = facts.memory;
+  Json document{{"stage", need.stage},
+                {"needed_gb", need.total() / 1e9},
+                {"gpu_gb", nullptr},
+                {"weights_gb", need.weights / 1e9},
+                {"gradients_gb", need.gradients / 1e9},
+                {"optimizer_gb", need.optimizer / 1e9},
+                {"activations_gb", need.activations / 1e9}};
+  if (facts.gpu_memory > 0) document["gpu_gb"] = facts.gpu_memory / 1e9;
+  return document;
+}
+
+Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
+                      const RunArguments& arguments) {
+  Json document{{"schema", "ringside.run/1"},
+                {"name", scenario.name},
+                {"on", arguments.on},
+                {"nranks", outcome.ranks},
+                {"kinds", outcome.kinds},
+                {"outcome", to_string(outcome.end)},
+                {"step_time_us", nullptr},
+                {"compute_us", nullptr},
+                {"exposed_us", nullptr},
+                {"idle_us", nullptr},
+                {"tokens_per_s", nullptr},
+                {"mfu", nullptr},
+                {"memory", nullptr},
+                {"failure", nullptr},
+                {"verdict", nullptr},
+                {"expected", nullptr},
+                {"met", nullptr},
+                {"unmet", outcome.unmet},
+                {"files", nullptr},
+                {"evidence", nullptr},
+                {"cluster", nullptr},
+                {"iterations", scenario.outline.iterations},
+                {"hosts", nullptr},
+                {"calls", Json::array()},
+                {"notes", outcome.notes},
+                {"findings", outcome.findings}};
+  if (outcome.times) {
+    document["step_time_us"] = in_us(outcome.times->step);
+    document["compute_us"] = in_us(outcome.times->compute);
+    document["exposed_us"] = in_us(outcome.times->exposed);
+    document["idle_us"] = in_us(outcome.times->idle());
+  }
+  if (outcome.rate) {
+    document["tokens_per_s"] = outcome.rate->tokens_per_second;
+    document["mfu"] = outcome.rate->mfu;
+  }
+  if (scenario.training) document["memory"] = memory_document(*scenario.training);
+  if (!outcome.failure.empty()) document["failure"] = outcome.failure;
+  if (outcome.verdict) {
+    document["verdict"] = {{"kind", hang::to_string(outcome.verdict->kind)},
+                           {"culprits", outcome.verdict->culprits},
+                           {"confidence", outcome.verdict->confidence},
+                           {"call", outcome.verdict->call},
+                           {"why", hang::why_of(*outcome.verdict)}};
+  }
+  const Expectation& expect = scenario.expect;
+  if (expect.outcome) {
+    document["met"] = outcome.unmet.empty();
+    Json expected{{"outcome", *expect.outcome == Expectation::Outcome::Hang ? "hang" : "finished"}};
+    if (!expect.kinds.empty()) expected["kinds"] = expect.kinds;
+    if (expect.culprits) expected["culprits"] = *expect.culprits;
+    if (expect.call) {
+      expected["call"] = {
+          {"call", expect.call->call}, {"on", expect.call->on}, {"number", nullptr}};
+      if (expect.call->number) expected["call"]["number"] = *expect.call->number;
+    }
+    if (!expect.findings.empty()) expected["findings"] = expect.findings;
+    for (const ExpectedBusbw& one : expect.busbw) {
+      Json bound{{"call", one.call}, {"on", one.on}};
+      if (one.at_least) bound["at_least_gbs"] = one.at_least->value / 1e9;
+      if (one.at_most) bound["at_most_gbs"] = one.at_most->value / 1e9;
+      expected["busbw"].push_back(std::move(bound));
+    }
+    if (expect.at_least) expected["at_least_us"] = in_us(*expect.at_least);
+    if (expect.at_most) expected["at_most_us"] = in_us(*expect.at_most);
+    document["expected"] = std::move(expected);
+  }
+  if (!arguments.folder.empty()) {
+    document["files"] = arguments.folder;
+    document["evidence"] = files_document(outcome.files);
+  }
+  if (!scenario.on.empty()) document["cluster"] = scenario.on;
+  if (outcome.hosts > 0) document["hosts"] = outcome.hosts;
+  for (const study::CallTime& one : outcome.calls) {
+    document["calls"].push_back({{"groups", one.groups},
+                                 {"call", one.call},
+                                 {"ranks", one.ranks},
+                                 {"hosts", one.hosts},
+                                 {"bytes", one.bytes.value},
+                                 {"alone_us", in_us(one.alone)},
+                                 {"time_us", in_us(one.time)},
+                                 {"busbw_gbs", one.busbw.value / 1e9},
+                                 {"error_percent", one.error_percent},
+                                 {"limit", one.limit},
+                                 {"fidelity", one.fidelity}});
+  }
+  return document;
+}
+
+VerbResult run(const RunArguments& arguments) {
+  if (arguments.on != "sim" && arguments.on != "real") {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--on {}", arguments.on), "sim or real"};
+  }
+  if (arguments.timeout_s <= 0 || arguments.timeout_s > 86400) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
+                 "give seconds, up to a day"};
+  }
+  study::ScenarioQuestion question;
+  RINGSIDE_TRY(question.scenario, load_scenario(arguments.file));
+  question.is_real = arguments.on == "real";
+  question.folder = arguments.folder;
+  question.fidelity = arguments.fidelity;
+  if (arguments.timeout_s > 0) question.timeout = Seconds{arguments.timeout_s};
+  RINGSIDE_TRY(const ScenarioOutcome outcome, study::run_scenario(question));
+  if (!outcome.speaks) return kFine;
+  if (arguments.json) {
+    fmt::print("{}", to_text(outcome_document(question.scenario, outcome, arguments)));
+  } else {
+    print_outcome(question.scenario, outcome, arguments);
+  }
+  if (outcome.is_anything_expected) return outcome.unmet.empty() ? kFine : kFinding;
+  return outcome.end == ScenarioOutcome::End::Finished ? kFine : kFinding;
+}
+
+}  // namespace
+
+Verb run_verb() {
+  return {"run",
+          "Run a scenario, on real ranks or simulated ones, and compare with what it expects",
+          {"ringside run scenarios/hangs/skipped-collective.yaml",
+           "ringside run scenarios/training/llama3-70b-1024.yaml --json"},
+          [](Options& app) {
+            auto arguments = std::make_shared<RunArguments>();
+            RunArguments& a = *arguments;
+            app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")
+                ->required();
+            app.add_option("--on", a.on,
+                           "sim: in simulated time; real: processes of this machine, or those "
+                           "of the launcher that started this one")
+                ->capture_default_str();
+            app.add_option(
+                "-o,--output", a.folder,
+                "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
+            app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
+                ->capture_default_str();
+            app.add_option("--timeout", a.timeout_s,
+                           "real: seconds in which nothing moves until a call fails (default: the "
+                           "scenario's watchdog, else 2 beyond its faults)");
+            app.add_flag("--json", a.json, "one JSON document on stdout");
+            return [arguments] { return run(*arguments); };
+          }};
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,221 @@
+#include "cli/sweep/sweep_tables.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/text.h"
+#include "base/wording.h"
+
+namespace ringside::cli {
+namespace {
+
+using study::SweepBest;
+using study::SweepReport;
+using study::SweepRow;
+
+double percent_of(Seconds part, Seconds all) { return all > Seconds{} ? 100 * (part / all) : 0; }
+
+/// As a field of a CSV: RFC 4180.
+std::string field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '"') quoted += '"';
+    quoted += c;
+  }
+  return quoted + '"';
+}
+
+std::string outcome_of(const SweepRow& row) {
+  return row.result ? to_string(row.result->end) : "open";
+}
+
+/// `what` in words, and how far the next one is.
+std::string headline(const SweepReport& report, const char* what, const char* more,
+                     const SweepBest& best, const std::string& figure) {
+  const SweepRow& row = report.rows[best.row];
+  std::string line = fmt::format("{}: {}, {}", what, report.label(row), figure);
+  if (!best.second) return line;
+  const std::string second = report.label(report.rows[*best.second]);
+  if (!best.is_beyond_error) {
+    return line + fmt::format("; {} is within the error bars ({:.1f} % {})", second,
+                              100 * (best.ratio - 1), more);
+  }
+  return line + fmt::format("; next: {}, {:.1f} % {}", second, 100 * (best.ratio - 1), more);
+}
+
+}  // namespace
+
+std::string short_number(double value) {
+  const double size = std::abs(value);
+  if (size == 0) return "0";
+  if (size < 1e-3 || size >= 1e9) return fmt::format("{:.3g}", value);
+  if (size < 1000) {
+    const int digits = std::max(0, 2 - static_cast<int>(std::floor(std::log10(size))));
+    return fmt::format("{:.{}f}", value, digits);
+  }
+  const int below = static_cast<int>(std::floor(std::log10(size))) - 2;
+  const double step = std::pow(10, below);
+  std::string digits = fmt::format("{:.0f}", std::round(value / step) * step);
+  for (std::size_t at = digits.size(); at > 3 + (value < 0 ? 1U : 0U);) {
+    at -= 3;
+    digits.insert(at, " ");
+  }
+  return digits;
+}
+
+std::vector<std::string> sweep_headlines(const SweepReport& report) {
+  std::vector<std::string> lines;
+  for (const study::WorkloadReport& one : report.workloads) {
+    const std::string of = one.name.empty() ? std::string{} : " at " + one.name;
+    if (one.fastest) {
+      const SweepRow& row = report.rows[one.fastest->row];
+      lines.push_back(
+          headline(report, ("fastest" + of).c_str(), "slower", *one.fastest,
+                   format_time(Seconds{report.per_work(row, row.result->step.count())}) + " " +
+                       report.work()));
+    }
+    if (one.cheapest) {
+      const SweepRow& row = report.rows[one.cheapest->row];
+      lines.push_back(
+          headline(report, ("cheapest" + of).c_str(), "dearer", *one.cheapest,
+                   fmt::format("{} {} {}", short_number(report.per_work(row, *row.money)),
+                               report.sweep.currency, report.work())));
+    }
+    if (one.leanest) {
+      const SweepRow& row = report.rows[one.leanest->row];
+      lines.push_back(
+          headline(report, ("least energy" + of).c_str(), "more", *one.leanest,
+                   short_number(report.per_work(row, *row.joules) / 1e6) + " MJ " + report.work()));
+    }
+  }
+  return lines;
+}
+
+std::string sweep_text(const SweepReport& report) {
+  std::string text =
+      fmt::format("{}: {} of {} done, {} with a time\n", report.sweep.name, report.done,
+                  plural(report.rows.size(), "point", "points"), report.finished);
+  std::size_t width = 8;
+  for (const SweepRow& row : report.rows) width = std::max(width, report.full_label(row).size());
+  width = std::min<std::size_t>(width, 70);
+  const auto has = [&report](const auto& figure) {
+    return std::ranges::any_of(report.rows,
+                               [&](const SweepRow& row) { return (row.*figure).has_value(); });
+  };
+  const bool has_money = has(&SweepRow::money);
+  const bool has_energy = has(&SweepRow::joules);
+  text += fmt::format("  {:<{}}{:>12}{:>8}{:>10}{:>10}{:>8}{:>7}", "point", width, "step", "+- %",
+                      "compute %", "exposed %", "idle %", "GPUs");
+  if (has_money) text += fmt::format("{:>12}", report.sweep.currency + "/step");
+  if (has_energy) text += fmt::format("{:>12}", "MJ/step");
+  text += "\n";
+  for (const SweepRow& row : report.rows) {
+    text += fmt::format("  {:<{}}", cut(report.full_label(row), static_cast<int>(width)), width);
+    if (!row.is_finished()) {
+      text += fmt::format("  {}{}\n", outcome_of(row),
+                          row.result ? ": " + cut(row.result->reason, 110) : "");
+      continue;
+    }
+    const PointResult& result = *row.result;
+    text += fmt::format("{:>12}{:>8.1f}{:>10.1f}{:>10.1f}{:>8.1f}{:>7}", format_time(result.step),
+                        percent_of(row.error, result.step), percent_of(result.compute, result.step),
+                        percent_of(result.exposed, result.step),
+                        percent_of(result.idle(), result.step), result.ranks);
+    if (has_money) text += fmt::format("{:>12}", row.money ? short_number(*row.money) : "");
+    if (has_energy)
+      text += fmt::format("{:>12}", row.joules ? short_number(*row.joules / 1e6) : "");
+    text += "\n";
+  }
+  for (const std::string& line : sweep_headlines(report)) text += line + "\n";
+  return text;
+}
+
+std::string sweep_csv(const SweepReport& report) {
+  std::string text = "cluster,workload";
+  for (const study::VaryAxis& axis : report.sweep.vary) text += "," + field(axis.key);
+  text +=
+      ",outcome,nranks,hosts,step_us,error_percent,compute_us,exposed_us,idle_us,tokens,money,"
+      "currency,energy_j,limit,reason,simulated_in_s\n";
+  for (const SweepRow& row : report.rows) {
+    text += field(report.cluster_name(row)) + "," + field(report.workload_name(row));
+    for (const auto& [key, value] : row.point.settings) text += "," + field(value);
+    text += "," + outcome_of(row);
+    if (!row.result) {
+      text += ",,,,,,,,,,,,,,\n";
+      continue;
+    }
+    const PointResult& result = *row.result;
+    if (row.is_finished()) {
+      text += fmt::format(
+          ",{},{},{:.3f},{:.2f},{:.3f},{:.3f},{:.3f},{:.0f},{},{},{},{},{},{:.3f}\n", result.ranks,
+          result.hosts, in_us(result.step), percent_of(row.error, result.step),
+          in_us(result.compute), in_us(result.exposed), in_us(result.idle()), result.tokens,
+          row.money ? fmt::format("{:.6g}", *row.money) : "",
+          field(row.money ? report.sweep.currency : ""),
+          row.joules ? fmt::format("{:.6g}", *row.joules) : "", field(result.limit),
+          field(result.reason), row.wall_s);
+    } else {
+      text += fmt::format(",{},{},,,,,,,,,,,{},{:.3f}\n", result.ranks, result.hosts,
+                          field(result.reason), row.wall_s);
+    }
+  }
+  return text;
+}
+
+Json sweep_document(const SweepReport& report) {
+  Json points = Json::array();
+  for (const SweepRow& row : report.rows) {
+    Json settings = Json::object();
+    for (const auto& [key, value] : row.point.settings) settings[key] = value;
+    Json point{{"key", row.point.key},
+               {"cluster", report.cluster_name(row)},
+               {"workload", report.workload_name(row)},
+               {"settings", std::move(settings)},
+               {"outcome", outcome_of(row)}};
+    if (row.result && !row.result->reason.empty()) point["reason"] = row.result->reason;
+    if (row.is_finished()) {
+      const PointResult& result = *row.result;
+      point["nranks"] = result.ranks;
+      point["hosts"] = result.hosts;
+      point["step_time_us"] = in_us(result.step);
+      point["error_percent"] = percent_of(row.error, result.step);
+      point["compute_us"] = in_us(result.compute);
+      point["exposed_us"] = in_us(result.exposed);
+      point["idle_us"] = in_us(result.idle());
+      point["tokens"] = result.tokens;
+      point["limit"] = result.limit;
+      point["cost"] = {
+          {"money", nullptr}, {"currency", report.sweep.currency}, {"energy_j", nullptr}};
+      if (row.money) point["cost"]["money"] = *row.money;
+      if (row.joules) point["cost"]["energy_j"] = *row.joules;
+      if (const auto run = report.run_of(row)) {
+        point["run"] = {{"days", run->days}, {"money", nullptr}, {"energy_mwh", nullptr}};
+        if (run->money) point["run"]["money"] = *run->money;
+        if (run->megawatt_hours) point["run"]["energy_mwh"] = *run->megawatt_hours;
+      }
+    }
+    point["simulated_in_s"] = row.wall_s;
+    points.push_back(std::move(point));
+  }
+  Json figures = Json::array();
+  for (const study::GivenFigure& one : report.figures) {
+    figures.push_back({{"of", one.of},
+                       {"what", one.what},
+                       {"figure", one.text},
+                       {"source", one.source},
+                       {"assumed", one.is_assumed}});
+  }
+  return {{"schema", "ringside.sweep/1"},
+          {"name", report.sweep.name},
+          {"done", report.done},
+          {"points", std::move(points)},
+          {"headlines", sweep_headlines(report)},
+          {"figures", std::move(figures)},
+          {"assumptions", report.assumptions}};
+}
+
+}  // namespace ringside::cli

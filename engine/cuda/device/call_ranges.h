@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "engine/runtime/calls/call.h"
+
+namespace ringside {
+
+/// Bytes of the caller's memory.
+struct MemoryRange {
+  const std::byte* begin = nullptr;
+  std::size_t size = 0;
+};
+
+/// What a call touches on one rank.
+struct CallRanges {
+  std::vector<MemoryRange> reads, writes;
+};
+CallRanges ranges_of(const CollectiveCall& call, Rank me, int nranks);
+
+/// Whether one of the two has to be done before the other begins: it writes what the other reads or writes.
+bool depend(const CallRanges& a, const CallRanges& b);
+
+}  // namespace ringside

@@ -1,0 +1,168 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/collectives/primitives.h"
+#include "engine/collectives/run.h"
+#include "engine/cuda/device/kernel_collective.h"
+#include "engine/cuda/device/move_lines.h"
+#include "engine/cuda/device/move_simple.h"
+
+namespace ringside {
+
+/// The model for GPUs: the warps of one strand move a chunk through slots in device memory, a slot at a time.
+/// One object a warp; all warps of a strand take the same steps.
+///
+/// Machine    what stands under it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
+/// Switch     ports of a group whose switch does the work (switch_slots.h): load_reduced() has it reduce what lies at one
+///            place of all members' slots, multicast_pack() has it store 16 bytes there. In which order floats are
+///            summed is the switch's, and of 16 bits it rounds once: the bits of HostPrimitives where sums are exact
+/// Reduction  where kReduces: own input first, then what arrives, end after end, each operation rounded to the element; what is
+///            divided after the sum is divided where an output is written: the bits of HostPrimitives
+/// Ordering   in device_ends.h, move_simple.h, move_lines.h
+/// Abort      after a wait that was given up each step returns at once, on all warps of the strand alike
+template <bool kReduces, typename Machine>
+class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>> {
+ public:
+  RINGSIDE_HD CudaPrimitives(Machine& machine, const DeviceBlock& block,
+                             const DeviceBuffers& buffers, std::int64_t window, int strand)
+      : machine_(machine),
+        block_(block),
+        buffers_(buffers),
+        view_{&block.task, block.tables},
+        ends_(machine, block),
+        strand_(strand) {
+    ends_.credits().begin_call(strand, buffers.output, window);
+  }
+
+  RINGSIDE_HD void begin_loop(std::int64_t loop) {
+    loop_ = loop;
+    if (block_.direct.first == nullptr) return;
+    const int place = view_.turn_of(loop) * view_.role().strands.count + strand_;
+    direct_ = block_.direct.steps + block_.direct.first[place];
+  }
+
+  template <Primitive kPrimitive>
+  RINGSIDE_HD void step(int chunk, Ports from, Ports to) {
+    run(kPrimitive, chunk, from, to);
+  }
+
+  /// Once the strand has taken its last step.
+  /// returns  false: it has given up
+  RINGSIDE_HD bool finish() {
+    if (machine_.warp() == 0) ends_.credits().end_call(strand_);
+    return !has_failed_;
+  }
+
+ private:
+  RINGSIDE_HD_CALL void run(Primitive primitive, int chunk, Ports from, Ports to) {
+    if (has_failed_) return;
+    const DirectStep direct = direct_ == nullptr ? DirectStep{} : *direct_++;
+    const ChunkSpan span = view_.at(loop_, chunk);
+    const std::int64_t begin_ns = block_.events == nullptr ? 0 : machine_.now_ns();
+    const std::int64_t bytes = span.count * block_.element;
+    DeviceSlice slice{.parts = parts_of(primitive), .from = from, .to = to, .direct = direct};
+    const std::int64_t place =
+        is_point_to_point(view_.task->rule.collective) ? span.input : span.output;
+    const bool travels = slice.parts.receives || slice.parts.sends;
+    for (std::int64_t done = 0; done < bytes && !has_failed_; done += slice.bytes) {
+      slice.bytes = smaller(travels ? block_.slot : bytes, bytes - done);
+      slice.input = buffers_.input + span.input * block_.element + done;
+      slice.output = buffers_.output + span.output * block_.element + done;
+      slice.place = place * block_.element + done;
+      has_failed_ = !move(slice);
+    }
+    if (block_.events != nullptr) record(primitive, span, slice, begin_ns);
+    ++step_;
+  }
+
+  RINGSIDE_HD bool move(const DeviceSlice& slice) {
+    switch (block_.protocol) {
+      case Protocol::LL:
+        return move_lines<kReduces, LlUnits>(machine_, block_, ends_, slice);
+      case Protocol::LL128:
+        return move_lines<kReduces, Ll128Units>(machine_, block_, ends_, slice);
+      case Protocol::Simple:
+        break;
+    }
+    return move_simple<kReduces>(machine_, block_, ends_, slice);
+  }
+
+  RINGSIDE_HD void record(Primitive primitive, const ChunkSpan& span, const DeviceSlice& slice,
+                          std::int64_t begin_ns) {
+    if (machine_.warp() != 0) return;
+    DeviceEventList& list = block_.events[strand_];
+    machine_.each_lane([&](int lane) {
+      if (lane != 0) return;
+      if (list.count < list.capacity) {
+        DeviceEvent& event = list.events[list.count];
+        event.begin_ns = begin_ns;
+        event.end_ns = machine_.now_ns();
+        event.offset = slice.parts.writes_output ? span.output : span.input;
+        event.count = span.count;
+        event.step = step_;
+        event.recv_peer = event.send_peer = -1;
+        ends_.for_each_recv(slice.from, [&](int end) {
+          if (event.recv_peer < 0) {
+            event.recv_peer = static_cast<std::int16_t>(block_.recv_ends[end].peer);
+          }
+        });
+        ends_.for_each_send(slice.to, [&](int end) {
+          if (event.send_peer < 0) {
+            event.send_peer = static_cast<std::int16_t>(block_.send_ends[end].peer);
+          }
+        });
+        event.primitive = primitive;
+        event.strand = static_cast<std::uint8_t>(strand_);
+      }
+      ++list.count;
+    });
+  }
+
+  Machine& machine_;
+  const DeviceBlock& block_;
+  const DeviceBuffers buffers_;
+  const DeviceTaskView view_;
+  DeviceEnds<Machine> ends_;
+  const int strand_;
+  std::int64_t loop_ = 0;
+  const DirectStep* direct_ = nullptr;  ///< of the step that is due; null: all goes through slots
+  std::uint32_t step_ = 0;
+  bool has_failed_ = false;
+};
+
+/// A DeviceTaskView whose collective is a constant, so that of all texts its own are left in a kernel.
+template <Collective kCollective>
+struct TaskOfCollective {
+  DeviceTaskView view;
+  Role fixed;
+
+  RINGSIDE_HD explicit TaskOfCollective(const DeviceTaskView& of) : view(of), fixed(of.role()) {
+    fixed.collective = kCollective;
+  }
+  [[nodiscard]] RINGSIDE_HD const Role& role() const { return fixed; }
+  [[nodiscard]] RINGSIDE_HD RoundList round_list() const { return view.round_list(); }
+  [[nodiscard]] RINGSIDE_HD std::int64_t loops() const { return view.loops(); }
+  [[nodiscard]] RINGSIDE_HD int turn_of(std::int64_t loop) const { return view.turn_of(loop); }
+};
+
+/// What each warp of a block does: its strand, from the first step to the last. Warps beyond the strands have
+/// nothing to do.
+/// kCollective  the block's, or one of the same texts: all_gather for all_gather_v, send_recv for any exchange
+/// window       of the output: DeviceLaunch::windows
+/// returns      false: the strand has given up
+template <Collective kCollective, typename Machine>
+RINGSIDE_HD bool run_device_block(Machine& machine, const DeviceBlock& block,
+                                  const DeviceBuffers& buffers, std::int64_t window) {
+  const int strand = machine.strand();
+  const TaskOfCollective<kCollective> task({&block.task, block.tables});
+  if (strand >= task.role().strands.count) return true;
+  constexpr bool kReduces = kCollective == Collective::AllReduce ||
+                            kCollective == Collective::ReduceScatter ||
+                            kCollective == Collective::Reduce;
+  CudaPrimitives<kReduces, Machine> model(machine, block, buffers, window, strand);
+  run_strand_alone(model, task, strand);
+  return model.finish();
+}
+
+}  // namespace ringside

@@ -1,0 +1,110 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/device/device_call.h"
+#include "engine/cuda/device/device_steps.h"
+#include "engine/cuda/device/device_wait.h"
+
+namespace ringside {
+
+/// Who may store into whose output: one block's credits as one warp of one strand sees them. Both ends of a connection
+/// count the calls that the tables let have direct stores on it, whether or not there are any.
+///
+/// Ordering   a receiver gives credit with st.release.sys when the strand begins, so behind all that has ever been done to
+///            its output; one warp of a sender's strand takes it with ld.acquire.sys, and behind a barrier all of them
+///            read the rest and store
+template <typename Machine>
+class DeviceCredits {
+ public:
+  RINGSIDE_HD DeviceCredits(Machine& machine, const DeviceBlock& block)
+      : machine_(machine), block_(block) {}
+
+  /// Before the strand's first step: tells those who may store into this rank's output that they may.
+  RINGSIDE_HD void begin_call(int strand, std::byte* output, std::int64_t window) {
+    has_window_ = window != 0;
+    if (block_.direct.first == nullptr || machine_.warp() != 0) return;
+    machine_.each_lane([&](int lane) {
+      for_each_end(block_.direct.from_ends[strand], block_.recv_ends, [&](int end) {
+        if (end % kLanesOfWarp != lane) return;
+        DeviceCredit& credit = *block_.recv_ends[end].credit;
+        credit.output = output;
+        credit.window = window;
+        machine_.store_release(&credit.calls, credit.calls + 1);
+      });
+    });
+  }
+
+  /// One warp of the strand, at its end.
+  RINGSIDE_HD void end_call(int strand) {
+    if (block_.direct.first == nullptr) return;
+    machine_.each_lane([&](int lane) {
+      for_each_end(block_.direct.to_ends[strand], block_.send_ends, [&](int end) {
+        if (end % kLanesOfWarp == lane) ++*block_.send_ends[end].credits;
+      });
+    });
+  }
+
+  /// Whether this rank has let who is at a receiving end store into its output.
+  [[nodiscard]] RINGSIDE_HD bool is_given(int end) const {
+    return has_window_ && block_.recv_ends[end].credit != nullptr;
+  }
+
+  /// Waits until the receiver has begun this call, if the step's message may be stored directly. Once a call.
+  /// returns  false: the wait is over
+  RINGSIDE_HD bool wait_for(int end, const DirectStep& direct, DeviceWait<Machine>& wait) {
+    if (!is_wanted(end, direct) || (is_known_ >> end & 1U) != 0) return true;
+    const DeviceEnd& own = block_.send_ends[end];
+    while (!machine_.all_lanes([&](int lane) {
+      return lane != 0 || machine_.load_acquire(&own.credit->calls) > *own.credits;
+    })) {
+      if (wait.is_over(own.step)) return false;
+    }
+    machine_.sync_warp();  // what lane 0 has acquired holds for the others behind this
+    return true;
+  }
+
+  /// The output of who is at a sending end, where the step's message is stored into it. Null: into a slot.
+  /// shape  one warp has come out of wait_for(), and this is that one or a barrier of the strand has come since
+  [[nodiscard]] RINGSIDE_HD std::byte* output_of(int end, const DirectStep& direct) {
+    if (!is_wanted(end, direct)) return nullptr;
+    if ((is_known_ >> end & 1U) == 0) {
+      const DeviceCredit& credit = *block_.send_ends[end].credit;
+      const DeviceWindows& windows = block_.direct.windows;
+      std::byte* output = credit.window == 0 ? nullptr : credit.output;
+      if (credit.window > 0) {
+        output += windows.offsets[credit.window * windows.ranks + block_.send_ends[end].peer];
+      }
+      machine_.each_lane([&](int lane) {
+        if (lane == 0) machine_.warp_memory().outputs[end] = output;
+      });
+      is_known_ |= std::uint64_t{1} << end;
+      return output;
+    }
+    return machine_.warp_memory().outputs[end];
+  }
+  /// A place in it, by what DeviceSlice::place says of it.
+  [[nodiscard]] RINGSIDE_HD std::int64_t shifted(int end, std::int64_t place) const {
+    return place + block_.direct.shift[end];
+  }
+
+ private:
+  /// Calls visit(end) for each of these ends that has a credit.
+  template <typename Visit>
+  RINGSIDE_HD static void for_each_end(std::uint64_t ends, const DeviceEnd* all, Visit&& visit) {
+    for (int end = 0; ends != 0; ends >>= 1, ++end) {
+      if ((ends & 1U) != 0 && all[end].credit != nullptr) visit(end);
+    }
+  }
+  [[nodiscard]] RINGSIDE_HD bool is_wanted(int end, const DirectStep& direct) const {
+    return (direct.to >> end & 1U) != 0 && block_.send_ends[end].credit != nullptr;
+  }
+
+  Machine& machine_;
+  const DeviceBlock& block_;
+  std::uint64_t is_known_ =
+      0;  ///< a bit an end whose receiver's output is known: null where messages go through slots
+  bool has_window_ = false;  ///< others may reach this rank's output
+};
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+#include "engine/cuda/device/device_share.h"
+
+#include <algorithm>
+
+namespace ringside {
+
+Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish) {
+  if (wish.may_open && wish.by_file.value_or(false) && !place.shares_by_file) {
+    return Error{ErrorCode::Unsupported,
+                 "NCCL_CUMEM_ENABLE=1, and this GPU shares no memory by file descriptors",
+                 "unset it: CUDA IPC serves as well; or install a driver of CUDA 12 or newer"};
+  }
+  place.shares_by_file = place.shares_by_file && wish.by_file.value_or(true);
+  place.has_multicast = place.has_multicast && wish.may_open && wish.by_switch;
+  return place;
+}
+
+MemoryWay way_between_processes(std::span<const DevicePlace> places) {
+  return std::ranges::all_of(places, &DevicePlace::shares_by_file) ? MemoryWay::File
+                                                                   : MemoryWay::Ipc;
+}
+
+bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes) {
+  if (mine.process == other.process || between_processes == MemoryWay::File) return true;
+  return mine.shares_by_ipc && other.shares_by_ipc;
+}
+
+}  // namespace ringside

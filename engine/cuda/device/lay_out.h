@@ -1,0 +1,131 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/collectives/direct_stores.h"
+#include "engine/collectives/task.h"
+#include "engine/cuda/device/device_call.h"
+#include "engine/cuda/device/device_fifo.h"
+#include "engine/cuda/device/device_memory.h"
+#include "engine/cuda/device/switch_slots.h"
+#include "engine/reduce/reduce_op.h"
+#include "engine/runtime/host/connect.h"
+#include "engine/tuning/choice.h"
+
+namespace ringside {
+
+/// A ReduceOp for device code; without one, nothing is reduced.
+DeviceReduction device_reduction(const ReduceOp* op);
+
+/// What a launch's ports lead to: the ends of its connections, by name.
+class DeviceLinks {
+ public:
+  virtual ~DeviceLinks() = default;
+
+  /// errors  System: no memory
+  virtual Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) = 0;
+  /// Where a group's slots lie for one of its members.
+  /// errors  System: no memory.  Unsupported: no switch joins these ranks' memory
+  virtual Result<SwitchSlots> slots_of(const SwitchName& name, Rank member);
+  /// Messages that a connection holds: a power of two.
+  [[nodiscard]] virtual int slots() const = 0;
+};
+
+/// How far one end has come, while kernels run.
+/// seen     the DeviceFifo's memory as processors see it; null: they do not, and the device is asked
+/// returns  nothing: the device does not tell
+std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
+                                      bool receives);
+
+/// The connections among ranks of one GPU, in its memory; made when first asked for, kept for good, and shared by
+/// all calls of their protocol and slot size.
+///
+/// Ownership  the memory outlives it
+class DeviceConnections : public DeviceLinks {
+ public:
+  explicit DeviceConnections(DeviceMemory& memory, int slots = kSlots)
+      : memory_(memory), slots_(slots) {}
+
+  Result<DeviceEnd> end_of(const ConnectionId& id, bool receives) override;
+  [[nodiscard]] int slots() const override { return slots_; }
+
+  /// As ProcessLinks::progress(), of what one rank sends and receives.
+  /// Threads  any
+  [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
+
+  /// For tests of what happens after so many messages: counts as if they had gone through each connection, and
+  /// leaves what lies in the slots.  shape  nothing is under way
+  /// errors  System
+  Status start_over_at(std::uint64_t step);
+
+ protected:
+  [[nodiscard]] DeviceMemory& memory() { return memory_; }
+
+ private:
+  DeviceMemory& memory_;
+  int slots_;
+  mutable std::mutex mutex_;  ///< guards the next against those who look on
+  std::map<ConnectionId, std::byte*> fifos_;
+};
+
+/// What one rank does in a call.
+struct DeviceRank {
+  Rank rank{0};
+  std::span<const ChannelTask> tasks;  ///< [channel]
+  const ReduceOp* reduce = nullptr;    ///< null: nothing is reduced
+  /// [channel]: what may go without a slot; empty: nothing
+  std::span<const DirectStores> direct = {};
+};
+
+/// What the blocks of a call have in common.
+struct DeviceCallShape {
+  Choice choice;
+  DataType type = DataType::Float32;
+  Nanoseconds timeout{std::chrono::seconds(60)};
+  int warps_per_strand = 4;
+  std::uint32_t events = 0;    ///< kept of each strand; 0: none are recorded
+  DeviceWindows windows = {};  ///< of ranks that are processes
+};
+
+/// The blocks of a call, in device memory: one a rank and channel.
+struct DeviceGrid {
+  const DeviceBlock* blocks = nullptr;
+  int count = 0;
+  int places = 1;   ///< ranks
+  int strands = 1;  ///< of the block that has most
+  int warps_per_strand = 1;
+  DeviceReport* reports = nullptr;         ///< [block][warp]
+  DeviceEventList* event_lists = nullptr;  ///< [block][strand]; null: none are recorded
+  DeviceEvent* events = nullptr;           ///< [block][strand][shape.events]
+  std::int16_t window = 0;  ///< of its outputs, if nothing else is said: DeviceLaunch::windows
+
+  [[nodiscard]] int warps() const { return strands * warps_per_strand; }
+  [[nodiscard]] int channels() const { return count / places; }
+};
+
+/// Lays the blocks of all ranks of a launch into device memory, with the ends of their connections.
+/// control  in shared memory
+/// errors   Unsupported: more ranks or ends than a launch or block has.  System: no memory
+Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallShape& shape,
+                           DeviceControl* control, DeviceLinks& links, DeviceMemory& memory);
+
+/// How the launch ended: what the first warp that gave up waited for.
+/// returns  none: all is well
+/// errors   System
+Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const DeviceRank> ranks,
+                                        DeviceMemory& memory);
+
+/// What one strand of one block has recorded since it was last taken, in its order; at most as many as were asked for.
+/// shape   nothing is under way
+/// errors  System
+Result<std::vector<DeviceEvent>> take_events(const DeviceGrid& grid, int block, int strand,
+                                             DeviceMemory& memory);
+
+}  // namespace ringside

@@ -1,0 +1,113 @@
+#pragma once
+
+#include <cstdint>
+
+#include "engine/cuda/device/device_ends.h"
+#include "engine/cuda/device/move_packs.h"
+
+namespace ringside {
+
+/// One message's worth of a step: bytes at the same place of input and output, what is done with them, and the
+/// ports.
+struct DeviceSlice {
+  PrimitiveParts parts = {};
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+  std::int64_t bytes = 0;
+  Ports from = kNoPorts;
+  Ports to = kNoPorts;
+  DirectStep direct = {};  ///< Simple alone
+  /// Of what is stored directly: in a receiver's output, but for DeviceDirect::shift.
+  std::int64_t place = 0;
+};
+
+/// Where all of a slice comes from and goes to.
+template <typename Machine>
+RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
+                             const DeviceSlice& slice, DeviceMove& move) {
+  std::uintptr_t addresses = 0;
+  const auto meets = [&](const std::byte* place) {
+    addresses |= reinterpret_cast<std::uintptr_t>(place);
+  };
+  move.from.others = machine.warp_memory().sources;
+  move.to.others = machine.warp_memory().targets;
+  move.bytes = slice.bytes;
+  move.reads_input = slice.parts.reads_input;
+  move.input = slice.input;
+  move.output = slice.output;
+  bool is_there = slice.direct.takes != 0;  // in this rank's output, since it has been told
+  ends.for_each_recv(slice.from,
+                     [&](int end) { is_there = is_there && ends.credits().is_given(end); });
+  move.writes_output = slice.parts.writes_output && !is_there;
+  if (move.reads_input) meets(slice.input);
+  if (slice.parts.writes_output) meets(slice.output);
+  if (is_there) {
+    move.from.add(machine, slice.output, false);
+  } else {
+    ends.for_each_recv(slice.from, [&](int end) {
+      move.from.add(machine, ends.recv_slot(end), block.recv_ends[end].multicast != nullptr);
+    });
+  }
+  ends.for_each_send(slice.to, [&](int end) {
+    std::byte* const output = ends.credits().output_of(end, slice.direct);
+    std::byte* const place =
+        output == nullptr ? ends.send_slot(end) : output + ends.credits().shifted(end, slice.place);
+    meets(place);
+    move.to.add(machine, place, block.send_ends[end].multicast != nullptr);
+  });
+  move.is_aligned = addresses % sizeof(Pack) == 0;
+}
+
+/// Whether a switch loads or stores for this rank.
+template <typename Machine>
+RINGSIDE_HD bool has_switch(const DeviceBlock& block, const DeviceEnds<Machine>& ends,
+                            const DeviceSlice& slice) {
+  bool has = false;
+  ends.for_each_recv(slice.from,
+                     [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });
+  ends.for_each_send(slice.to, [&](int end) { has |= block.send_ends[end].multicast != nullptr; });
+  return has;
+}
+
+/// Simple: the data in a slot, or where it is to end; its arrival is told by the tail.
+///
+/// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); behind the barrier all warps load and store;
+///            behind the second one warp 0 tells (st.release.sys). Release and acquire are cumulative, and bar.sync
+///            orders among the strand's threads, so the other warps' stores are before the tail as well.
+///            Towards a switch warp 0 has a proxy fence in both places, by the lanes that wait and tell (device_ends.h)
+/// kReduces   whether the collective does: others have one sender behind their ports, and no arithmetic
+/// returns    false: the strand has given up, on all its warps
+template <bool kReduces, typename Machine>
+RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
+                             const DeviceSlice& slice) {
+  constexpr int kUnrolled = 4;
+  const bool is_head = has_switch(block, ends, slice);
+  const bool is_there = machine.warp() != 0 || (ends.wait_for_tails(slice.from) &&
+                                                ends.wait_for_room(slice.to, slice.direct));
+  if (is_head && machine.warp() == 0) machine.fence_aliases();
+  if (machine.any_in_strand(!is_there)) return false;
+  DeviceMove move;
+  find_places(machine, block, ends, slice, move);
+  const std::int64_t packs = move.to.is_any() || move.writes_output ? ceil_div(slice.bytes, 16) : 0;
+  const std::int64_t whole = move.is_aligned ? slice.bytes / 16 : 0;
+  const std::int64_t lanes = std::int64_t{machine.warps()} * kLanesOfWarp;
+  machine.each_lane([&](int lane) {
+    std::int64_t pack = std::int64_t{machine.warp()} * kLanesOfWarp + lane;
+    for (; pack + (kUnrolled - 1) * lanes < smaller(packs, whole); pack += kUnrolled * lanes) {
+      move_group<kReduces, kUnrolled, true>(machine, block, move, pack * 16, lanes * 16, 16);
+    }
+    for (; pack < packs; pack += lanes) {
+      const auto bytes = static_cast<int>(smaller(std::int64_t{16}, slice.bytes - pack * 16));
+      move_group<kReduces, 1, false>(machine, block, move, pack * 16, 0, bytes);
+    }
+  });
+  machine.any_in_strand(false);
+  if (machine.warp() == 0) {
+    if (is_head) machine.fence_aliases();
+    ends.tell(slice.from, slice.to, slice.bytes, false);
+  }
+  ends.advance(slice.from, slice.to);
+  return true;
+}
+
+}  // namespace ringside

@@ -1,0 +1,81 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/cuda/device/device_memory.h"
+#include "engine/cuda/device/device_queue.h"
+#include "engine/cuda/device/lay_out.h"
+
+namespace ringside {
+
+/// A GPU as its driver tells of it.
+struct GpuFacts {
+  std::string name;
+  int major = 0, minor = 0;  ///< compute capability
+  int multiprocessors = 0;
+  Bytes memory;
+  int driver = 0, runtime = 0;  ///< versions of CUDA, 1000 x major + 10 x minor
+};
+
+/// What was enqueued once and can be begun again at the price of one launch.
+class GpuGraph {
+ public:
+  virtual ~GpuGraph() = default;
+  /// errors  System
+  virtual Status begin() = 0;
+};
+
+/// One GPU with a stream of its own. It is this process's alone to ask; what it runs is kernels.cu.
+///
+/// Ordering   launches and copies take place in the order in which they were begun
+/// Threads    one at a time
+class Gpu {
+ public:
+  /// errors  System: this build has no kernels, or there is no driver or no GPU; which of them is said
+  static Result<std::unique_ptr<Gpu>> open(int device = 0);
+  /// That this process sees.
+  static int count();
+  /// The one that this thread means, as cudaSetDevice() has it.
+  /// errors  as open()
+  static Result<int> current();
+  /// From now on this thread means that one, as libraries beside ringside ask. errors  System
+  static Status set_current(int device);
+  /// Waits for all that a stream of anybody's holds; or asks whether it holds anything.
+  /// errors  System: of whatever has failed since
+  static Status synchronize(DeviceStream stream);
+  static Result<bool> is_done(DeviceStream stream);
+  virtual ~Gpu() = default;
+
+  [[nodiscard]] virtual const GpuFacts& facts() const = 0;
+  virtual DeviceMemory& memory() = 0;
+
+  /// Begins all blocks of a launch as a cooperative one: they wait for each other, so all have to be resident at
+  /// a time, which such a launch promises or refuses.
+  /// errors  InvalidArgument: more threads than a block has.  System: not all blocks are resident
+  virtual Status launch(const DeviceLaunch& launch, Collective collective) = 0;
+  /// Launches that nobody waits for, or that a stream of the user's is ordered with; behind those of launch() as well,
+  /// where they name none.
+  virtual DeviceQueue& queue() = 0;
+  /// Begins a copy within the GPU's memory.
+  virtual Status copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
+  /// Waits for all that has begun.
+  /// errors  System: of whatever has failed since
+  virtual Status finish() = 0;
+
+  /// Whether all that has begun has ended. Never waits.
+  /// errors  as finish()
+  virtual Result<bool> is_idle() = 0;
+  /// For libraries that enqueue work of their own: a cudaStream_t.
+  [[nodiscard]] virtual void* stream() const = 0;
+
+  /// All that `work` begins, as one graph; nothing runs meanwhile.
+  virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;
+  /// How long what `work` begins takes, by the GPU's clock; waits for it.
+  virtual Result<Seconds> time(const std::function<Status()>& work) = 0;
+};
+
+}  // namespace ringside

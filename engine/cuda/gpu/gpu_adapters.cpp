@@ -1,0 +1,75 @@
+#include "engine/cuda/gpu/gpu_adapters.h"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string>
+
+#include "engine/cuda/gpu/gpu_driver.h"
+#include "engine/cuda/gpu/gpu_error.h"
+#include "engine/cuda/gpu/gpu_thread.h"
+
+namespace ringside {
+namespace {
+
+int attribute_of(int device, cudaDeviceAttr attribute) {
+  int value = 0;
+  return cudaDeviceGetAttribute(&value, attribute, device) == cudaSuccess ? value : 0;
+}
+
+/// As the kernel names it.
+std::string place_on_pci(int device) {
+  std::array<char, 32> text{};
+  if (cudaDeviceGetPCIBusId(text.data(), static_cast<int>(text.size()), device) != cudaSuccess) {
+    return "";
+  }
+  std::string place = text.data();
+  std::ranges::transform(place, place.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));
+  });
+  return place;
+}
+
+AdapterAccess::Flush flush_of(int device) {
+  if (attribute_of(device, cudaDevAttrGPUDirectRDMAWritesOrdering) >=
+      cudaGPUDirectRDMAWritesOrderingOwner) {
+    return AdapterAccess::Flush::Needless;
+  }
+  const int options = attribute_of(device, cudaDevAttrGPUDirectRDMAFlushWritesOptions);
+  const bool is_offered = (options & cudaFlushGPUDirectRDMAWritesOptionHost) != 0;
+  return is_offered ? AdapterAccess::Flush::ByHost : AdapterAccess::Flush::None;
+}
+
+}  // namespace
+
+AdapterAccess adapter_access_of(int device) {
+  return {.is_there = attribute_of(device, cudaDevAttrGPUDirectRDMASupported) != 0,
+          .place = place_on_pci(device),
+          .compute_capability = 10 * attribute_of(device, cudaDevAttrComputeCapabilityMajor) +
+                                attribute_of(device, cudaDevAttrComputeCapabilityMinor),
+          .flush = flush_of(device)};
+}
+
+Status flush_adapters_writes(int device) {
+  RINGSIDE_TRY(const OnGpu here, OnGpu::device(device));
+  return check_cuda(
+      cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTargetCurrentDevice,
+                                         cudaFlushGPUDirectRDMAWritesToOwner),
+      "cudaDeviceFlushGPUDirectRDMAWrites");
+}
+
+UniqueFd dmabuf_of(const std::byte* memory, std::size_t size) {
+  const Result<const GpuDriver*> driver = GpuDriver::find();
+  int fd = -1;
+  if (!driver || (*driver)->cuMemGetHandleForAddressRange(
+                     &fd, reinterpret_cast<CUdeviceptr>(memory), size,
+                     CU_MEM_RANGE_HANDLE_TYPE_DMA_BUF_FD, 0) != CUDA_SUCCESS) {
+    return {};
+  }
+  return UniqueFd(fd);
+}
+
+}  // namespace ringside

@@ -1,0 +1,96 @@
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/cuda/gpu/gpu_driver.h"
+
+/// cuMem: memory of a GPU, or a multicast object over several, as pages that have no address; and the addresses that they
+/// are given, here and in other processes.
+namespace ringside {
+
+/// Whether the device has cuMem, and gives its memory to other processes as open files.
+/// source  NCCL's ncclIsCuMemSupported(): a driver of CUDA 12.0 or newer, and the attributes
+bool has_gpu_pages(const GpuDriver& driver, int device);
+
+/// One reference to pages: they go once nobody has one, in no process, nor an address for them.
+///
+/// Threads    as the driver's: any
+/// Ownership  the driver's functions outlive it
+class GpuPages {
+ public:
+  /// Takes over what the driver made (cuMemCreate, cuMulticastCreate).
+  GpuPages(const GpuDriver& driver, CUmemGenericAllocationHandle handle, Bytes size)
+      : driver_(&driver), handle_(handle), size_(size) {}
+  GpuPages(GpuPages&& other) noexcept
+      : driver_(std::exchange(other.driver_, nullptr)),
+        handle_(other.handle_),
+        size_(other.size_) {}
+  GpuPages& operator=(GpuPages&& other) noexcept {
+    std::swap(driver_, other.driver_);
+    std::swap(handle_, other.handle_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  GpuPages(const GpuPages&) = delete;
+  GpuPages& operator=(const GpuPages&) = delete;
+  ~GpuPages();
+
+  /// So many bytes or more of the device's memory, that file() works for.
+  /// multiple_of  size() is; beside the device's own granularity
+  /// errors       System: no memory
+  static Result<GpuPages> make(const GpuDriver& driver, int device, Bytes size,
+                               Bytes multiple_of = Bytes{1});
+  /// What another process's file() gave, or this one's.
+  /// size    theirs
+  /// errors  System
+  static Result<GpuPages> open(const GpuDriver& driver, const UniqueFd& file, Bytes size);
+  /// What lies at an address of this process.
+  /// errors  System: no pages begin there
+  static Result<GpuPages> at(const GpuDriver& driver, std::byte* address, Bytes size);
+
+  /// A file, close-on-exec, that other processes open() by.
+  /// errors  System
+  [[nodiscard]] Result<UniqueFd> file() const;
+
+  [[nodiscard]] CUmemGenericAllocationHandle handle() const { return handle_; }
+  [[nodiscard]] Bytes size() const { return size_; }
+  [[nodiscard]] const GpuDriver& driver() const { return *driver_; }
+
+ private:
+  const GpuDriver* driver_;  ///< null: moved from
+  CUmemGenericAllocationHandle handle_;
+  Bytes size_;
+};
+
+/// Addresses of this process at which pages lie, for the devices that may use them there.
+///
+/// Ownership  keeps the pages
+class MappedGpuPages {
+ public:
+  /// errors  System
+  static Result<MappedGpuPages> map(GpuPages pages, int device);
+  MappedGpuPages(MappedGpuPages&& other) noexcept
+      : pages_(std::move(other.pages_)), data_(std::exchange(other.data_, nullptr)) {}
+  MappedGpuPages& operator=(MappedGpuPages&& other) noexcept {
+    std::swap(pages_, other.pages_);
+    std::swap(data_, other.data_);
+    return *this;
+  }
+  MappedGpuPages(const MappedGpuPages&) = delete;
+  MappedGpuPages& operator=(const MappedGpuPages&) = delete;
+  ~MappedGpuPages();
+
+  [[nodiscard]] std::byte* data() const { return data_; }
+  [[nodiscard]] const GpuPages& pages() const { return pages_; }
+
+ private:
+  MappedGpuPages(GpuPages pages, std::byte* data) : pages_(std::move(pages)), data_(data) {}
+  GpuPages pages_;
+  std::byte* data_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,167 @@
+#include "engine/cuda/gpu/gpu_queue.h"
+
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+
+#include <deque>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "engine/cuda/gpu/gpu_error.h"
+#include "engine/cuda/gpu/gpu_thread.h"
+#include "engine/cuda/gpu/kernels.h"
+
+namespace ringside {
+namespace {
+
+/// Which stream, and which capture of it: handles of streams are used again, these are not.
+struct Lane {
+  unsigned long long stream = 0;
+  unsigned long long capture = 0;  ///< 0: none
+};
+
+class GpuQueue final : public DeviceQueue {
+ public:
+  GpuQueue(int device, int multiprocessors, cudaStream_t stream)
+      : device_(device), multiprocessors_(multiprocessors), stream_(stream) {}
+  GpuQueue(const GpuQueue&) = delete;
+  GpuQueue& operator=(const GpuQueue&) = delete;
+  ~GpuQueue() override {
+    const auto here = OnGpu::device(device_);
+    // What a kernel still uses goes next, and taking pages from their addresses waits for none.
+    for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventSynchronize(event));
+    for (const auto& [ticket, event] : under_way_) static_cast<void>(cudaEventDestroy(event));
+    for (const cudaEvent_t event : free_) static_cast<void>(cudaEventDestroy(event));
+    if (in_capture_ != nullptr) static_cast<void>(cudaEventDestroy(in_capture_));
+  }
+
+  Result<Ticket> begin(const DeviceLaunch& launch, Collective collective,
+                       std::optional<DeviceStream> stream) override {
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+    const auto on = stream ? static_cast<cudaStream_t>(stream->stream) : stream_;
+    RINGSIDE_TRY(const Lane lane, lane_of(on));
+    RINGSIDE_TRY(wait_on_stream(on, lane));
+    RINGSIDE_TRY(launch_on_gpu(launch, collective, multiprocessors_, on));
+    last_ = lane;
+    if (lane.capture != 0) {
+      if (in_capture_ == nullptr) {
+        RINGSIDE_TRY(in_capture_, make_event());
+      }
+      last_event_ = in_capture_;
+      RINGSIDE_TRY(check_cuda(cudaEventRecord(in_capture_, on), "cudaEventRecord"));
+      return kCaptured;
+    }
+    RINGSIDE_TRY(last_event_, free_event());
+    RINGSIDE_TRY(check_cuda(cudaEventRecord(last_event_, on), "cudaEventRecord"));
+    const std::lock_guard lock(mutex_);
+    under_way_.emplace_back(++begun_, last_event_);
+    return begun_;
+  }
+
+  Status wait(Ticket ticket) override {
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+    for (;;) {
+      cudaEvent_t event = nullptr;
+      {
+        const std::lock_guard lock(mutex_);
+        if (under_way_.empty() || under_way_.front().first > ticket) return {};
+        event = under_way_.front().second;
+      }
+      RINGSIDE_TRY(check_cuda(cudaEventSynchronize(event), "a kernel"));
+      const std::lock_guard lock(mutex_);
+      if (under_way_.empty() || under_way_.front().second != event)
+        continue;  // another thread was here
+      under_way_.pop_front();
+      free_.push_back(event);
+    }
+  }
+
+  Result<bool> is_capturing(DeviceStream stream) override {
+    RINGSIDE_TRY(const OnGpu here, OnGpu::device(device_));
+    RINGSIDE_TRY(const Lane lane, lane_of(static_cast<cudaStream_t>(stream.stream)));
+    return lane.capture != 0;
+  }
+
+ private:
+  /// shape  the thread is OnGpu
+  static Result<Lane> lane_of(cudaStream_t stream) {
+    Lane lane;
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    // The default stream cannot be captured, and may not even be asked while another one is.
+    RINGSIDE_TRY(check_cuda(cudaStreamGetId(stream, &lane.stream), "cudaStreamGetId"));
+    if (stream == nullptr || stream == cudaStreamLegacy) return lane;
+    RINGSIDE_TRY(check_cuda(cudaStreamGetCaptureInfo(stream, &status, &lane.capture),
+                            "cudaStreamGetCaptureInfo"));
+    if (status == cudaStreamCaptureStatusNone) lane.capture = 0;
+    return lane;
+  }
+
+  static Result<cudaEvent_t> make_event() {
+    cudaEvent_t event = nullptr;
+    RINGSIDE_TRY(
+        check_cuda(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate"));
+    return event;
+  }
+
+  /// One whose launch has been waited for: nobody looks at it any more, but perhaps a stream that has waited already.
+  Result<cudaEvent_t> free_event() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return make_event();
+    const cudaEvent_t event = free_.back();
+    free_.pop_back();
+    return event;
+  }
+
+  /// The launch before this one is on another stream. Between a graph and what is outside, the order is the user's: an
+  /// event of the one means nothing in the other.
+  Status wait_on_stream(cudaStream_t on, const Lane& lane) {
+    if (last_event_ == nullptr || last_.stream == lane.stream || last_.capture != lane.capture) {
+      return {};
+    }
+    return check_cuda(cudaStreamWaitEvent(on, last_event_, 0), "cudaStreamWaitEvent");
+  }
+
+  const int device_;
+  const int multiprocessors_;
+  const cudaStream_t stream_;
+  // Of the thread that begins.
+  Lane last_;
+  cudaEvent_t last_event_ = nullptr;  ///< recorded behind the last launch
+  cudaEvent_t in_capture_ = nullptr;
+  std::mutex mutex_;  ///< guards what follows
+  Ticket begun_ = 0;
+  std::deque<std::pair<Ticket, cudaEvent_t>> under_way_;
+  std::vector<cudaEvent_t> free_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<DeviceQueue>> make_gpu_queue(int device, int multiprocessors, void* stream) {
+  return std::unique_ptr<DeviceQueue>(
+      std::make_unique<GpuQueue>(device, multiprocessors, static_cast<cudaStream_t>(stream)));
+}
+
+Status launch_on_gpu(const DeviceLaunch& launch, Collective collective, int multiprocessors,
+                     void* stream) {
+  const int threads = launch.warps * kLanesOfWarp;
+  if (threads > kMostThreadsOfBlock) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} threads a block", threads),
+                 fmt::format("{} at most", kMostThreadsOfBlock)};
+  }
+  DeviceLaunch own = launch;
+  void* arguments[] = {&own};
+  const cudaError_t code = cudaLaunchCooperativeKernel(
+      kernel_of(collective), dim3(static_cast<unsigned>(launch.blocks())),
+      dim3(static_cast<unsigned>(threads)), arguments, 0, static_cast<cudaStream_t>(stream));
+  if (code == cudaErrorCooperativeLaunchTooLarge) {
+    static_cast<void>(cudaGetLastError());  // the next launch is not refused for it
+    return Error{ErrorCode::System,
+                 fmt::format("{} blocks do not fit on {} multiprocessors at a time",
+                             launch.blocks(), multiprocessors),
+                 "use fewer channels or ranks"};
+  }
+  return check_cuda(code, "launching a kernel");
+}
+
+}  // namespace ringside

@@ -1,0 +1,35 @@
+#include "engine/cuda/gpu/gpu_wish.h"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/text.h"
+
+namespace ringside {
+
+Result<std::optional<int>> gpu_of_wish(const char* wish,
+                                       const std::function<Result<int>()>& current,
+                                       const Environment& environment) {
+  const std::string text = wish != nullptr ? wish : environment("RINGSIDE_DEVICE").value_or("host");
+  if (text == "host") return std::optional<int>();
+  if (text == "cuda") {
+    RINGSIDE_TRY(const int device, current());
+    return std::optional(device);
+  }
+  constexpr std::string_view kNumbered = "cuda:";
+  constexpr std::int64_t kMostGpus = 1 << 16;  // far beyond what a host has
+  if (text.starts_with(kNumbered)) {
+    const Result<std::int64_t> number = parse_int(std::string_view(text).substr(kNumbered.size()));
+    if (number && *number >= 0 && *number <= kMostGpus) {
+      return std::optional(static_cast<int>(*number));
+    }
+  }
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{} {}", wish != nullptr ? "device" : "RINGSIDE_DEVICE", text),
+               "give host, cuda (the GPU that the thread has set) or cuda:N"};
+}
+
+}  // namespace ringside

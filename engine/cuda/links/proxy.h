@@ -1,0 +1,63 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "engine/cuda/device/device_call.h"
+#include "engine/runtime/calls/failure.h"
+#include "engine/runtime/host/wait.h"
+#include "engine/transport/end.h"
+
+namespace ringside {
+
+/// Takes messages between a kernel's slots in memory of this process and an end of a connection between processes.
+///
+/// Protocols  Simple and LL. What travels is the data alone: of LL's lines each side has its own
+/// Copies     none where the end works on the kernel's slots (TransportEnd::lent()); else one
+/// Threads    one at a time
+/// Ownership  end and memory outlive it
+class Proxy {
+ public:
+  virtual ~Proxy() = default;
+
+  /// Takes one message on, where that needs no waiting.
+  /// returns  whether it did
+  /// errors   as the end's; Corrupt: a message that no slot has
+  virtual Result<bool> move() = 0;
+
+  /// Whether all that the kernel has posted has left.
+  [[nodiscard]] virtual bool is_drained() const = 0;
+  /// errors  as the end's
+  virtual Status check_peer() = 0;
+};
+
+/// What one proxy serves.
+struct ProxyFifo {
+  DeviceEnd end;  ///< as this process sees it
+  Protocol protocol = Protocol::Simple;
+  std::int64_t slot = 0;
+  int slots = kSlots;
+  /// Where what arrives lies in memory that needs it: has kernels see it. Empty: it does not
+  std::function<Status()> flush = {};
+};
+
+/// A kernel's messages, to other processes.
+/// shape  lent slots of an end are the fifo's
+std::unique_ptr<Proxy> make_send_proxy(const ProxyFifo& fifo, SendEnd& to);
+/// Other processes' messages, to a kernel.
+std::unique_ptr<Proxy> make_recv_proxy(const ProxyFifo& fifo, RecvEnd& from);
+
+/// Works on all of a launch's proxies: until the launch has ended, and what it has posted has left; or until something
+/// has failed.
+/// is_over  whether the launch has ended
+/// errors   what the ends say; Timeout: the launch has ended, and nothing has left for so long as policy.deadline
+Status serve(std::span<Proxy* const> proxies, const std::atomic<bool>& is_over,
+             const Failure& failure, const WaitPolicy& policy);
+
+}  // namespace ringside

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "engine/cuda/links/proxy.h"
+
+namespace ringside {
+
+/// A thread that works on a rank's proxies while any of its launches is under way, and until what they have posted has
+/// left.
+///
+/// Threads    any, but for set()
+/// Ownership  proxies and failure outlive it
+class ProxyServer {
+ public:
+  /// on_error  called on the server's thread with what serve() says; nothing is served from then on
+  ProxyServer(const Failure& failure, const WaitPolicy& policy,
+              std::function<void(const Error&)> on_error);
+  ~ProxyServer();
+  ProxyServer(const ProxyServer&) = delete;
+  ProxyServer& operator=(const ProxyServer&) = delete;
+
+  /// All that there are by now.
+  /// shape  nothing is under way
+  void set(std::vector<Proxy*> proxies);
+
+  /// A launch begins; it has ended.
+  void begin();
+  void end();
+
+  /// Returns when what the launches that have ended have posted has left, or when others have begun since.
+  void finish();
+
+ private:
+  void run();
+
+  const Failure& failure_;
+  const WaitPolicy policy_;
+  const std::function<void(const Error&)> on_error_;
+  std::atomic<bool> is_over_{true};  ///< nothing is under way
+  std::mutex mutex_;                 ///< guards what follows
+  std::condition_variable changed_;
+  std::vector<Proxy*> proxies_;
+  int under_way_ = 0;
+  bool is_serving_ = false, has_failed_ = false, stop_ = false;
+  std::jthread thread_;  ///< started with the first launch that has proxies; last: it uses all
+};
+
+}  // namespace ringside

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "engine/cuda/device/device_memory.h"
+#include "engine/cuda/device/switch_slots.h"
+#include "engine/runtime/host/connect.h"
+
+namespace ringside {
+
+class Bootstrap;
+
+/// The slots of a rank's groups behind a switch, in memory of its node's GPUs; laid when first asked for, and kept.
+///
+/// The head of the first group leads: it makes the memory, hands the file to the others, and lets them go on when all
+/// have come to a step. That goes through the pages and the sockets of its connections in that group, which are there
+/// already.
+///
+/// Threads    one at a time
+/// Ownership  bootstrap, memory and connections outlive it
+class SwitchLinks {
+ public:
+  SwitchLinks(Bootstrap& bootstrap, DeviceMemory& memory)
+      : bootstrap_(bootstrap), memory_(memory) {}
+
+  /// Lays those that are not there yet. All members of a node call it with the same ones.
+  /// end_of  this rank's end of such a connection
+  /// shape   in order, as switches_of() gives them
+  /// errors  Timeout: a member did not come.  System: what the driver says; Aborted
+  using FindEnd = std::function<const TransportEnd&(const ConnectionId& id)>;
+  Status connect(std::span<const SwitchName> wanted, const FindEnd& end_of, Deadline deadline);
+
+  [[nodiscard]] bool has_all(std::span<const SwitchName> names) const {
+    return std::ranges::all_of(names, [this](const auto& name) { return slots_.contains(name); });
+  }
+
+  /// shape  it has been connected
+  [[nodiscard]] SwitchSlots slots_of(const SwitchName& name) const { return slots_.at(name); }
+
+ private:
+  class Node;
+  Result<SwitchSlots> lay(Node& node, Bytes size, Deadline deadline);
+
+  Bootstrap& bootstrap_;
+  DeviceMemory& memory_;
+  std::map<SwitchName, SwitchSlots> slots_;
+  std::map<ConnectionId, std::uint32_t> steps_;  ///< that both sides of a connection have come to
+};
+
+}  // namespace ringside

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cstddef>
+
+#include "base/fd.h"
+#include "base/result.h"
+#include "engine/transport/socket/address.h"
+#include "engine/transport/socket/patience.h"
+
+namespace ringside {
+
+class Bootstrap;
+
+/// How one rank of a host hands an open file to others there, before there are connections between them: it listens at a
+/// name that all have heard of, and lets in who proves the job's secret.
+///
+/// shape  the ranks share a host, as host_identity() has it
+
+/// A name that no other process has.
+/// for_what  a word of it, for whoever looks at the host's sockets (ss -xl)
+AbstractName hand_out_name(const char* for_what);
+
+/// Hands the file to so many others, whoever comes first; it stays open here.
+/// errors  System: no sockets.  Timeout, Aborted, PeerGone: somebody did not come, or went
+Status hand_out_file(int file, const AbstractName& at, std::size_t others,
+                     const Bootstrap& bootstrap, const Patience& patience);
+
+/// What hand_out_file() hands out there; waits for it.
+/// errors  Timeout: nobody listens there.  As connect_authenticated() and recv_fd()
+Result<UniqueFd> fetch_file(const AbstractName& at, const Bootstrap& bootstrap,
+                            const Patience& patience);
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+#pragma once
+
+#include "base/fd.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/runtime/bootstrap/messages.h"
+#include "engine/transport/socket/acceptor.h"
+#include "engine/transport/socket/patience.h"
+
+namespace ringside {
+
+/// One rank's two connections on a ring of ranks.
+struct RingLinks {
+  UniqueFd next;
+  UniqueFd previous;
+};
+
+/// Connects to the next rank's acceptor, and takes the previous rank's connection from one's own.
+/// Whoever else comes to `acceptor` is logged and dropped. Every rank calls it at the same time.
+/// errors  Timeout, PeerGone, PermissionDenied, System: name the neighbour
+Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acceptor& acceptor,
+                            const Endpoint& next, const Secret& secret, const Patience& patience);
+
+constexpr Rank next_of(Rank rank, int nranks) { return Rank{(to_int(rank) + 1) % nranks}; }
+constexpr Rank previous_of(Rank rank, int nranks) {
+  return Rank{(to_int(rank) + nranks - 1) % nranks};
+}
+
+}  // namespace ringside

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/transport/socket/address.h"
+#include "engine/transport/socket/handshake.h"
+
+namespace ringside {
+
+/// What a rank needs to join a job: where the root listens, and the secret that the job's processes
+/// share. Whoever reads it can join, so it travels by ways that only the job's owner can read.
+struct UniqueId {
+  SocketAddress root;
+  Secret secret;
+  friend bool operator==(const UniqueId&, const UniqueId&) = default;
+};
+
+std::string to_string(const UniqueId& id);  ///< `ringside:10.0.0.1:4000:HEX`, 32 hexadecimal digits
+
+/// Reads what to_string() writes. The text never appears in the Error: it holds the secret.
+/// errors  InvalidArgument: another beginning, a bad address, port 0, not 32 hexadecimal digits
+Result<UniqueId> parse_unique_id(std::string_view text);
+
+/// The same secret on every process that derives it from the same text. As hard to guess as the text.
+Secret derive_secret(std::string_view text);
+
+}  // namespace ringside

@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/deadline.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "engine/runtime/watch/call_log.h"
+
+namespace ringside {
+
+class Bootstrap;
+
+/// The memory in which the ranks of one host keep their logs of calls: one for the collectives of each
+/// rank, and two for the messages of each pair, the sender's and the receiver's.
+///
+/// The lowest rank of the host makes it (a memfd, sealed against shrinking, without a name in any file
+/// system) and hands it to the others. Pages that nobody writes to take no memory.
+///
+/// Threads  any; who writes where is CallLog's business
+class CallBoard {
+ public:
+  /// Beyond so many ranks of one host pairs have no logs: their number grows with the square.
+  static constexpr std::size_t kMostPaired = 128;
+
+  /// Every rank calls it at the same time.
+  /// host     a text that the ranks of this host have alike, and no others
+  /// wanted   by this rank; where one does not want it, none has it
+  /// returns  null: not wanted
+  /// errors   as Bootstrap::all_gather(); Timeout, PeerGone, System: the memory did not come
+  static Result<std::unique_ptr<CallBoard>> make(Bootstrap& bootstrap, const std::string& host,
+                                                 bool wanted, Deadline deadline);
+  ~CallBoard();
+  CallBoard(const CallBoard&) = delete;
+  CallBoard& operator=(const CallBoard&) = delete;
+
+  /// All that share the memory, this one among them, in order.
+  [[nodiscard]] const std::vector<Rank>& local_ranks() const { return ranks_; }
+  [[nodiscard]] bool is_local(Rank rank) const;
+
+  /// shape  a local rank
+  [[nodiscard]] CallLog::Memory& of_rank(Rank rank) const;
+
+  [[nodiscard]] bool has_pairs() const { return ranks_.size() <= kMostPaired; }
+  enum class Side { Sender, Receiver };
+  /// What the rank on `side` says of the messages from the one to the other.
+  /// shape  two local ranks; has_pairs()
+  [[nodiscard]] CallLog::Memory& of_pair(Rank from, Rank to, Side side) const;
+
+ private:
+  CallBoard(std::vector<Rank> ranks, std::byte* memory, std::size_t size);
+  [[nodiscard]] std::size_t index_of(Rank rank) const;
+
+  std::vector<Rank> ranks_;
+  std::byte* memory_;
+  std::size_t size_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,134 @@
+#include "engine/runtime/watch/call_faults.h"
+
+#include <fmt/format.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+namespace ringside {
+namespace {
+
+constexpr Nanoseconds kNap = std::chrono::milliseconds(10);
+constexpr std::size_t kMostMemory = std::size_t{1} << 32;  ///< bytes of a call that a fault changed
+
+/// One behind the other: buffers of messages that were fused lie anywhere.
+/// returns  the elements of all
+std::int64_t lay_out(std::vector<Transfer>& transfers) {
+  std::int64_t next = 0;
+  for (Transfer& one : transfers) {
+    one.offset = next;
+    next += one.count;
+  }
+  return next;
+}
+
+/// The rank goes away, as the fault says.
+void leave(const Fault& fault) {
+  switch (fault.kind) {
+    case FaultKind::Throw:
+      throw PlannedException();
+    case FaultKind::Exit:
+      ::_exit(fault.status);
+    case FaultKind::Kill:
+      ::raise(SIGKILL);
+      break;
+    default:
+      ::raise(SIGSTOP);
+  }
+}
+
+void stand_still(const CallFaults::Caller& caller, Seconds time) {
+  const Clock::Time began = caller.clock->now();
+  while (!caller.failure->happened() && Seconds(caller.clock->now() - began) < time) {
+    caller.clock->sleep(kNap);
+  }
+}
+
+std::int64_t changed_count(const Fault& fault, std::int64_t count) {
+  return changed_by(fault, {.count = count}, 1).count;
+}
+
+CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& changes, int nranks) {
+  for (const Fault* const fault : changes) {
+    const FaultableCall before{call.collective, call.type, call.op, to_int(call.root), call.count};
+    const FaultableCall after = changed_by(*fault, before, nranks);
+    if (fault->kind == FaultKind::WrongCount) {
+      for (Transfer& one : call.sends) one.count = changed_count(*fault, one.count);
+      for (Transfer& one : call.recvs) one.count = changed_count(*fault, one.count);
+      for (std::int64_t& count : call.counts) count = changed_count(*fault, count);
+    }
+    // A list of transfers or of blocks means nothing to another collective.
+    if (after.collective != before.collective) {
+      call.sends.clear();
+      call.recvs.clear();
+      call.counts.clear();
+    }
+    call.collective = after.collective;
+    call.type = after.type;
+    call.op = after.op;
+    call.root = Rank{after.root};
+    call.count = after.count;
+  }
+  return call;
+}
+
+Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
+  const std::size_t element = size_of(call.type).value;
+  const std::int64_t listed = std::max(lay_out(call.sends), lay_out(call.recvs));
+  const Bytes whole = call_bytes(call.collective, shape_of(call), caller.nranks);
+  const std::size_t size = std::max(
+      {static_cast<std::size_t>(whole.value), element, static_cast<std::size_t>(listed) * element});
+  if (size > kMostMemory) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("a fault makes a call of {} bytes", size),
+                 fmt::format("keep it below {}", kMostMemory)};
+  }
+  std::vector<std::byte> input(size);
+  std::vector<std::byte> output(size);
+  call.input = input.data();
+  call.output = output.data();
+  return caller.run(call);
+}
+
+}  // namespace
+
+Status CallFaults::make(const Caller& caller, const CollectiveCall& call) {
+  const CallFate fate = faults_.fate_of(caller.on);
+  if (fate.end != nullptr) leave(*fate.end);
+  if (fate.never) stand_still(caller, Seconds::max());
+  if (fate.late.count() > 0) stand_still(caller, fate.late);
+  if (fate.is_left_out) return {};
+  if (fate.is_put_off) {
+    const std::lock_guard lock(mutex_);
+    put_off_ = PutOff{caller, call};
+    return {};
+  }
+  if (fate.is_made_twice) {
+    RINGSIDE_TRY(run_apart(caller, call));
+  }
+  if (fate.changes.empty()) {
+    RINGSIDE_TRY(caller.run(call));
+  } else {
+    RINGSIDE_TRY(run_apart(caller, changed(call, fate.changes, caller.nranks)));
+  }
+  return make_put_off();
+}
+
+Status CallFaults::make_put_off() {
+  std::optional<PutOff> put_off;
+  {
+    const std::lock_guard lock(mutex_);
+    put_off = std::exchange(put_off_, std::nullopt);
+  }
+  return put_off ? run_apart(put_off->caller, put_off->call) : Status{};
+}
+
+void CallFaults::forget(const void* who) {
+  const std::lock_guard lock(mutex_);
+  if (put_off_ && put_off_->caller.who == who) put_off_.reset();
+}
+
+}  // namespace ringside

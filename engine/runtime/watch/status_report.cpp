@@ -1,0 +1,257 @@
+#include "engine/runtime/watch/status_report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <ctime>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/append.h"
+#include "base/json.h"
+#include "base/text.h"
+#include "base/vocabulary.h"
+
+namespace ringside {
+namespace {
+
+using GroupView = FlightRecorder::GroupView;
+using State = FlightRecorder::GroupState;
+
+constexpr std::array kStates{"INIT", "RUNNING", "FINALIZE", "ABORT", "NOCOMM"};
+/// What RAS counts, in its order.
+constexpr std::array kCounted{Collective::Broadcast, Collective::Reduce, Collective::AllGather,
+                              Collective::ReduceScatter, Collective::AllReduce};
+
+const char* to_text(State state) { return kStates[static_cast<std::size_t>(state)]; }
+
+std::int64_t total(const FlightRecorder::Counts& counts) {
+  std::int64_t sum = 0;
+  for (const std::int64_t one : counts) sum += one;
+  return sum;
+}
+
+Json counts_json(const FlightRecorder::Counts& counts) {
+  Json json = Json::object();
+  for (const Collective collective : kCounted) {
+    json[nccl_name(collective)] = counts[static_cast<std::size_t>(collective)];
+  }
+  return json;
+}
+
+/// One communicator over all ranks that have it.
+struct Whole {
+  std::vector<int> ranks;                 ///< of the job
+  std::map<int, const GroupView*> views;  ///< by rank of the job
+};
+
+std::map<std::string, Whole> communicators_of(std::span<const RankStatus> ranks) {
+  std::map<std::string, Whole> all;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    for (const GroupView& view : ranks[rank].groups) {
+      Whole& whole = all[view.name];
+      whole.ranks = view.ranks;
+      whole.views[static_cast<int>(rank)] = &view;
+    }
+  }
+  return all;
+}
+
+/// A number that ranks have alike.
+/// source  Fowler, Noll, Vo: FNV-1a
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return hash;
+}
+
+std::string local_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  return text.data();
+}
+
+Json member_json(int place, const RankStatus& rank, const GroupView& view) {
+  return {
+      {"rank", place},
+      {"host", rank.host},
+      {"pid", rank.pid},
+      {"cuda_dev", -1},
+      {"nvml_dev", -1},
+      {"status",
+       {{"init_state", view.state == State::Init ? 7 : 0},
+        {"async_error", view.has_failed ? 6 : 0},
+        {"finalize_called", view.state == State::Finalize},
+        {"destroy_flag", false},
+        {"abort_flag", view.state == State::Abort}}},
+      {"collective_counts", counts_json(view.launched)},
+      {"completed_counts", counts_json(view.completed)},
+      {"operations", {{"launched", total(view.launched)}, {"completed", total(view.completed)}}}};
+}
+
+Json missing_json(int place, const RankStatus& rank) {
+  return {
+      {"rank", place},   {"host", rank.host.empty() ? "unknown" : rank.host},
+      {"pid", rank.pid}, {"cuda_dev", -1},
+      {"nvml_dev", -1},  {"status", {{"unresponsive", true}, {"considered_dead", rank.is_dead}}}};
+}
+
+Json communicator_json(const std::string& name, const Whole& whole,
+                       std::span<const RankStatus> ranks) {
+  Json members = Json::array();
+  Json missing = Json::array();
+  for (std::size_t place = 0; place < whole.ranks.size(); ++place) {
+    const int rank = whole.ranks[place];
+    if (rank < 0 || static_cast<std::size_t>(rank) >= ranks.size()) continue;
+    const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
+    const auto view = whole.views.find(rank);
+    if (view != whole.views.end()) {
+      members.push_back(member_json(static_cast<int>(place), status, *view->second));
+    } else if (!status.is_answering) {
+      missing.push_back(missing_json(static_cast<int>(place), status));
+    }
+  }
+  const std::string hash = fmt::format("{:#x}", hash_of(name));
+  return {{"hash", hash},
+          {"secondary_hash", hash + ":0x0"},
+          {"name", name},
+          {"size", whole.ranks.size()},
+          {"ranks_count", members.size()},
+          {"missing_ranks_count", missing.size()},
+          {"ranks", std::move(members)},
+          {"missing_ranks", std::move(missing)}};
+}
+
+std::string ranks_text(const std::vector<int>& ranks) {
+  return (ranks.size() == 1 ? "rank " : "ranks ") + format_ranks(ranks);
+}
+
+/// Ranks by what they have in common, the fewest first.
+template <typename Key>
+std::vector<std::pair<Key, std::vector<int>>> by_size(const std::map<Key, std::vector<int>>& sets) {
+  std::vector<std::pair<Key, std::vector<int>>> sorted(sets.begin(), sets.end());
+  std::ranges::stable_sort(sorted, {}, [](const auto& one) { return one.second.size(); });
+  return sorted;
+}
+
+}  // namespace
+
+std::string to_wire(const RankStatus& status) {
+  Json json{{"host", status.host}, {"pid", status.pid}, {"groups", Json::array()}};
+  for (const GroupView& group : status.groups) {
+    json["groups"].push_back({{"name", group.name},
+                              {"desc", group.desc},
+                              {"ranks", group.ranks},
+                              {"state", static_cast<int>(group.state)},
+                              {"has_failed", group.has_failed},
+                              {"launched", group.launched},
+                              {"completed", group.completed}});
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+Result<RankStatus> parse_rank_status(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    RankStatus status;
+    status.is_answering = true;
+    json.at("host").get_to(status.host);
+    json.at("pid").get_to(status.pid);
+    for (const Json& group : json.at("groups")) {
+      GroupView view;
+      group.at("name").get_to(view.name);
+      group.at("desc").get_to(view.desc);
+      group.at("ranks").get_to(view.ranks);
+      const int state = group.at("state").get<int>();
+      if (state < 0 || state >= static_cast<int>(kStates.size())) {
+        return Error{ErrorCode::Corrupt, fmt::format("state {} of a communicator", state)};
+      }
+      view.state = static_cast<State>(state);
+      group.at("has_failed").get_to(view.has_failed);
+      group.at("launched").get_to(view.launched);
+      group.at("completed").get_to(view.completed);
+      status.groups.push_back(std::move(view));
+    }
+    return status;
+  } catch (const Json::exception& broken) {
+    return Error{ErrorCode::Corrupt, fmt::format("a rank's status: {}", broken.what())};
+  }
+}
+
+std::string status_json(std::span<const RankStatus> ranks, Seconds took) {
+  Json list = Json::array();
+  for (const auto& [name, whole] : communicators_of(ranks)) {
+    list.push_back(communicator_json(name, whole, ranks));
+  }
+  const auto silent = std::ranges::count(ranks, false, &RankStatus::is_answering);
+  return to_text(
+      Json{{"nccl_version", "ringside"},
+           {"cuda_runtime_version", 0},
+           {"cuda_driver_version", 0},
+           {"timestamp", local_time()},
+           {"communicators_count", list.size()},
+           {"communicators", std::move(list)},
+           {"ras", {{"collection_time_sec", took.count()}, {"timeouts_count", silent}}}});
+}
+
+std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is_verbose) {
+  std::string text =
+      fmt::format("Job summary\n===========\n\n{} processes, {} answer ({:.2f}s)\n\n", ranks.size(),
+                  std::ranges::count(ranks, true, &RankStatus::is_answering), took.count());
+  text += "Communicators\n=============\n\n";
+  text += fmt::format("{:<24} {:>6} {:>8} {:<10} {:>12} {:>12}\n", "name", "ranks", "answer",
+                      "status", "launched", "completed");
+  std::string errors;
+  std::string warnings;
+  std::vector<int> silent;
+  std::vector<int> dead;
+  for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+    if (ranks[rank].is_answering) continue;
+    (ranks[rank].is_dead ? dead : silent).push_back(static_cast<int>(rank));
+  }
+  if (!dead.empty()) append(errors, "DEAD: nobody listens for {}\n", ranks_text(dead));
+  if (!silent.empty()) append(errors, "INCOMPLETE: no answer of {}\n", ranks_text(silent));
+  for (const auto& [name, whole] : communicators_of(ranks)) {
+    std::map<std::int64_t, std::vector<int>> by_launched;
+    std::map<State, std::vector<int>> by_state;
+    std::vector<int> failed;
+    std::int64_t completed = -1;
+    for (const auto& [rank, view] : whole.views) {
+      by_launched[total(view->launched)].push_back(rank);
+      by_state[view->state].push_back(rank);
+      if (view->has_failed) failed.push_back(rank);
+      const std::int64_t done = total(view->completed);
+      completed = completed < 0 ? done : std::min(completed, done);
+    }
+    append(text, "{:<24} {:>6} {:>8} {:<10} {:>12} {:>12}\n", name, whole.ranks.size(),
+           whole.views.size(), to_text(by_state.rbegin()->first),
+           by_launched.size() == 1
+               ? fmt::format("{}", by_launched.begin()->first)
+               : fmt::format("{}-{}", by_launched.begin()->first, by_launched.rbegin()->first),
+           completed);
+    if (!failed.empty()) append(errors, "{} ERROR: {}\n", name, ranks_text(failed));
+    if (by_state.size() > 1) {
+      append(warnings, "{} MISMATCH: communicator ranks have different status\n", name);
+      for (const auto& [state, some] : by_size(by_state)) {
+        append(warnings, "  {}: {}\n", to_text(state), ranks_text(some));
+      }
+    }
+    if (by_launched.size() > 1 || is_verbose) {
+      if (by_launched.size() > 1) {
+        append(warnings, "{} MISMATCH: communicator ranks have different operation counts\n", name);
+      }
+      for (const auto& [count, some] : by_size(by_launched)) {
+        append(warnings, "  {} launched: {}\n", count, ranks_text(some));
+      }
+    }
+  }
+  if (!errors.empty()) text += "\nErrors\n======\n\n" + errors;
+  if (!warnings.empty()) text += "\nWarnings\n========\n\n" + warnings;
+  return text;
+}
+
+}  // namespace ringside

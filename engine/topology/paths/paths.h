@@ -1,0 +1,23 @@
+#pragma once
+
+#include "base/result.h"
+#include "engine/topology/paths/system.h"
+
+namespace ringside {
+
+/// Finds all paths anew, as the links alone allow them.
+/// errors  InvalidArgument: a path that goes one way only
+/// source  NCCL 2.30.7 graph/paths.cc: ncclTopoSetPaths
+Status find_paths(System& system, const TopologyParameters& parameters);
+
+/// Replaces what may not be used directly: pairs of GPUs go through a CPU, or are told apart (type
+/// Net); GPUs reach far NICs through the GPU beside it (PXN); NICs that cannot read or write GPU
+/// memory go through a CPU. Then notes the GPU that each NIC serves.
+/// shape   find_paths was called
+/// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputePaths
+void adjust_paths(System& system, const TopologyParameters& parameters);
+
+/// The path from `from` to `to`, to be changed.
+Path& path_of(System& system, NodeRef from, NodeRef to);
+
+}  // namespace ringside

@@ -1,0 +1,212 @@
+#include "engine/topology/sources/host_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <sstream>
+
+#include "base/suggest.h"
+#include "base/text.h"
+
+namespace ringside {
+namespace {
+
+struct Generation {
+  std::string_view name, speed;
+};
+/// source  the words that NCCL finds in /sys/bus/pci/devices/*/max_link_speed
+constexpr std::array<Generation, 6> kGenerations{{{"gen1", "2.5 GT/s PCIe"},
+                                                  {"gen2", "5.0 GT/s PCIe"},
+                                                  {"gen3", "8.0 GT/s PCIe"},
+                                                  {"gen4", "16.0 GT/s PCIe"},
+                                                  {"gen5", "32.0 GT/s PCIe"},
+                                                  {"gen6", "64.0 GT/s PCIe"}}};
+
+/// `gen5 x16`
+Status read_link(const YamlMapping& kind, HostPci& pci) {
+  if (!kind.has("pcie")) return {};
+  RINGSIDE_TRY(const std::string text, kind.word("pcie", "gen5 x16"));
+  RINGSIDE_TRY(const YAML::Node at, kind.find("pcie", "gen5 x16"));
+  std::istringstream words{text};
+  std::string generation, lanes, more;
+  words >> generation >> lanes >> more;
+  const auto found =
+      std::find_if(kGenerations.begin(), kGenerations.end(),
+                   [&](const Generation& known) { return known.name == generation; });
+  const auto width = parse_int(lanes.starts_with('x') ? lanes.substr(1) : std::string{});
+  if (found == kGenerations.end() || !width || *width < 1 || *width > 32 || !more.empty()) {
+    return kind.bad(at, fmt::format("'{}' is not a PCIe link", text),
+                    "give gen1 to gen6 and the lanes, such as gen5 x16");
+  }
+  pci.link_speed = found->speed;
+  pci.link_width = static_cast<int>(*width);
+  return {};
+}
+
+bool is_hex4(std::string_view text) {
+  return text.size() == 4 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+}
+
+/// `10de:2330` into "0x10de" and "0x2330".
+Status read_id(const YamlMapping& kind, const char* key, std::string& vendor, std::string& device) {
+  if (!kind.has(key)) return {};
+  RINGSIDE_TRY(const std::string text, kind.word(key, "10de:2330"));
+  if (text.size() != 9 || text[4] != ':' || !is_hex4(text.substr(0, 4)) ||
+      !is_hex4(text.substr(5))) {
+    RINGSIDE_TRY(const YAML::Node at, kind.find(key, "10de:2330"));
+    return kind.bad(at, fmt::format("'{}' is not a pair of PCI ids", text),
+                    "give four hexadecimal digits each, such as 10de:2330");
+  }
+  vendor = "0x" + text.substr(0, 4);
+  device = "0x" + text.substr(5);
+  return {};
+}
+
+Result<bool> read_flag(const YamlMapping& kind, const char* key) {
+  if (!kind.has(key)) return false;
+  RINGSIDE_TRY(const std::string text, kind.word(key, "yes"));
+  if (text == "yes") return true;
+  if (text == "no") return false;
+  RINGSIDE_TRY(const YAML::Node at, kind.find(key, "yes"));
+  return kind.bad(at, fmt::format("{} must be yes or no", key), "yes, or leave the key out");
+}
+
+Status read_function(const YamlMapping& kind, HostPci& pci) {
+  RINGSIDE_TRY(read_link(kind, pci));
+  RINGSIDE_TRY(read_id(kind, "id", pci.vendor, pci.device));
+  return read_id(kind, "subsystem", pci.subsystem_vendor, pci.subsystem_device);
+}
+
+Result<HostKind> read_switch(const YamlMapping& kind) {
+  constexpr std::string_view kKeys[] = {"is", "pcie", "id", "subsystem"};
+  RINGSIDE_TRY(kind.check(kKeys));
+  HostKind made{.what = HostKind::What::Switch};
+  made.pci.device_class = 0x060400;
+  RINGSIDE_TRY(read_function(kind, made.pci));
+  return made;
+}
+
+Status read_nvswitches(const YamlMapping& kind, HostGpu& gpu) {
+  if (!kind.has("nvswitches")) return {};
+  RINGSIDE_TRY(const YAML::Node list, kind.find("nvswitches", "[05:00.0 x4]"));
+  if (!list.IsSequence()) {
+    return kind.bad(list, "nvswitches must be a list", "such as [05:00.0 x4, 06:00.0 x5]");
+  }
+  for (const YAML::Node& entry : list) {
+    const auto counted = parse_counted(entry.IsScalar() ? entry.Scalar() : std::string{});
+    if (!counted) return kind.bad(entry, counted.error().message, counted.error().help);
+    gpu.nvlinks.push_back({full_bus_id(counted->word), counted->count, kNvSwitchClass});
+  }
+  return {};
+}
+
+Result<HostKind> read_gpu(const YamlMapping& kind) {
+  constexpr std::string_view kKeys[] = {"is", "pcie", "id",         "subsystem",
+                                        "sm", "gdr",  "nvswitches", "c2c"};
+  RINGSIDE_TRY(kind.check(kKeys));
+  HostKind made{.what = HostKind::What::Gpu};
+  made.pci.device_class = 0x030200;
+  RINGSIDE_TRY(read_function(kind, made.pci));
+  HostGpu gpu;
+  RINGSIDE_TRY(gpu.sm, kind.whole("sm", 10, 999, "90"));
+  RINGSIDE_TRY(gpu.gdr, read_flag(kind, "gdr"));
+  RINGSIDE_TRY(read_nvswitches(kind, gpu));
+  if (kind.has("c2c")) {
+    constexpr std::string_view kC2c[] = {"links", "rate"};
+    RINGSIDE_TRY(const YamlMapping c2c, kind.child("c2c", "{links: 5, rate: 44.712GB/s}", kC2c));
+    RINGSIDE_TRY(const int links, c2c.whole("links", 1, 64, "5"));
+    RINGSIDE_TRY(const BytesPerSecond rate, c2c.quantity("rate", "44.712GB/s", parse_bandwidth));
+    gpu.c2c = HostC2c{static_cast<int>(std::lround(rate.value / 1e6)), links};
+  }
+  made.pci.gpu = std::move(gpu);
+  return made;
+}
+
+Result<HostKind> read_nic(const YamlMapping& kind) {
+  constexpr std::string_view kKeys[] = {"is",   "pcie",    "id",   "subsystem",   "rate",
+                                        "gdr",  "latency", "name", "connections", "ethernet",
+                                        "coll", "port",    "guid"};
+  RINGSIDE_TRY(kind.check(kKeys));
+  HostKind made{.what = HostKind::What::Nic};
+  RINGSIDE_TRY(read_function(kind, made.pci));
+  RINGSIDE_TRY(const bool is_ethernet, read_flag(kind, "ethernet"));
+  made.pci.device_class = is_ethernet ? 0x020000 : 0x020700;
+  RINGSIDE_TRY(made.net.name, kind.word("name", "mlx5_"));
+  RINGSIDE_TRY(const BytesPerSecond rate, kind.quantity("rate", "400Gbit/s", parse_bandwidth));
+  if (rate.value > 1e13) {
+    RINGSIDE_TRY(const YAML::Node at, kind.find("rate", "400Gbit/s"));
+    return kind.bad(at, "rate is beyond any NIC", "give at most 10TB/s");
+  }
+  made.net.mbits_per_second = static_cast<int>(std::lround(rate.value * 8 / 1e6));
+  RINGSIDE_TRY(made.net.gdr, read_flag(kind, "gdr"));
+  RINGSIDE_TRY(made.net.coll, read_flag(kind, "coll"));
+  if (kind.has("latency")) {
+    RINGSIDE_TRY(const Seconds latency, kind.quantity("latency", "75us", parse_time));
+    made.net.latency_us = std::round(latency.count() * 1e9) / 1e3;
+  }
+  if (kind.has("connections")) {
+    RINGSIDE_TRY(made.net.max_connections, kind.whole("connections", 1, 1 << 30, "131072"));
+  }
+  if (kind.has("port")) {
+    RINGSIDE_TRY(made.net.port, kind.whole("port", 0, 255, "1"));
+  }
+  if (kind.has("guid")) {
+    RINGSIDE_TRY(made.has_guid, read_flag(kind, "guid"));
+  }
+  return made;
+}
+
+Result<HostKind> read_kind(const YamlMapping& kind) {
+  constexpr std::string_view kWords[] = {"switch", "gpu", "nic"};
+  if (!kind.node().IsMap())
+    return kind.bad(kind.node(), "a kind must be a mapping", "{is: gpu, ...}");
+  RINGSIDE_TRY(const std::string is, kind.word("is", "gpu"));
+  if (is == kWords[0]) return read_switch(kind);
+  if (is == kWords[1]) return read_gpu(kind);
+  if (is == kWords[2]) return read_nic(kind);
+  RINGSIDE_TRY(const YAML::Node at, kind.find("is", "gpu"));
+  return kind.bad(at, fmt::format("'{}' is not something a host has", is), suggestion(is, kWords));
+}
+
+}  // namespace
+
+Result<HostKinds> read_host_kinds(const YamlMapping& root) {
+  RINGSIDE_TRY(const YAML::Node kinds, root.find("kinds", "{gpu: {is: gpu, ...}}"));
+  if (!kinds.IsMap()) return root.bad(kinds, "kinds must be a mapping", "{gpu: {is: gpu, ...}}");
+  HostKinds made;
+  for (const auto& entry : kinds) {
+    const std::string name = entry.first.IsScalar() ? entry.first.Scalar() : std::string{};
+    if (name.empty() || name.find(' ') != std::string::npos || name == "numa") {
+      return root.bad(entry.first, "a kind's name must be one word, and not numa", "such as gpu");
+    }
+    RINGSIDE_TRY(HostKind kind, read_kind(YamlMapping{entry.second, root.where()}));
+    if (!made.emplace(name, std::move(kind)).second) {
+      return root.bad(entry.first, fmt::format("kind '{}' comes twice", name), "keep one of them");
+    }
+  }
+  return made;
+}
+
+std::string full_bus_id(const std::string& text) {
+  const bool is_short = text.size() == 7 && text[2] == ':' && text[5] == '.';
+  return is_short ? "0000:" + text : text;
+}
+
+Result<CountedWord> parse_counted(const std::string& text) {
+  std::istringstream words{text};
+  CountedWord counted;
+  std::string count, more;
+  words >> counted.word >> count >> more;
+  const auto number = count.empty()            ? Result<std::int64_t>{1}
+                      : count.starts_with('x') ? parse_int(count.substr(1))
+                                               : parse_int("");
+  if (counted.word.empty() || !more.empty() || !number || *number < 1 || *number > 64) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("'{}' does not say links to a device", text),
+                 "give the device, and x with 1 to 64, such as 05:00.0 x4"};
+  }
+  counted.count = static_cast<int>(*number);
+  return counted;
+}
+
+}  // namespace ringside

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "engine/topology/sources/host_yaml.h"
+
+namespace ringside {
+
+/// A file that describes a host: NCCL's topology XML, hwloc's XML or a host YAML, told apart by what
+/// is in it.
+/// errors  NotFound, System: it cannot be read. Corrupt: none of the three, or as the reader says;
+///         Unsupported: an hwloc file with a GPU whose compute capability its PCI id does not tell
+Result<DescribedHost> load_host_file(const std::string& path);
+
+/// This machine: hwloc, and NVML where there is a driver.
+/// errors  System: hwloc cannot look; Unsupported: as above
+Result<Host> load_local_host();
+
+/// hwloc's synthetic description, such as `pack:2 numa:1 core:8 pu:2`: processors and memory only.
+/// errors  InvalidArgument: hwloc refuses it
+Result<Host> parse_synthetic_host(const std::string& text);
+
+/// The name of an XML document's root element; empty where the text does not begin as XML does.
+std::string_view xml_root_name(std::string_view text);
+
+}  // namespace ringside

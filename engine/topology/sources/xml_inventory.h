@@ -1,0 +1,49 @@
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "engine/topology/host.h"
+#include "engine/topology/sources/xml_element.h"
+
+namespace ringside {
+
+/// What a topology XML has shown so far: what must come once, how much may come, and which NVLinks
+/// need another end.
+/// errors  Corrupt, `where:line: what`, with the mend
+class XmlInventory {
+ public:
+  /// Counts an element of a kind that is limited: cpu, pci, gpu, net.
+  Status count(const XmlElement& element);
+
+  Status take_bus_id(const XmlElement& pci, const std::string& bus_id);
+  Status take_numa(const XmlElement& cpu, int numa);
+  Status take_rank(const XmlElement& gpu, int rank);
+  Status take_net(const XmlElement& net, int dev);
+  /// A dump of an NVLink domain holds all of its hosts, told apart by host_hash.
+  Status take_host_hash(const XmlElement& cpu);
+  void take_nvlink(const XmlElement& nvlink, BusId from, BusId to);
+
+  /// When everything was seen: each NVLink between GPUs has one back. One to a GPU that the file
+  /// lacks is fine: NCCL leaves out GPUs that are not of its job.
+  [[nodiscard]] Status check_nvlinks() const;
+
+  [[nodiscard]] bool has_gpus() const { return counts_.count("gpu") != 0; }
+  [[nodiscard]] bool has_ranks() const { return !ranks_.empty(); }
+
+ private:
+  struct NvLink {
+    XmlElement element;
+    BusId from, to;
+  };
+  std::map<std::string, int, std::less<>> counts_;
+  std::map<BusId, int> bus_ids_;  ///< to the line of each
+  std::set<int> ranks_, nets_, numas_;
+  std::vector<NvLink> nvlinks_;
+  std::string host_hash_;
+};
+
+}  // namespace ringside

@@ -1,0 +1,270 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "engine/protocol/ll.h"
+#include "engine/protocol/size_error.h"
+#include "engine/protocol/staging.h"
+#include "engine/protocol/wire_lines.h"
+#include "engine/transport/rdma/rdma.h"
+#include "engine/transport/rdma/rdma_slots.h"
+#include "engine/transport/rdma/rdma_state.h"
+#include "engine/transport/socket/socket.h"
+#include "engine/transport/tcp/framed_slots.h"
+
+namespace ringside {
+namespace {
+
+/// Cells from which the counter of free slots is written, where the adapter cannot take it inside the request. As many
+/// writes may be on their way.
+constexpr std::size_t kCells = 32;
+/// Of so many writes of the counter one is reported when it is done, which frees the room of those before it.
+constexpr std::uint64_t kReportedOf = 8;
+
+class RdmaRecvEnd final : public RecvEnd {
+ public:
+  RdmaRecvEnd(UniqueFd peer, ConnectionShape shape, RdmaState& state, RdmaMemory memory,
+              RdmaLent lent, std::shared_ptr<RdmaPending> pending)
+      : peer_(std::move(peer)),
+        shape_(shape),
+        layout_(shape),
+        state_(state),
+        memory_(std::move(memory)),
+        lent_(std::move(lent)),
+        pending_(std::move(pending)),
+        staging_(staging_of(shape)) {}
+
+  ~RdmaRecvEnd() override { state_.forget(*pending_); }
+  RdmaRecvEnd(const RdmaRecvEnd&) = delete;
+  RdmaRecvEnd& operator=(const RdmaRecvEnd&) = delete;
+
+  Result<std::span<const std::byte>> peek() override {
+    if (!held_.empty()) return held_;
+    if (tells_by_flags()) {
+      RINGSIDE_TRY(const bool is_there, unpack_lines(staging_.bytes()));
+      if (is_there) held_ = staging_.bytes().first(so_far_.size);
+      return held_;
+    }
+    if (arrived_ == released_) RINGSIDE_TRY(progress());
+    if (arrived_ == released_) return std::span<const std::byte>();
+    const std::span<std::byte> wire = slot(released_).first(sizes_[released_ % kSlots]);
+    RINGSIDE_TRY(held_, unpack_wire(shape_.protocol, wire, released_,
+                                    shape_.protocol == Protocol::Simple ? wire : staging_.bytes()));
+    return held_;
+  }
+
+  Status release() override {
+    if (held_.empty()) {
+      return Error{ErrorCode::InvalidArgument, "release of a slot that is not held"};
+    }
+    return give_back();
+  }
+
+  Result<bool> take(std::span<std::byte> to) override {
+    if (!tells_by_flags()) return RecvEnd::take(to);
+    RINGSIDE_TRY(const bool is_there, unpack_lines(to));
+    if (!is_there) return false;
+    if (so_far_.size != to.size()) {
+      return other_size(std::exchange(so_far_, {}).size, to.size());
+    }
+    RINGSIDE_TRY(give_back());
+    return true;
+  }
+
+  Status progress() override {
+    if (aborted_.load(std::memory_order_relaxed)) {
+      return Error{ErrorCode::Aborted, "the connection was aborted"};
+    }
+    const RdmaPending::Stage stage = pending_->stage.load(std::memory_order_acquire);
+    if (stage == RdmaPending::Stage::Waiting) return {};
+    if (stage == RdmaPending::Stage::Failed) return pending_->error;
+    RINGSIDE_TRY(look());
+    return tell_free();
+  }
+
+  Status check_peer() override {
+    // In this order: what the peer wrote before its end is seen before its end.
+    const Status open = check_open(peer_.get());
+    RINGSIDE_TRY(progress());
+    if (has_arrived()) return {};
+    RINGSIDE_TRY(open);
+    return state_.check();
+  }
+
+  void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
+  [[nodiscard]] Bytes slot_size() const override { return shape_.slot_size; }
+  [[nodiscard]] LentUse lent() const override { return lent_.use(); }
+  [[nodiscard]] std::uint64_t arrived() const override { return arrived_; }
+
+ private:
+  [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
+    const std::span<std::byte> all = lent_ ? lent_.bytes() : memory_.bytes();
+    return all.subspan(layout_.offset(count), layout_.stride);
+  }
+
+  /// Takes what the adapter has done.
+  Status look() {
+    if (failed_) return *failed_;
+    std::array<RdmaQueues::Done, 2 * kSlots> done;
+    const Result<std::size_t> found = pending_->queues.poll(done);
+    if (!found) {
+      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      const Status open = check_open(peer_.get());
+      failed_ = open ? found.error() : open.error();
+      return *failed_;
+    }
+    for (const RdmaQueues::Done& one : std::span(done).first(*found)) {
+      if (one.is_receive) {
+        RINGSIDE_TRY(take_part(one));
+      } else {
+        told_done_ = one.id;
+      }
+    }
+    return {};
+  }
+
+  /// LL's lines tell by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
+  /// its own, so that theirs could be there before the data.
+  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+
+  /// Takes what has come of the oldest slot, to the same place until it is whole.
+  Result<bool> unpack_lines(std::span<std::byte> to) {
+    if (aborted_.load(std::memory_order_relaxed)) {
+      return Error{ErrorCode::Aborted, "the connection was aborted"};
+    }
+    switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
+      case Arrival::Partly:
+        // Where cells were short; the sender may wait for word of just these slots.
+        RINGSIDE_TRY(tell_free());
+        return false;
+      case Arrival::Whole:
+        return true;
+      case Arrival::BadSize:
+        break;
+    }
+    const std::uint64_t size = std::exchange(so_far_, {}).size;
+    if (size == 0 || size > shape_.slot_size.value) return bad_size(size, shape_.slot_size);
+    return other_size(size, to.size());
+  }
+
+  [[nodiscard]] bool has_arrived() const {
+    if (!tells_by_flags()) return arrived_ != released_;
+    Unpacked own;
+    return !held_.empty() || Ll::unpack(slot(released_).data(), shape_.slot_size, released_,
+                                        staging_.bytes().data(), own) != Arrival::Partly;
+  }
+
+  Status give_back() {
+    held_ = {};
+    so_far_ = {};
+    come_[released_ % kSlots] = 0;
+    ++released_;
+    return tell_free();
+  }
+
+  Status take_part(const RdmaQueues::Done& part) {
+    // The mark counts modulo 256: which of the 8 slots that may come it is.
+    const std::uint64_t ahead = (part.mark.slot - released_) & 0xff;
+    const std::uint64_t count = released_ + ahead;
+    if (ahead >= kSlots || part.mark.bytes == 0 || part.mark.bytes > layout_.longest ||
+        come_[count % kSlots] + part.bytes > part.mark.bytes) {
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format(
+              "it announced a slot of {} bytes, number {} where {} is due; slots hold 1 to {}",
+              part.mark.bytes, part.mark.slot, released_ & 0xff, layout_.longest),
+          "use the same slot size and version on every rank"};
+    }
+    sizes_[count % kSlots] = part.mark.bytes;
+    come_[count % kSlots] += part.bytes;
+    while (arrived_ - released_ < kSlots && come_[arrived_ % kSlots] != 0 &&
+           come_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
+      ++arrived_;
+    }
+    return {};
+  }
+
+  /// Writes into the sender's memory how many slots were ever freed, after half of them: it has as many left.
+  Status tell_free() {
+    if (released_ - told_ < layout_.slots / 2) return {};
+    // What was given back came after the queues were joined; lines of LL do not show that to this thread.
+    if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
+    if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
+    if (tellings_ - told_done_ >= kCells) return {};
+    told_ = released_;
+    ++tellings_;
+    std::byte* const cell =
+        memory_.bytes().data() + cells_at(layout_, lent_) + tellings_ % kCells * sizeof told_;
+    std::memcpy(cell, &told_, sizeof told_);
+    const bool is_reported = tellings_ % kReportedOf == 0;
+    return pending_->queues.write(0, {.from = cell,
+                                      .key = memory_.local_key(0),
+                                      .bytes = sizeof told_,
+                                      .to = pending_->theirs.memory,
+                                      .id = tellings_,
+                                      .is_reported = is_reported});
+  }
+
+  UniqueFd peer_;
+  ConnectionShape shape_;
+  RdmaSlots layout_;
+  RdmaState& state_;
+  RdmaMemory memory_;  ///< own slots, unless some were lent; and behind them the cells
+  RdmaLent lent_;
+  std::shared_ptr<RdmaPending> pending_;
+  Staging staging_;
+  std::array<std::size_t, kSlots> sizes_{};  ///< of each slot on the wire
+  std::array<std::size_t, kSlots> come_{};   ///< of those bytes
+  std::uint64_t arrived_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t told_ = 0;           ///< of the released, what the sender was told
+  std::uint64_t tellings_ = 0;       ///< ever written
+  std::uint64_t told_done_ = 0;      ///< of those, complete
+  Unpacked so_far_;                  ///< of the lines in slot released_
+  std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
+  std::optional<Error> failed_;      ///< a completion tells of it once
+  std::atomic<bool> aborted_{false};
+
+ public:
+  static std::size_t cells_at(const RdmaSlots& layout, const RdmaLent& lent) {
+    return lent ? 0 : layout.size();
+  }
+  static std::size_t memory_for(const RdmaSlots& layout, const RdmaLent& lent) {
+    return cells_at(layout, lent) + kCells * sizeof(std::uint64_t);
+  }
+  static constexpr RdmaQueues::Depth kDepth{.sends = kCells, .receives = kSlots};
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RecvEnd>> make_rdma_recv_end(Joint joint) {
+  auto& state = static_cast<RdmaState&>(*joint.state);
+  const OpenRdmaCard& card = state.card_of(joint.channel);
+  const RdmaSlots layout(joint.shape);
+  // Of what the two ranks ask for the larger number counts, as in NCCL.
+  const int queues_of_port = std::max(card.settings.queues, rdma_queues_of(joint.address));
+  const std::size_t count = static_cast<std::size_t>(queues_of_port) * card.ports.size();
+  RdmaLent lent = state.take(card, joint);
+  RINGSIDE_TRY(RdmaMemory memory,
+               RdmaMemory::allocate(card, RdmaRecvEnd::memory_for(layout, lent)));
+  RINGSIDE_TRY(RdmaQueues queues, RdmaQueues::make(card, count, RdmaRecvEnd::kDepth));
+  const RdmaEndInfo info =
+      lent ? queues.info(*lent.memory, lent.bytes()) : queues.info(memory, memory.bytes());
+  const int socket = joint.peer.get();
+  enable_keepalive(socket, Attention::Late);
+  RINGSIDE_TRY(send_frame(socket, make_rdma_message(info, joint.shape), joint.patience));
+  auto pending = std::make_shared<RdmaPending>(socket, joint.shape, std::move(queues));
+  auto end = std::make_unique<RdmaRecvEnd>(std::move(joint.peer), joint.shape, state,
+                                           std::move(memory), std::move(lent), pending);
+  state.add(std::move(pending));
+  return end;
+}
+
+}  // namespace ringside

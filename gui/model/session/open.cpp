@@ -1,0 +1,288 @@
+#include "gui/model/session/open.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "base/temporary.h"
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
+#include "diag/audit/audit.h"
+#include "diag/hangdetect/examine.h"
+#include "diag/hangdetect/verdict/call_names.h"
+#include "diag/report/sentences/hang_sentences.h"
+#include "gui/model/call_trace.h"
+#include "gui/model/views/surround.h"
+#include "harness/scenario/scenario.h"
+#include "study/audit_replay.h"
+#include "study/scenario/scenario_run.h"
+#include "trace/merge.h"
+#include "trace/sink.h"
+
+namespace ringside::gui {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_trace(const std::string& path) { return path.ends_with(".rtrace"); }
+bool is_scenario(const std::string& path) {
+  return path.ends_with(".yaml") || path.ends_with(".yml");
+}
+
+Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgress& on_progress) {
+  auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+  RINGSIDE_TRY(TraceFile file, TraceFile::parse(*kept, title));
+  RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
+  auto document = std::make_shared<Document>(make_document(std::move(title), std::move(replay)));
+  document->keeps = kept;
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+/// The file; of a long one its beginning first, which on_part() is told of.
+Result<TraceFile> open_file(const std::string& path, const std::string& title,
+                            const OnPart& on_part) {
+  constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(path, unknown);
+  if (!on_part || unknown || size <= 2 * kFirst) return TraceFile::open(path);
+  RINGSIDE_TRY(TraceFile first, TraceFile::open_begin(path, kFirst));
+  RINGSIDE_TRY(Replay replay, Replay::make(first));
+  on_part(std::make_shared<const Document>(make_document(title, std::move(replay))));
+  return first.whole();
+}
+
+Opened open_trace(const std::string& path, const OnProgress& on_progress, const OnPart& on_part) {
+  const std::string title = fs::path(path).filename().string();
+  RINGSIDE_TRY(TraceFile file, open_file(path, title, on_part));
+  RINGSIDE_TRY(Replay replay, Replay::make(std::move(file), on_progress));
+  Document document = make_document(title, std::move(replay));
+  if (auto known = surround_of(document)) document.surround = *std::move(known);
+  return std::make_shared<const Document>(std::move(document));
+}
+
+/// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
+Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_progress) {
+  std::vector<TraceFile> files;
+  std::vector<const TraceFile*> places;
+  for (const std::string& path : paths) {
+    RINGSIDE_TRY(TraceFile file, TraceFile::open(path));
+    files.push_back(std::move(file));
+  }
+  places.reserve(files.size());
+  for (const TraceFile& file : files) places.push_back(&file);
+  TraceMemorySink sink;
+  RINGSIDE_TRY([[maybe_unused]] const TraceMerge merged, merge_traces(places, paths, sink));
+  return from_bytes(
+      fmt::format("{} and {} more", fs::path(paths.front()).filename().string(), paths.size() - 1),
+      sink.bytes(), on_progress);
+}
+
+Finding finding_of(const hang::Examination& all) {
+  const hang::Explanation& best = all.verdict.best;
+  const bool is_fault = best.kind != hang::Kind::NotAHang;
+  std::string kind = hang::to_string(best.kind);
+  std::ranges::replace(kind, '_', ' ');
+  Finding finding{
+      .weight = is_fault ? Finding::Weight::Fault : Finding::Weight::Note,
+      .title = fmt::format("{}{}", kind,
+                           best.culprits.empty() ? "" : ": rank " + format_ranks(best.culprits)),
+      .lines = {fmt::format("{} (confidence {:.2f})", hang::why_of(best), best.confidence)},
+      .ranks = best.culprits};
+  if (!best.call.empty()) finding.lines.push_back("call: " + best.call);
+  for (const std::string& line : hang::details_of(best)) finding.lines.push_back(line);
+  if (const std::string next = hang::next_of(best, *all.job, all.facts); !next.empty())
+    finding.lines.push_back("next: " + next);
+  return finding;
+}
+
+/// Where each rank of a job that hung stands, and for whom.
+std::vector<WaitingRank> waits_of(const hang::Examination& all) {
+  std::vector<WaitingRank> ranks;
+  if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
+  for (std::size_t rank = 0; rank < all.standing.waits.size(); ++rank) {
+    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.standing.waits[rank], .at = {}};
+    one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
+    const auto& block = all.standing.blocks[rank];
+    const hang::Call* const call =
+        block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
+    if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
+    // All came to it, and it cannot begin: those who did what was due wait for who did not.
+    if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
+      one.for_whom = all.verdict.best.culprits;
+    ranks.push_back(std::move(one));
+  }
+  return ranks;
+}
+
+Result<Document> document_of(CallTrace trace, std::string title) {
+  RINGSIDE_TRY(const auto opened, from_bytes(std::move(title), std::move(trace.bytes), {}));
+  Document document = *opened;
+  document.waits_until = std::move(trace.waits_until);
+  document.communicators = std::move(trace.communicators);
+  return document;
+}
+
+void blame(Document& document, const hang::Examination& all) {
+  document.findings.insert(document.findings.begin(), finding_of(all));
+  document.waits = waits_of(all);
+}
+
+Opened open_dumps(const std::vector<std::string>& paths) {
+  RINGSIDE_TRY(const hang::Examination all, hang::examine(paths));
+  RINGSIDE_TRY(CallTrace trace, trace_of(*all.job));
+  RINGSIDE_TRY(Document document,
+               document_of(std::move(trace), fs::path(paths.front()).filename().string()));
+  if (document.calls.empty()) {
+    return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
+                 "ringside hang says what else the files tell"};
+  }
+  blame(document, all);
+  return std::make_shared<const Document>(std::move(document));
+}
+
+/// more  what is known of it beside its calls
+Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
+  const std::string name = scenario.name;
+  const std::string about = scenario.about;
+  const std::string files = folder.path() + "/job";
+  RINGSIDE_TRY(
+      const study::ScenarioOutcome outcome,
+      study::run_scenario({.scenario = std::move(scenario), .folder = files, .keeps_calls = true}));
+  Finding said{.weight = Finding::Weight::Note,
+               .title = fmt::format("Simulated: {}", name),
+               .lines = {},
+               .ranks = {}};
+  if (!about.empty()) said.lines.push_back(about);
+  said.lines.push_back(fmt::format("it came to this: {}", study::to_string(outcome.end)));
+  if (outcome.times) {
+    said.lines.push_back(
+        fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
+                    format_time(outcome.times->step), format_time(outcome.times->exposed)));
+  }
+  RINGSIDE_TRY(CallTrace trace, trace_of(outcome));
+  RINGSIDE_TRY(Document document, document_of(std::move(trace), name));
+  document.findings.push_back(std::move(said));
+  document.findings.insert(document.findings.end(), more.begin(), more.end());
+  if (outcome.end == study::ScenarioOutcome::End::Hang) {
+    RINGSIDE_TRY(const hang::Examination all, hang::examine({files}));
+    blame(document, all);
+  }
+  return std::make_shared<const Document>(std::move(document));
+}
+
+// ---- logs --------------------------------------------------------------------------------------
+
+Finding finding_of(const audit::Finding& found) {
+  Finding finding{.weight = found.severity >= audit::Severity::Error     ? Finding::Weight::Fault
+                            : found.severity >= audit::Severity::Warning ? Finding::Weight::Warning
+                                                                         : Finding::Weight::Note,
+                  .title = found.title,
+                  .lines = {},
+                  .ranks = found.ranks};
+  if (!found.cause.empty()) finding.lines.push_back(found.cause);
+  if (!found.fix.empty()) finding.lines.push_back("mend: " + found.fix);
+  return finding;
+}
+
+/// What is found in logs whose calls cannot be shown, for that reason.
+Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
+  const auto audited = audit::audit_logs(paths, {});
+  if (!audited || audited->findings.empty()) return why;
+  const TraceMemorySink nothing;
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fs::path(paths.front()).filename().string(), nothing.bytes(), {}));
+  auto document = std::make_shared<Document>(*opened);
+  for (const audit::Finding& one : audited->findings) document->findings.push_back(finding_of(one));
+  document->findings.push_back({.weight = Finding::Weight::Note,
+                                .title = "The calls of the job are not shown",
+                                .lines = {why.message, why.help},
+                                .ranks = {}});
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+/// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
+Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
+  auto logged =
+      study::job_of_logs({.logs = paths, .cluster = cluster, .folder = folder.path() + "/hosts"});
+  if (!logged) return open_findings(paths, logged.error());
+  study::LoggedJob job = *std::move(logged);
+  Finding source{.weight = Finding::Weight::Note,
+                 .title = "Simulated: the calls that were logged, on " + job.source,
+                 .lines = std::move(job.unknown),
+                 .ranks = {}};
+  std::vector<Finding> findings{std::move(source)};
+  for (const audit::Finding& one : job.findings) findings.push_back(finding_of(one));
+  RINGSIDE_TRY(const auto opened, open_scenario(std::move(job.scenario), findings));
+  auto document = std::make_shared<Document>(*opened);
+  document->title = fs::path(paths.front()).filename().string() + ", simulated";
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+}  // namespace
+
+Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress,
+                  const OnPart& on_part, const std::string& cluster) {
+  if (paths.empty()) {
+    return Error{ErrorCode::InvalidArgument, "nothing to show",
+                 "name a trace, a scenario, or a folder of dumps or logs"};
+  }
+  if (std::ranges::all_of(paths, is_trace)) {
+    return paths.size() == 1 ? open_trace(paths.front(), on_progress, on_part)
+                             : open_traces(paths, on_progress);
+  }
+  if (paths.size() == 1 && is_scenario(paths.front())) {
+    RINGSIDE_TRY(Scenario scenario, load_scenario(paths.front()));
+    return open_scenario(std::move(scenario));
+  }
+  if (std::ranges::any_of(paths, is_trace)) {
+    return Error{ErrorCode::InvalidArgument, "traces and other files of one job at once",
+                 "name the traces alone, or the dumps and logs alone"};
+  }
+  Opened dumps = open_dumps(paths);
+  if (dumps || dumps.error().code != ErrorCode::NotFound) return dumps;
+  return open_logs(paths, cluster);
+}
+
+Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress) {
+  RINGSIDE_TRY(const study::SimPlan plan, study::plan_simulation(question));
+  if (plan.calls.sizes.size() != 1) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} sizes", plan.calls.sizes.size()),
+                 "give one: --bytes 64M"};
+  }
+  RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, plan.calls.sizes.front()));
+  TraceMemorySink sink;
+  const study::SimWishes wishes{.progress =
+                                    [&](double share) {
+                                      if (on_progress) on_progress(share);
+                                    },
+                                .trace = &sink};
+  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), wishes));
+  RINGSIDE_TRY(const auto opened,
+               from_bytes(fmt::format("{} on {}, simulated", to_string(plan.calls.collective),
+                                      fs::path(question.job.on).filename().string()),
+                          sink.bytes(), {}));
+  auto document = std::make_shared<Document>(*opened);
+  document->surround = surround_of(plan, row, *document->replay);
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+Opened open_lesson(const Lesson& lesson, const OnProgress& on_progress) {
+  std::shared_ptr<const Document> opened;
+  if (lesson.scenario.empty()) {
+    RINGSIDE_TRY(opened, open_simulation(lesson.question, on_progress));
+  } else {
+    RINGSIDE_TRY(Scenario scenario, parse_scenario(lesson.scenario, lesson.name + ".yaml"));
+    RINGSIDE_TRY(opened, open_scenario(std::move(scenario)));
+  }
+  auto document = std::make_shared<Document>(*opened);
+  document->title = lesson.title;
+  document->captions = captions_of(lesson, *document);
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
+}  // namespace ringside::gui

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <vector>
+
+#include "gui/model/time_axis.h"
+#include "gui/model/views/rows.h"
+
+namespace ringside::gui {
+
+/// Lanes over time. What is too narrow to be told apart is folded, and an event that is as long as a box is wide always
+/// has a box of its own.
+///
+/// takes    O(rows in sight x pixels), however many events there are
+/// Threads  one: keeps its buffers from frame to frame
+class Timeline {
+ public:
+  void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
+
+  [[nodiscard]] const TimeAxis& axis() const { return axis_; }
+  [[nodiscard]] const Rows& rows() const { return rows_; }
+  [[nodiscard]] float row_height() const { return row_height_; }
+  [[nodiscard]] float top() const { return top_; }  ///< of the rows; above them stands the time
+  /// As far as it is of use to scroll.
+  [[nodiscard]] float most_scroll() const;
+
+ private:
+  class Frame;
+  Rows rows_;
+  TimeAxis axis_;
+  float row_height_ = 20;
+  float top_ = 0;
+  float height_ = 0;
+  std::vector<Fold> folds_;
+  std::vector<EventId> partners_;
+  struct Share {
+    float busy = 0;
+    std::uint32_t primitives = 0;
+  };
+  std::vector<Share> shares_;
+  std::vector<EventId> shown_;  ///< events that have a box of their own
+};
+
+}  // namespace ringside::gui

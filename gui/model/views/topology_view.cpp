@@ -1,0 +1,563 @@
+#include "gui/model/views/topology_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numbers>
+#include <optional>
+
+#include "base/text.h"
+#include "base/vocabulary.h"
+#include "base/wording.h"
+#include "gui/model/machine_layout.h"
+
+namespace ringside::gui {
+namespace {
+
+constexpr int kMostDots = 600;
+constexpr std::int32_t kMostRanks = 2048;
+
+}  // namespace
+
+class TopologyView::Frame {
+ public:
+  Frame(const Document& document, const CallFacts& call, const Traffic* traffic, const State& state,
+        const Canvas& canvas, Panel& into)
+      : document_(document),
+        machine_(document.surround.ways.get()),
+        call_(call),
+        traffic_(traffic),
+        state_(state),
+        canvas_(canvas),
+        panel_(into),
+        into_(into.picture) {}
+
+  void run() {
+    std::int32_t ranks = 0;
+    for (const LaneKey& lane : document_.replay->lanes()) {
+      if (lane.communicator != call_.communicator) continue;
+      ranks = std::max(ranks, std::min(lane.rank, kMostRanks - 1) + 1);
+      is_cut_ |= lane.rank >= kMostRanks;
+    }
+    gpus_.resize(static_cast<std::size_t>(ranks));
+    const float top = canvas_.line * 0.4F;
+    if (machine_ == nullptr) {
+      circle(ranks, top);
+    } else {
+      layout_ = lay_out(*machine_, canvas_, top);
+      radius_ = layout_.radius;
+      parts();
+    }
+    if (traffic_ != nullptr) {
+      switches();
+      loads();
+      overlay();
+      dots();
+      panel_.lines.push_back(words());
+      panel_.lines.push_back(limits());
+    } else {
+      panel_.say_it_is_being_prepared(title_of(document_, call_));
+    }
+    for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
+    if (is_cut_)
+      panel_.lines.push_back(
+          fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
+  }
+
+ private:
+  [[nodiscard]] std::string words() const {
+    const std::int32_t channel = state_.channel.value_or(0);
+    return fmt::format("{}{}: {} on the way; arrows: channel {}, {}",
+                       document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
+                       title_of(document_, call_),
+                       plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel,
+                       has_switch_ ? "to the switch and from it" : "whom it sends to");
+  }
+
+  /// What the lines mean, and which is the fullest.
+  [[nodiscard]] std::string limits() const {
+    const std::string last = format_time(Seconds{Nanoseconds{window()}});
+    if (machine_ == nullptr) {
+      return fmt::format("width: bytes in the last {}, orange the most", last);
+    }
+    std::string text = fmt::format("width: load in the last {}, orange above 85 %", last);
+    if (fullest_) {
+      text += fmt::format("; fullest: {} -> {}, {:.0f} % of {}",
+                          machine_->title_of(fullest_->first), machine_->title_of(fullest_->second),
+                          100 * fullest_share_, format_bandwidth({machine_->rate(*fullest_)}));
+    }
+    return text;
+  }
+
+  // ---- places --------------------------------------------------------------------------------
+
+  void circle(std::int32_t ranks, float top) {
+    const Point middle{canvas_.width / 2, (canvas_.height + top) / 2};
+    const float radius =
+        std::max(20.0F, std::min(canvas_.width, canvas_.height - top) / 2 - canvas_.line * 1.5F);
+    radius_ = std::clamp(radius * 2.2F / static_cast<float>(std::max(ranks, 1)), 3.0F,
+                         canvas_.line * 1.1F);
+    for (std::int32_t rank = 0; rank < ranks; ++rank) {
+      const float angle =
+          2 * std::numbers::pi_v<float> * static_cast<float>(rank) / static_cast<float>(ranks) -
+          std::numbers::pi_v<float> / 2;
+      gpus_[static_cast<std::size_t>(rank)] = {middle.x + radius * std::cos(angle),
+                                               middle.y + radius * std::sin(angle)};
+    }
+  }
+
+  void parts() {
+    for (const MachineLayout::NodeBox& node : layout_.nodes) {
+      Box box{node.x0, node.y0, node.x1, node.y1, Ink::Panel, Fill::Solid};
+      into_.boxes.push_back(box);
+      box.ink = Ink::Line;
+      box.fill = Fill::Outline;
+      into_.boxes.push_back(box);
+      if (node.y1 - node.y0 <= canvas_.line * 5) continue;
+      into_.words.push_back({.x = node.x0 + 6,
+                             .y = node.y0 + 3,
+                             .width = node.x1 - node.x0 - 12,
+                             .ink = Ink::Faint,
+                             .text = machine_->node_title(node.node)});
+    }
+    const auto& places = machine_->places();
+    for (std::uint32_t i = 0; i < places.size(); ++i) {
+      if (places[i].kind != MachinePlace::Kind::Gpu) {
+        part(places[i], i);
+      } else if (places[i].rank >= 0 && places[i].rank < std::ssize(gpus_)) {
+        gpus_[static_cast<std::size_t>(places[i].rank)] = layout_.at[i];
+      }
+    }
+  }
+
+  void part(const MachinePlace& place, std::uint32_t number) {
+    const Point at = layout_.at[number];
+    const float half = layout_.half[number];
+    const float tall = place.node < 0 ? canvas_.line * 0.65F : layout_.tall;
+    const Ink ink =
+        place.kind == MachinePlace::Kind::NvSwitch ? Ink::Nvlink
+        : place.kind == MachinePlace::Kind::Nic || place.kind == MachinePlace::Kind::Fabric
+            ? Ink::Network
+            : Ink::Pcie;
+    into_.boxes.push_back({at.x - half, at.y - tall, at.x + half, at.y + tall, ink, Fill::Soft});
+    into_.spots.push_back(
+        {at.x - half, at.y - tall, at.x + half, at.y + tall, {Target::Kind::Place, number, 0, 0}});
+    if (tall < canvas_.line * 0.5F) return;
+    // The whole name, or what tells it from its neighbours, or nothing.
+    const auto fits = [&](std::string_view text) {
+      return static_cast<float>(text.size() + 1) * canvas_.letter < 2 * half;
+    };
+    std::string text = place.name;
+    if (!fits(text)) text = numbers_in(text, place.kind == MachinePlace::Kind::Fabric);
+    if (text.empty() || !fits(text)) return;
+    into_.words.push_back({.x = at.x,
+                           .y = at.y - canvas_.line * 0.5F,
+                           .width = 2 * half,
+                           .align = Words::Align::Middle,
+                           .text = std::move(text)});
+  }
+
+  /// Of `rail 5 leaf 0` 5.0, or the last number alone.
+  static std::string numbers_in(std::string_view name, bool wants_all) {
+    std::string text;
+    bool was_digit = false;
+    for (const char letter : name) {
+      const bool is_digit = letter >= '0' && letter <= '9';
+      if (is_digit && !was_digit && !text.empty()) {
+        if (wants_all) text += '.';
+        if (!wants_all) text.clear();
+      }
+      if (is_digit) text += letter;
+      was_digit = is_digit;
+    }
+    return text;
+  }
+
+  void gpu(std::int32_t rank) {
+    const Point at = gpus_[static_cast<std::size_t>(rank)];
+    into_.discs.push_back({at.x, at.y, radius_, Ink::Panel, Fill::Solid});
+    into_.discs.push_back(
+        {at.x, at.y, radius_, is_accused(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
+    std::string text = fmt::format("{}", rank);
+    const bool fits = static_cast<float>(text.size()) * canvas_.letter < 1.7F * radius_ &&
+                      canvas_.line < 2.1F * radius_;
+    if (fits) {
+      into_.words.push_back({.x = at.x,
+                             .y = at.y - canvas_.line / 2,
+                             .align = Words::Align::Middle,
+                             .text = std::move(text)});
+    }
+    into_.spots.push_back({at.x - radius_,
+                           at.y - radius_,
+                           at.x + radius_,
+                           at.y + radius_,
+                           {Target::Kind::Rank, static_cast<std::uint32_t>(rank), 0, 0}});
+  }
+
+  [[nodiscard]] bool is_accused(std::int32_t rank) const {
+    return std::ranges::any_of(document_.findings, [&](const Finding& finding) {
+      return finding.weight == Finding::Weight::Fault &&
+             std::ranges::find(finding.ranks, rank) != finding.ranks.end();
+    });
+  }
+
+  // ---- ways ----------------------------------------------------------------------------------
+
+  [[nodiscard]] bool are_placed(std::int32_t from, std::int32_t to) const {
+    const auto size = static_cast<std::int32_t>(gpus_.size());
+    return from >= 0 && to >= 0 && from < size && to < size;
+  }
+
+  [[nodiscard]] std::span<const std::uint32_t> way(const Transfer& one) const {
+    return machine_ == nullptr ? std::span<const std::uint32_t>{}
+                               : machine_->way(one.from, one.to, one.channel);
+  }
+
+  [[nodiscard]] const AtSwitch* switch_of(std::int32_t rank) const {
+    const auto place = static_cast<std::size_t>(rank);
+    return place < traffic_->switches.size() && traffic_->switches[place].group >= 0
+               ? &traffic_->switches[place]
+               : nullptr;
+  }
+
+  /// Of a rank whose transfers went through one.
+  [[nodiscard]] Point switch_point(std::int32_t rank) const {
+    const AtSwitch& at = *switch_of(rank);
+    if (at.hop && machine_ != nullptr) return layout_.at[at.hop->second];
+    return middles_.at(at.group);
+  }
+
+  /// Where no machine is known a switch is drawn in the middle of its ranks.
+  void switches() {
+    std::map<std::int32_t, std::vector<Point>> ranks;
+    for (std::int32_t rank = 0; rank < std::ssize(gpus_); ++rank) {
+      const AtSwitch* const at = switch_of(rank);
+      if (at == nullptr) continue;
+      has_switch_ = true;
+      if (machine_ == nullptr || !at->hop)
+        ranks[at->group].push_back(gpus_[static_cast<std::size_t>(rank)]);
+    }
+    for (const auto& [group, points] : ranks) {
+      Point& middle = middles_[group];
+      for (const Point& one : points) {
+        middle.x += one.x / static_cast<float>(points.size());
+        middle.y += one.y / static_cast<float>(points.size());
+      }
+      const float half = 5 * canvas_.letter;
+      const float tall = canvas_.line * 0.65F;
+      into_.boxes.push_back({middle.x - half, middle.y - tall, middle.x + half, middle.y + tall,
+                             Ink::Nvlink, Fill::Soft});
+      into_.words.push_back({.x = middle.x,
+                             .y = middle.y - canvas_.line / 2,
+                             .width = 2 * half,
+                             .align = Words::Align::Middle,
+                             .text = "NVSwitch"});
+    }
+  }
+
+  [[nodiscard]] std::vector<Point> corners(const Transfer& one) const {
+    if (one.is_by_switch) {
+      return {gpus_[static_cast<std::size_t>(one.from)], switch_point(one.from),
+              gpus_[static_cast<std::size_t>(one.to)]};
+    }
+    const auto places = way(one);
+    if (!places.empty()) return layout_.corners(places);
+    return {gpus_[static_cast<std::size_t>(one.from)], gpus_[static_cast<std::size_t>(one.to)]};
+  }
+
+  [[nodiscard]] std::int64_t window() const {
+    return std::max<std::int64_t>((call_.time.end_ns - call_.time.begin_ns) / 20, 1);
+  }
+
+  /// Of a chunk's bytes, those that crossed in the last moments, were it spread over its time.
+  [[nodiscard]] double bytes_in_window(const Transfer& one) const {
+    const std::int64_t end = one.taken_ns == INT64_MAX ? state_.now_ns : one.taken_ns;
+    const std::int64_t from = std::max(one.begin_ns, state_.now_ns - window());
+    const std::int64_t to = std::min(end, state_.now_ns);
+    if (to < from) return 0;
+    const auto all = static_cast<double>(std::max<std::int64_t>(end - one.begin_ns, 1));
+    const double part = static_cast<double>(std::max<std::int64_t>(to - from, 1)) / all;
+    return static_cast<double>(one.bytes) * std::min(part, 1.0);
+  }
+
+  void loads() {
+    std::map<std::pair<std::uint32_t, std::uint32_t>, double> bytes;
+    traffic_->transfers.for_each_between(
+        state_.now_ns - window(), state_.now_ns, [&](const Transfer& one) {
+          if (!are_placed(one.from, one.to)) return;
+          const double moved = bytes_in_window(one);
+          if (moved <= 0) return;
+          if (one.is_by_switch) {
+            if (one.enters) bytes[hop_to_switch(one.from)] += moved;
+            const Machine::Hop back = hop_to_switch(one.to);
+            if (one.leaves) bytes[{back.second, back.first}] += moved;
+            return;
+          }
+          const auto places = way(one);
+          for (std::size_t i = 1; i < places.size(); ++i)
+            bytes[{places[i - 1], places[i]}] += moved;
+          // Without a machine ranks are the places.
+          if (places.empty())
+            bytes[{kRank | static_cast<std::uint32_t>(one.from),
+                   kRank | static_cast<std::uint32_t>(one.to)}] += moved;
+        });
+    double most = 0;
+    for (const auto& [hop, sum] : bytes) most = std::max(most, sum);
+    const double seconds = static_cast<double>(window()) * 1e-9;
+    std::vector<std::pair<float, Machine::Hop>> lines;
+    for (const auto& [hop, sum] : bytes) {
+      const double rate = machine_ == nullptr ? 0 : machine_->rate(hop);
+      const double share = rate > 0 ? sum / (rate * seconds) : sum / most;
+      if (rate > 0 && (!fullest_ || share > fullest_share_)) {
+        fullest_ = hop;
+        fullest_share_ = std::min(share, 1.0);
+      }
+      lines.emplace_back(static_cast<float>(std::min(share, 1.0)), hop);
+    }
+    // Of two directions the fuller one is seen.
+    std::ranges::sort(lines);
+    for (const auto& [share, hop] : lines) stroke(hop, share);
+  }
+
+  /// From a rank to its switch; a rank where the machine's places are not known.
+  [[nodiscard]] Machine::Hop hop_to_switch(std::int32_t rank) const {
+    const AtSwitch& at = *switch_of(rank);
+    if (at.hop && machine_ != nullptr) return *at.hop;
+    return {kRank | static_cast<std::uint32_t>(rank),
+            kRank | kMiddle | static_cast<std::uint32_t>(at.group)};
+  }
+
+  /// A place that is no machine's.
+  [[nodiscard]] Point point_of(std::uint32_t place) const {
+    const std::uint32_t number = place & ~(kRank | kMiddle);
+    return (place & kMiddle) != 0 ? middles_.at(static_cast<std::int32_t>(number)) : gpus_[number];
+  }
+
+  void stroke(Machine::Hop hop, float share) {
+    Point a;
+    Point b;
+    Ink ink = Ink::Nvlink;
+    if ((hop.first & kRank) != 0) {
+      a = point_of(hop.first);
+      b = point_of(hop.second);
+    } else {
+      a = layout_.at[hop.first];
+      b = layout_.at[hop.second];
+      if (layout_.bar[hop.first]) a.x = b.x;
+      if (layout_.bar[hop.second]) b.x = a.x;
+      ink = ink_of(hop);
+    }
+    if (share > 0.85F) ink = Ink::Reduce;
+    const float most = std::clamp(radius_ * 0.7F, 2.0F, 7.0F);
+    into_.strokes.push_back({a.x, a.y, b.x, b.y, 1 + (most - 1) * share, ink, false});
+  }
+
+  [[nodiscard]] Ink ink_of(Machine::Hop hop) const {
+    const auto kind = [&](std::uint32_t place) { return machine_->places()[place].kind; };
+    const auto is_either = [&](MachinePlace::Kind one) {
+      return kind(hop.first) == one || kind(hop.second) == one;
+    };
+    if (is_either(MachinePlace::Kind::Fabric)) return Ink::Network;
+    if (is_either(MachinePlace::Kind::Pci) || is_either(MachinePlace::Kind::Cpu) ||
+        is_either(MachinePlace::Kind::Nic)) {
+      return Ink::Pcie;
+    }
+    return Ink::Nvlink;
+  }
+
+  void overlay() {
+    const std::int32_t channel = state_.channel.value_or(0);
+    const auto edges = std::ranges::equal_range(traffic_->edges, channel, {}, &Edge::channel);
+    // Where everybody sends to everybody nobody follows a line by eye, nor among so many ranks.
+    constexpr std::size_t kMostRanksApart = 256;
+    const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
+    for (const Edge& edge : edges) {
+      const std::int32_t rank = edge.from == kSwitch ? edge.to : edge.from;
+      if (edge.from != kSwitch && edge.to != kSwitch) {
+        if (are_placed(edge.from, edge.to)) {
+          arrow(gpus_[static_cast<std::size_t>(edge.from)],
+                gpus_[static_cast<std::size_t>(edge.to)], are_apart);
+        }
+      } else if (are_placed(rank, rank) && switch_of(rank) != nullptr) {
+        const Point gpu = gpus_[static_cast<std::size_t>(rank)];
+        const Point middle = switch_point(rank);
+        arrow(edge.from == kSwitch ? middle : gpu, edge.from == kSwitch ? gpu : middle, false);
+      }
+    }
+  }
+
+  void arrow(Point a, Point b, bool goes_around) {
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    if (length < 2 * radius_ + 2) return;
+    // Around others in its way, as from the last rank of a row back to the first.
+    const bool is_bent = goes_around && is_another_between(a, b);
+    const float aside = is_bent ? std::max(0.24F * length, 4 * radius_) : 0;
+    // It comes half as far as its middle is off; within the canvas.
+    const float off_y = (b.x - a.x) / length * aside;
+    const float mean_y = (a.y + b.y) / 2;
+    const Point middle{
+        (a.x + b.x) / 2 - (b.y - a.y) / length * aside,
+        mean_y + std::clamp(off_y, -2 * mean_y, 2 * std::max(canvas_.height - mean_y, 0.0F))};
+    const auto at = [&](float part) {
+      const float rest = 1 - part;
+      return Point{rest * rest * a.x + 2 * rest * part * middle.x + part * part * b.x,
+                   rest * rest * a.y + 2 * rest * part * middle.y + part * part * b.y};
+    };
+    const float cut = (radius_ + 2) / length;
+    const int pieces = is_bent ? 12 : 1;
+    for (int i = 0; i < pieces; ++i) {
+      const auto part = [&](int piece) {
+        return cut + (1 - 2 * cut) * static_cast<float>(piece) / static_cast<float>(pieces);
+      };
+      const Point p = at(part(i));
+      const Point q = at(part(i + 1));
+      into_.strokes.push_back(
+          {p.x, p.y, q.x, q.y, radius_ > 8 ? 1.5F : 0.8F, Ink::Chosen, i + 1 == pieces});
+    }
+  }
+
+  [[nodiscard]] bool is_another_between(Point a, Point b) const {
+    const float length = std::hypot(b.x - a.x, b.y - a.y);
+    const Point along{(b.x - a.x) / length, (b.y - a.y) / length};
+    return std::ranges::any_of(gpus_, [&](Point p) {
+      const float part = (p.x - a.x) * along.x + (p.y - a.y) * along.y;
+      const float off = std::abs((p.y - a.y) * along.x - (p.x - a.x) * along.y);
+      return off < radius_ && part > radius_ && part < length - radius_;
+    });
+  }
+
+  void dots() {
+    traffic_->transfers.for_each_between(
+        state_.now_ns + 1, state_.now_ns, [&](const Transfer& one) {
+          if (!are_placed(one.from, one.to)) return;
+          const std::int64_t end = one.taken_ns == INT64_MAX ? call_.time.end_ns + 1 : one.taken_ns;
+          const float part = static_cast<float>(state_.now_ns - one.begin_ns) /
+                             static_cast<float>(std::max<std::int64_t>(end - one.begin_ns, 1));
+          if (one.is_by_switch && !(part < 0.5F ? one.enters : one.leaves)) return;
+          ++moving_;
+          if (moving_ > kMostDots) return;
+          const Point at = one.is_by_switch ? along_switched(one, part)
+                                            : along(corners(one), std::clamp(part, 0.0F, 1.0F));
+          into_.discs.push_back(
+              {at.x, at.y, std::clamp(radius_ * 0.32F, 1.5F, 6.0F), Ink::Now, Fill::Solid});
+        });
+  }
+
+  /// Half of the time to the switch, half of it from there.
+  [[nodiscard]] Point along_switched(const Transfer& one, float part) const {
+    const std::vector<Point> all = corners(one);
+    const std::size_t leg = part < 0.5F ? 0 : 1;
+    return along({all[leg], all[leg + 1]},
+                 std::clamp(2 * part - static_cast<float>(leg), 0.0F, 1.0F));
+  }
+
+  static Point along(const std::vector<Point>& corners, float part) {
+    float all = 0;
+    for (std::size_t i = 1; i < corners.size(); ++i)
+      all += std::hypot(corners[i].x - corners[i - 1].x, corners[i].y - corners[i - 1].y);
+    float left = all * part;
+    for (std::size_t i = 1; i < corners.size(); ++i) {
+      const Point a = corners[i - 1];
+      const Point b = corners[i];
+      const float length = std::hypot(b.x - a.x, b.y - a.y);
+      if (left <= length && length > 0)
+        return {a.x + (b.x - a.x) * left / length, a.y + (b.y - a.y) * left / length};
+      left -= length;
+    }
+    return corners.back();
+  }
+
+  static constexpr std::uint32_t kRank = 1U << 31;    ///< of a hop's end: a rank, no place
+  static constexpr std::uint32_t kMiddle = 1U << 30;  ///< beside it: the switch of that group
+
+  const Document& document_;
+  const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
+  const CallFacts& call_;
+  const Traffic* traffic_;  ///< null: it is being made, and the ranks stand there alone
+  const State& state_;
+  const Canvas& canvas_;
+  Panel& panel_;
+  Picture& into_;
+  MachineLayout layout_;
+  std::vector<Point> gpus_;  ///< [rank]
+  float radius_ = 8;
+  std::map<std::int32_t, Point> middles_;  ///< of switches that are no machine's, by group
+  bool has_switch_ = false;
+  bool is_cut_ = false;  ///< there are more ranks
+  int moving_ = 0;
+  std::optional<Machine::Hop> fullest_;
+  double fullest_share_ = 0;
+};
+
+std::vector<TopologyView::AtSwitch> TopologyView::switches_of(const Transfers& transfers,
+                                                              const Machine* machine) {
+  std::vector<AtSwitch> all;
+  const auto at = [&](std::int32_t rank) -> AtSwitch& {
+    const auto place = static_cast<std::size_t>(rank);
+    if (all.size() <= place) all.resize(place + 1);
+    if (all[place].group < 0) all[place].group = rank;
+    return all[place];
+  };
+  const auto first_of = [&](std::int32_t rank) {
+    while (at(rank).group != rank) rank = at(rank).group;
+    return rank;
+  };
+  for (const Transfer& one : transfers.all) {
+    if (!one.is_by_switch || std::min(one.from, one.to) < 0 ||
+        std::max(one.from, one.to) >= kMostRanks) {
+      continue;
+    }
+    const std::int32_t from = first_of(one.from);
+    const std::int32_t to = first_of(one.to);
+    at(std::max(from, to)).group = std::min(from, to);
+    if (machine == nullptr || at(one.from).hop) continue;
+    const auto way = machine->way(one.from, one.to, one.channel);
+    for (std::size_t i = 0; i < way.size(); ++i) {
+      if (machine->places()[way[i]].kind != MachinePlace::Kind::NvSwitch) continue;
+      at(one.from).hop = Machine::Hop{way.front(), way[i]};
+      at(one.to).hop = Machine::Hop{way.back(), way[i]};
+    }
+  }
+  for (std::int32_t rank = 0; rank < std::ssize(all); ++rank) {
+    AtSwitch& one = all[static_cast<std::size_t>(rank)];
+    if (one.group >= 0) one.group = first_of(rank);
+  }
+  return all;
+}
+
+TopologyView::Traffic TopologyView::traffic_of(const Document& document,
+                                               const CallFacts* const& call) {
+  Traffic made{.transfers = transfers_of(document, *call), .edges = {}, .switches = {}};
+  made.switches = switches_of(made.transfers, document.surround.ways.get());
+  std::vector<Edge>& edges = made.edges;
+  const auto add = [&](Edge edge) {
+    if (edges.empty() || edges.back() != edge) edges.push_back(edge);
+  };
+  for (const Transfer& one : made.transfers.all) {
+    if (!one.is_by_switch) {
+      add({one.channel, one.from, one.to});
+      continue;
+    }
+    add({one.channel, one.from, kSwitch});
+    add({one.channel, kSwitch, one.to});
+  }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  edges.shrink_to_fit();
+  return made;
+}
+
+void TopologyView::prepare(const std::shared_ptr<const Document>& document, const State& state,
+                           const Canvas& canvas, Panel& into) {
+  const CallFacts* const call = document->call_at(state.now_ns);
+  if (call == nullptr) {
+    into.lines.emplace_back("The trace has no collective, so nothing moves.");
+    return;
+  }
+  const Traffic* const traffic = traffic_.of(document, call);
+  Frame(*document, *call, traffic, state, canvas, into).run();
+}
+
+}  // namespace ringside::gui

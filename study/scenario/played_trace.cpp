@@ -1,0 +1,121 @@
+#include "study/scenario/played_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "harness/hangs/calls.h"
+#include "trace/file_sink.h"
+
+namespace ringside::study {
+namespace {
+
+/// Calls that streams have reached, each with its rank.
+template <typename Visit>
+void for_each_started(const hangs::Play& play, const Visit& visit) {
+  for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
+    for (const hangs::Record& record : play.ranks[rank].records) {
+      if (record.started != hangs::kNever) visit(static_cast<int>(rank), record);
+    }
+  }
+}
+
+bool is_endless(const hangs::Record& record) { return record.completed == hangs::kNever; }
+
+/// From when on at most so many calls end, those that never do among them.
+std::int64_t moment_of(std::vector<std::int64_t> ends, std::uint64_t most) {
+  if (ends.size() <= most) return 0;
+  const auto place = ends.end() - static_cast<std::ptrdiff_t>(most);
+  std::ranges::nth_element(ends, place);
+  return *place + 1;  // of those that end together all or none
+}
+
+}  // namespace
+
+PlayedCall played_call(int rank, const hangs::Record& record) {
+  const hangs::Step& step = *record.step;
+  return {.rank = rank,
+          .group = step.group,
+          .sequence = static_cast<std::uint32_t>(record.seq()),
+          .is_transfer = hangs::is_p2p(step.op),
+          .collective = hangs::collective_of(step.op),
+          .bytes = {static_cast<std::uint64_t>(step.count) * size_of(step.type).value},
+          .created_ns = record.created,
+          .started_ns = record.started,
+          .moving_ns = record.moving,
+          .completed_ns = record.completed};
+}
+
+std::vector<std::string> group_names(const hangs::Program& program) {
+  std::vector<std::string> names;
+  for (const hangs::Group& group : program.groups) {
+    const auto family = static_cast<std::size_t>(group.family);
+    const bool is_known = family < program.families.size();
+    names.push_back(
+        fmt::format("{} [{}]", is_known ? program.families[family] : group.desc, group.name));
+  }
+  return names;
+}
+
+std::vector<std::string> communicator_names(std::vector<std::string> groups) {
+  const std::size_t count = groups.size();
+  for (std::size_t i = 0; i < count; ++i) groups.push_back(groups[i] + ", transfers");
+  return groups;
+}
+
+std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns) {
+  return last_ns + std::max<std::int64_t>((last_ns - first_ns) / 8, 1000);
+}
+
+TraceEvent event_of(const PlayedCall& call, std::size_t groups, std::int64_t end_ns) {
+  TraceEvent event;
+  event.kind = EventKind::Collective;
+  event.rank = call.rank;
+  event.communicator = static_cast<std::uint32_t>(call.group) +
+                       (call.is_transfer ? static_cast<std::uint32_t>(groups) : 0);
+  event.sequence = call.sequence;
+  event.collective = call.collective;
+  event.bytes = call.bytes.value;
+  event.begin_ns = call.started_ns;
+  event.end_ns = call.completed_ns < 0 ? end_ns : call.completed_ns;
+  return event;
+}
+
+Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
+                                const std::string& name, const std::string& path,
+                                std::uint64_t most_events) {
+  PlayedTrace written;
+  std::int64_t last = 0;
+  std::int64_t endless = 0;
+  std::vector<std::int64_t> ends;
+  for_each_started(play, [&](int, const hangs::Record& record) {
+    last = std::max({last, record.started, record.completed});
+    endless += is_endless(record) ? 1 : 0;
+    ends.push_back(is_endless(record) ? INT64_MAX - 1 : record.completed);
+  });
+  written.from_ns = moment_of(std::move(ends), most_events);
+  const std::int64_t end = behind(0, last);
+  TraceInfo info = this_process_info(TraceClock::Simulated);
+  info.values.emplace_back("scenario", name);
+  constexpr std::size_t kRoom = 4096;  // of a value (trace/encode.h)
+  std::string groups = fmt::format("{}", fmt::join(group_names(program), "; "));
+  if (groups.size() <= kRoom) info.values.emplace_back(kTraceGroups, std::move(groups));
+  if (endless > 0) info.values.emplace_back(kNeverEnded, std::to_string(end));
+  RINGSIDE_TRY(const auto recorder, record_to_file(path, std::move(info)));
+  TraceLane* const lane = recorder->add_lane();
+  for_each_started(play, [&](int rank, const hangs::Record& record) {
+    if (!is_endless(record) && record.completed < written.from_ns) {
+      ++written.left_out;
+      return;
+    }
+    lane->record(event_of(played_call(rank, record), program.groups.size(), end));
+    ++written.events;
+  });
+  recorder->flush();
+  if (recorder->stats().dropped == 0) return written;
+  return Error{ErrorCode::System, fmt::format("{}: the trace could not be written", path),
+               "make room on the disk"};
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,75 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/write_file.h"
+#include "diag/audit/audit.h"
+#include "engine/releases/releases.h"
+#include "engine/topology/sources/nccl_xml.h"
+#include "harness/logs/log_files.h"
+#include "study/asked_job.h"
+#include "study/scenario/scenario_parts.h"
+
+namespace ringside::study {
+namespace {
+
+JobOptions job_of(const Scenario& scenario, int hosts) {
+  return {.on = scenario.on, .nodes = scenario.nodes.value_or(hosts), .set = scenario.set};
+}
+
+/// Of a job of these variables on hosts that are broken as the scenario says.
+Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
+  const JobOptions job = job_of(scenario, hosts);
+  LogRequest request;
+  RINGSIDE_TRY(request.version, parse_nccl_version(kDefaultRelease));
+  RINGSIDE_TRY(request.environment, environment_of(job));
+  RINGSIDE_TRY(request.hosts, load_job_hosts(job));
+  for (const std::string& one : job.set) {
+    const auto equals = one.find('=');
+    if (equals + 1 < one.size()) {
+      request.settings.push_back({one.substr(0, equals), one.substr(equals + 1)});
+    }
+  }
+  if (!scenario.broken.empty()) {
+    RINGSIDE_TRY([[maybe_unused]] const LogTruth truth, misconfigure(scenario.broken, request));
+  }
+  return request;
+}
+
+}  // namespace
+
+Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::string& folder) {
+  JobOptions job = job_of(scenario, hosts);
+  RINGSIDE_TRY(const AskedJob asked, load_job(job));
+  if (asked.fabric) {
+    return Error{ErrorCode::Unsupported, "a cluster with a fabric, broken",
+                 "give hosts: a preset, or a host's file"};
+  }
+  RINGSIDE_TRY(const LogRequest request, request_of(scenario, hosts));
+  job.on.clear();
+  for (std::size_t i = 0; i < request.hosts.runs.size(); ++i) {
+    const HostRun& run = request.hosts.runs[i];
+    const std::string path = fmt::format("{}/host-{}.xml", folder, i);
+    RINGSIDE_TRY(write_file(path, to_nccl_xml(run.host)));
+    job.on += fmt::format("{}{}:{}", job.on.empty() ? "" : ",", path, run.count);
+  }
+  // What else it sets the log echoes; it decides nothing here.
+  job.set.clear();
+  for (const Setting& one : request.settings) {
+    const std::string text = one.name + "=" + one.value;
+    if (environment_with({text})) job.set.push_back(text);
+  }
+  return job;
+}
+
+Result<std::vector<std::string>> findings_on(const Scenario& scenario, int hosts) {
+  RINGSIDE_TRY(LogRequest request, request_of(scenario, hosts));
+  RINGSIDE_TRY(const LogJob made, LogJob::make(std::move(request)));
+  std::vector<std::string> ids;
+  for (const audit::Finding& finding : audit::audit_text(joined_log(made), "job.log").findings) {
+    if (std::ranges::find(ids, finding.id) == ids.end()) ids.push_back(finding.id);
+  }
+  return ids;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,66 @@
+#include "study/scenario/scenario_parts.h"
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+
+#include "diag/hangdetect/examine.h"
+
+namespace ringside::study {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A process of its own that removes the folder once nobody holds the pipe's other end any more: no signal's handler
+/// could. It is nobody's child, so that whoever waits for ranks does not meet it.
+UniqueFd start_keeper(const std::string& folder) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};  // then a signal leaves the folder
+  UniqueFd read_end(ends[0]), write_end(ends[1]);
+  const pid_t child = ::fork();
+  if (child != 0) {
+    if (child > 0) ::waitpid(child, nullptr, 0);
+    return write_end;
+  }
+  if (::fork() != 0) ::_exit(0);
+  ::setsid();  // Ctrl-C is for those in the foreground
+  write_end = {};
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(standard);
+  char byte = 0;
+  while (::read(read_end.get(), &byte, 1) < 0 && errno == EINTR) {
+  }
+  std::error_code ignored;
+  fs::remove_all(folder, ignored);
+  ::_exit(0);
+}
+
+}  // namespace
+
+Result<EvidenceFolder> EvidenceFolder::make(const std::string& named) {
+  if (!named.empty()) return EvidenceFolder(named, {}, std::nullopt);
+  RINGSIDE_TRY(TemporaryFolder temporary, TemporaryFolder::make("run"));
+  UniqueFd alive = start_keeper(temporary.path());
+  return EvidenceFolder({}, std::move(alive), std::move(temporary));
+}
+
+std::int64_t most_calls(const hangs::Program& program) {
+  std::int64_t most = 0;
+  for (const hangs::RankProgram& own : program.programs) {
+    const auto calls = std::ranges::count(own.body, hangs::Step::Kind::Call, &hangs::Step::kind);
+    most = std::max<std::int64_t>(most, calls * own.iterations);
+  }
+  return most;
+}
+
+Result<hang::Explanation> verdict_of(const std::string& folder) {
+  RINGSIDE_TRY(const hang::Examination all, hang::examine({folder}));
+  return all.verdict.best;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "diag/hangdetect/readers/dump_files.h"
+#include "diag/hangdetect/verdict/verdict.h"
+#include "harness/scenario/scenario.h"
+#include "study/call_times.h"
+#include "study/scenario/played_trace.h"
+
+/// A scenario, run on real ranks or simulated ones; and whether what came of it is what it says.
+namespace ringside::study {
+
+struct ScenarioQuestion {
+  Scenario scenario;
+  bool is_real = false;
+  std::string folder = {};        ///< for dumps and logs: none, or an empty one; made
+  std::string fidelity = "auto";  ///< of simulated calls
+  /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
+  std::vector<std::pair<std::string, std::string>> settings = {};
+  /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
+  std::optional<Seconds> timeout = {};
+  bool asks_ncclras = true;  ///< somebody does, of a simulated job that stands
+  /// ScenarioOutcome::played is wanted, of a simulated run; dumps and logs of one that hangs alone.
+  bool keeps_calls = false;
+};
+
+/// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
+struct StepTimes {
+  Seconds step{};     ///< of an iteration
+  Seconds compute{};  ///< in kernels that are no calls
+  Seconds exposed{};  ///< in calls that everybody is in, with no such kernel beside them
+  /// Neither: the pipeline's bubble, ranks that come late, hosts.
+  [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
+};
+
+/// How well a training step uses its GPUs.
+struct TrainingRate {
+  double tokens_per_second = 0;  ///< of the whole job
+  /// Model FLOPs utilization: TrainingFacts::model_flops in the time of a step, over the peak of all GPUs.
+  /// source  Chowdhery et al. 2022, PaLM, 4.1
+  double mfu = 0;
+};
+
+struct ScenarioOutcome {
+  enum class End { Finished, Hang, Failed };
+  End end = End::Finished;
+  std::string failure;  ///< what the ranks said, of real ones
+  std::optional<StepTimes> times = {};
+  std::optional<TrainingRate> rate = {};  ///< of a training workload in simulated time
+  std::vector<CallTime> calls;            ///< simulated on the scenario's cluster
+  std::vector<PlayedCall> played =
+      {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
+  std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
+  int ranks = 0;
+  int hosts = 0;  ///< of the scenario's cluster that the ranks need; 0: it has none
+  int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
+  std::optional<hang::Explanation> verdict =
+      {};  ///< of a hang: what `ringside hang` makes of what was left
+  std::vector<std::string> notes =
+      {};  ///< what of the scenario came to nothing, such as a fault at a call that is never made
+  std::vector<hang::InputFile> files = {};  ///< in the question's folder, if it names one
+  std::vector<std::string> findings = {};   ///< ids, where some are expected
+  std::vector<std::string> unmet;           ///< what was expected and did not come; empty: all did
+  bool is_anything_expected = false;
+  /// Of ranks that a launcher started the first one has the outcome: the others have none to tell.
+  bool speaks = true;
+};
+
+const char* to_string(ScenarioOutcome::End end);
+
+/// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument: real ranks, and more
+///         than kMostRealRanks of them as processes of this machine, or rank 0 absent, where the others meet; under a
+///         launcher that started another number of them, or without a folder
+Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question);
+
+inline constexpr int kMostRealRanks = 64;
+
+}  // namespace ringside::study

@@ -1,0 +1,422 @@
+#include "study/sweep/sweep_file.h"
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+
+#include "base/suggest.h"
+#include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/yaml_mapping.h"
+
+namespace ringside::study {
+namespace {
+
+namespace fs = std::filesystem;
+using KeyValues = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::size_t kMostClusters = 256, kMostWorkloads = 256, kMostAxes = 8;
+
+bool is_plain(const std::string& text) {
+  return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
+}
+
+/// A unit, and what it is in the one that a figure is kept in.
+struct FigureUnit {
+  std::string_view name;
+  double factor;
+};
+constexpr std::array<FigureUnit, 3> kWatts{{{"W", 1}, {"kW", 1e3}, {"MW", 1e6}}};
+constexpr std::array<FigureUnit, 1> kPercent{{{"%", 1}}};
+
+/// Reads one sweep.
+class SweepReader {
+ public:
+  explicit SweepReader(const YamlMapping& root) : root_(root) {}
+
+  Result<Sweep> read() {
+    RINGSIDE_TRY(check_yaml_document(
+        root_, "sweep/1", "a sweep over clusters, workloads and settings",
+        std::array<std::string_view, 11>{"ringside", "name", "about", "currency", "tokens",
+                                         "compute_error", "one_job", "clusters", "workloads",
+                                         "vary", "assumptions"}));
+    sweep_.where = root_.where();
+    RINGSIDE_TRY(sweep_.name, plain_word(root_, "name", "four-clusters"));
+    RINGSIDE_TRY(sweep_.about, optional_word(root_, "about", "which one is fastest?"));
+    RINGSIDE_TRY(sweep_.currency, optional_word(root_, "currency", "EUR"));
+    RINGSIDE_TRY(sweep_.tokens, figure(root_, "tokens", "1e12", {}));
+    RINGSIDE_TRY(sweep_.compute_error, figure(root_, "compute_error", "10 %", kPercent));
+    RINGSIDE_TRY(sweep_.is_one_job, yes(root_, "one_job", false));
+    RINGSIDE_TRY(read_clusters());
+    RINGSIDE_TRY(read_workloads());
+    RINGSIDE_TRY(read_vary());
+    RINGSIDE_TRY(read_assumptions());
+    return std::move(sweep_);
+  }
+
+ private:
+  static Result<std::string> plain_word(const YamlMapping& from, const char* key,
+                                        const char* example) {
+    RINGSIDE_TRY(std::string word, from.word(key, example));
+    if (is_plain(word)) return word;
+    RINGSIDE_TRY(const YAML::Node at, from.find(key, example));
+    return from.bad(at, fmt::format("{}: what steers a terminal", key), "leave it out");
+  }
+
+  static Result<std::string> optional_word(const YamlMapping& from, const char* key,
+                                           const char* example) {
+    if (!from.has(key)) return std::string{};
+    return plain_word(from, key, example);
+  }
+
+  /// The text of a scalar without what steers a terminal. shape  `what` names it
+  static Result<std::string> scalar(const YamlMapping& from, const YAML::Node& node,
+                                    const std::string& what, const char* example) {
+    if (node.IsScalar() && !node.Scalar().empty() && is_plain(node.Scalar())) return node.Scalar();
+    return from.bad(node, what + " must be one word", fmt::format("such as {}", example));
+  }
+
+  static Result<bool> yes(const YamlMapping& from, const char* key, bool usual) {
+    if (!from.has(key)) return usual;
+    RINGSIDE_TRY(const std::string word, from.word(key, "yes"));
+    if (word == "yes" || word == "no") return word == "yes";
+    RINGSIDE_TRY(const YAML::Node at, from.find(key, "yes"));
+    return from.bad(at, fmt::format("{} is neither yes nor no", key), "yes or no");
+  }
+
+  // ---- figures ---------------------------------------------------------------------------------
+
+  /// A number, with its unit where it has one; or {value, source, assumed}. Not negative.
+  static Result<std::optional<SweepFigure>> figure(const YamlMapping& from, const char* key,
+                                                   const char* example,
+                                                   std::span<const FigureUnit> units) {
+    if (!from.has(key)) return std::optional<SweepFigure>{};
+    RINGSIDE_TRY(const YAML::Node node, from.find(key, example));
+    SweepFigure figure;
+    if (!node.IsMap()) {
+      RINGSIDE_TRY(figure.value, number(from, node, key, example, units));
+      return std::optional(figure);
+    }
+    RINGSIDE_TRY(
+        const YamlMapping given,
+        from.child(key, example, std::array<std::string_view, 3>{"value", "source", "assumed"}));
+    RINGSIDE_TRY(const YAML::Node value, given.find("value", example));
+    RINGSIDE_TRY(figure.value, number(given, value, key, example, units));
+    RINGSIDE_TRY(figure.source, optional_word(given, "source", "data sheet"));
+    RINGSIDE_TRY(figure.is_assumed, yes(given, "assumed", true));
+    if (!figure.is_assumed && figure.source.empty()) {
+      return given.bad(node, fmt::format("{}: not assumed, and no source", key),
+                       "add source: \"where it is from\"");
+    }
+    return std::optional(figure);
+  }
+
+  static Result<double> number(const YamlMapping& from, const YAML::Node& node, const char* key,
+                               const char* example, std::span<const FigureUnit> units) {
+    const std::string text = node.IsScalar() ? node.Scalar() : std::string{};
+    const auto bad = [&](const std::string& what) {
+      return from.bad(node, fmt::format("{}: {}", key, what), fmt::format("such as {}", example));
+    };
+    double value = 0;
+    const auto [end, failed] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (failed != std::errc{} || !std::isfinite(value) || value < 0 || value > 1e18) {
+      return bad(fmt::format("'{}' is no number of 0 to 1e18", is_plain(text) ? text : "?"));
+    }
+    std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
+    while (unit.starts_with(' ')) unit.remove_prefix(1);
+    if (units.empty() && unit.empty()) return value;
+    const auto found = std::ranges::find(units, unit, &FigureUnit::name);
+    if (found != units.end()) return value * found->factor;
+    std::vector<std::string_view> names;
+    for (const FigureUnit& one : units) names.push_back(one.name);
+    return bad(names.empty() ? fmt::format("'{}' has a unit", is_plain(text) ? text : "?")
+                             : fmt::format("'{}': its unit is not {}", is_plain(text) ? text : "?",
+                                           fmt::join(names, ", ")));
+  }
+
+  // ---- clusters --------------------------------------------------------------------------------
+
+  /// The entries of a mapping of names, in their order; at most so many, each name once.
+  Result<std::vector<std::pair<std::string, YAML::Node>>> named(const char* key,
+                                                                const char* example,
+                                                                std::size_t most) const {
+    RINGSIDE_TRY(const YAML::Node node, root_.find(key, example));
+    if (!node.IsMap() || node.size() == 0 || node.size() > most) {
+      return root_.bad(node, fmt::format("{} maps 1 to {} names to what they are", key, most),
+                       fmt::format("such as {}: {}", key, example));
+    }
+    std::vector<std::pair<std::string, YAML::Node>> all;
+    for (const auto& entry : node) {
+      RINGSIDE_TRY(std::string name, scalar(root_, entry.first, "a name", example));
+      if (std::ranges::find(all, name, &std::pair<std::string, YAML::Node>::first) != all.end()) {
+        return root_.bad(entry.first, fmt::format("'{}' comes twice in {}", name, key),
+                         "keep one of them");
+      }
+      all.emplace_back(std::move(name), entry.second);
+    }
+    return all;
+  }
+
+  /// Keys and values, as words.
+  static Result<KeyValues> pairs(const YamlMapping& from, const char* key, const char* example) {
+    KeyValues all;
+    if (!from.has(key)) return all;
+    RINGSIDE_TRY(const YAML::Node node, from.find(key, example));
+    return pairs_of(from, node, key, example);
+  }
+
+  static Result<KeyValues> pairs_of(const YamlMapping& from, const YAML::Node& node,
+                                    const std::string& what, const char* example) {
+    KeyValues all;
+    if (!node.IsMap()) return from.bad(node, what + " maps keys to values", example);
+    for (const auto& entry : node) {
+      RINGSIDE_TRY(std::string name, scalar(from, entry.first, "a key of " + what, example));
+      RINGSIDE_TRY(std::string value, scalar(from, entry.second, "a value of " + what, example));
+      if (std::ranges::find(all, name, &KeyValues::value_type::first) != all.end()) {
+        return from.bad(entry.first, fmt::format("key '{}' comes twice", name), "keep one of them");
+      }
+      all.emplace_back(std::move(name), std::move(value));
+    }
+    return all;
+  }
+
+  Status read_clusters() {
+    constexpr const char* kExample = "{h100: {on: dgx-h100}}";
+    RINGSIDE_TRY(const auto all, named("clusters", kExample, kMostClusters));
+    for (const auto& [name, node] : all) {
+      const YamlMapping entry(node, root_.where());
+      RINGSIDE_TRY(entry.check(std::array<std::string_view, 7>{"on", "about", "nodes", "set",
+                                                               "workload", "price", "power"}));
+      SweepCluster cluster{.name = name};
+      cluster.line = node.Mark().line + 1;
+      RINGSIDE_TRY(cluster.about, optional_word(entry, "about", "eight GPUs a host"));
+      RINGSIDE_TRY(cluster.on, plain_word(entry, "on", "dgx-h100"));
+      cluster.on = beside(cluster.on);
+      if (entry.has("nodes")) {
+        RINGSIDE_TRY(cluster.nodes, entry.whole("nodes", 1, 65536, "16"));
+      }
+      RINGSIDE_TRY(cluster.set, pairs(entry, "set", "{NCCL_ALGO: Ring, nics: 4}"));
+      for (const auto& [key, value] : cluster.set) {
+        RINGSIDE_TRY(check_setting(entry, "set", key, value));
+      }
+      RINGSIDE_TRY(cluster.workload, pairs(entry, "workload", "{gpu: h100, efficiency: 0.4}"));
+      RINGSIDE_TRY(cluster.price, read_price(entry));
+      RINGSIDE_TRY(cluster.power, read_power(entry));
+      sweep_.clusters.push_back(std::move(cluster));
+    }
+    return {};
+  }
+
+  /// A file beside the sweep's, where there is one of that name.
+  [[nodiscard]] std::string beside(const std::string& word) const {
+    const fs::path path = fs::path(root_.where()).parent_path() / word;
+    std::error_code failed;
+    return fs::is_regular_file(path, failed) ? path.lexically_normal().string() : word;
+  }
+
+  /// Whether a key exists; whether its value can be meant, as far as that hangs on nothing else.
+  static Status check_setting(const YamlMapping& from, const char* where, const std::string& key,
+                              const std::string& value) {
+    SimQuestion tried;
+    const Status set = apply_setting(tried, key, value);
+    if (set) return {};
+    RINGSIDE_TRY(const YAML::Node at, from.find(where, ""));
+    return from.bad(at, set.error().message, set.error().help);
+  }
+
+  Result<SweepPrice> read_price(const YamlMapping& cluster) const {
+    SweepPrice price;
+    if (!cluster.has("price")) return price;
+    constexpr const char* kExample = "{gpu_hour: 2.50}";
+    RINGSIDE_TRY(const YamlMapping given,
+                 cluster.child("price", kExample,
+                               std::array<std::string_view, 6>{"host_hour", "gpu_hour", "host",
+                                                               "fabric", "years", "kwh"}));
+    RINGSIDE_TRY(price.host_hour, figure(given, "host_hour", "20.00", {}));
+    RINGSIDE_TRY(price.gpu_hour, figure(given, "gpu_hour", "2.50", {}));
+    RINGSIDE_TRY(price.host, figure(given, "host", "280000", {}));
+    RINGSIDE_TRY(price.fabric, figure(given, "fabric", "30000", {}));
+    RINGSIDE_TRY(price.years, figure(given, "years", "4", {}));
+    RINGSIDE_TRY(price.kwh, figure(given, "kwh", "0.15", {}));
+    const int ways = (price.host_hour ? 1 : 0) + (price.gpu_hour ? 1 : 0) + (price.host ? 1 : 0);
+    if (ways != 1) {
+      return given.bad(given.node(), "a price is one of host_hour, gpu_hour, host", kExample);
+    }
+    if (price.host.has_value() != price.years.has_value() || (price.fabric && !price.host)) {
+      return given.bad(given.node(), "what is bought has host and years, and maybe fabric",
+                       "{host: 280000, fabric: 30000, years: 4}");
+    }
+    if (price.years && price.years->value < 0.1) {
+      return given.bad(given.node(), "years: less than 0.1", "such as 4");
+    }
+    if (sweep_.currency.empty()) {
+      return given.bad(given.node(), "a price without a currency", "add currency: EUR at the top");
+    }
+    return price;
+  }
+
+  static Result<SweepPower> read_power(const YamlMapping& cluster) {
+    SweepPower power;
+    if (!cluster.has("power")) return power;
+    constexpr const char* kExample = "{host: 10.2kW, overhead: 1.3}";
+    RINGSIDE_TRY(const YamlMapping given,
+                 cluster.child("power", kExample,
+                               std::array<std::string_view, 3>{"host", "waiting", "overhead"}));
+    RINGSIDE_TRY(power.host, figure(given, "host", "10.2kW", kWatts));
+    RINGSIDE_TRY(power.waiting, figure(given, "waiting", "5kW", kWatts));
+    RINGSIDE_TRY(power.overhead, figure(given, "overhead", "1.3", {}));
+    if (!power.host) return given.bad(given.node(), "power without host", kExample);
+    if (power.overhead && power.overhead->value < 1) {
+      return given.bad(given.node(), "overhead: less than 1", "of what hosts take, such as 1.3");
+    }
+    return power;
+  }
+
+  // ---- workloads and settings ------------------------------------------------------------------
+
+  Status read_workloads() {
+    constexpr const char* kExample = "{70B: {megatron: {model: llama3-70b, tensor: 8, data: 32}}}";
+    RINGSIDE_TRY(const auto all, named("workloads", kExample, kMostWorkloads));
+    std::vector<std::string_view> kinds{"scenario"};
+    for (const WorkloadKind& kind : workload_kinds()) kinds.push_back(kind.name);
+    for (const auto& [name, node] : all) {
+      if (!node.IsMap() || node.size() != 1 || !node.begin()->first.IsScalar()) {
+        return root_.bad(node, "a workload is one kind with its keys", kExample);
+      }
+      const YAML::Node key = node.begin()->first;  // an iterator's node goes with it
+      const YAML::Node value = node.begin()->second;
+      SweepWorkload workload{.name = name};
+      workload.line = node.Mark().line + 1;
+      if (std::ranges::find(kinds, key.Scalar()) == kinds.end()) {
+        return root_.bad(
+            key, fmt::format("unknown workload '{}'", is_plain(key.Scalar()) ? key.Scalar() : "?"),
+            suggestion(key.Scalar(), kinds));
+      }
+      if (key.Scalar() == "scenario") {
+        RINGSIDE_TRY(const std::string file,
+                     scalar(root_, value, "scenario", "training/ddp-8.yaml"));
+        workload.scenario =
+            (fs::path(root_.where()).parent_path() / file).lexically_normal().string();
+      } else {
+        workload.kind = key.Scalar();
+        RINGSIDE_TRY(const KeyValues keys, pairs_of(root_, value, workload.kind, kExample));
+        workload.keys = {keys.begin(), keys.end()};
+        RINGSIDE_TRY(check_keys(value, workload, keys));
+      }
+      sweep_.workloads.push_back(std::move(workload));
+    }
+    return {};
+  }
+
+  /// Of clusters' keys only those that are known to every workload: which of them go together is a point's.
+  Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
+    RINGSIDE_TRY(check_known(at, workload.kind, keys));
+    for (const SweepCluster& cluster : sweep_.clusters) {
+      const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
+      for (const auto& [key, value] : cluster.workload) {
+        if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
+        return Error{ErrorCode::Corrupt,
+                     fmt::format("{}:{}: cluster {}: {} has no key '{}'", root_.where(),
+                                 cluster.line, cluster.name, workload.kind, key),
+                     suggestion(key, row->keys)};
+      }
+    }
+    return {};
+  }
+
+  Status check_known(const YAML::Node& at, const std::string& kind, const KeyValues& keys) const {
+    const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
+    for (const auto& [key, value] : keys) {
+      if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
+      return root_.bad(at, fmt::format("{}: unknown key '{}'", kind, key),
+                       suggestion(key, row->keys));
+    }
+    return {};
+  }
+
+  Status read_vary() {
+    if (!root_.has("vary")) return {};
+    constexpr const char* kExample = "[NCCL_ALGO=Ring,Tree, 'nics=4,8']";
+    RINGSIDE_TRY(const YAML::Node list, root_.find("vary", kExample));
+    if (!list.IsSequence() || list.size() > kMostAxes) {
+      return root_.bad(list, fmt::format("vary is a list of at most {} KEY=V1,V2", kMostAxes),
+                       "- nics=4,8");
+    }
+    for (const YAML::Node& node : list) {
+      RINGSIDE_TRY(const std::string text, scalar(root_, node, "a line of vary", "nics=4,8"));
+      auto axis = parse_vary(text);
+      if (!axis) {
+        return root_.bad(node, axis.error().message,
+                         axis.error().help + ", in quotes where it stands between [ and ]");
+      }
+      if (std::ranges::find(sweep_.vary, axis->key, &VaryAxis::key) != sweep_.vary.end()) {
+        return root_.bad(node, fmt::format("{} comes twice", axis->key),
+                         "give its values once, with commas between");
+      }
+      RINGSIDE_TRY(check_axis(node, *axis));
+      sweep_.vary.push_back(*std::move(axis));
+    }
+    return {};
+  }
+
+  Status check_axis(const YAML::Node& node, const VaryAxis& axis) const {
+    if (axis.key.starts_with(kWorkloadPrefix)) {
+      const std::string key = axis.key.substr(kWorkloadPrefix.size());
+      for (const SweepWorkload& workload : sweep_.workloads) {
+        if (workload.kind.empty()) {
+          return root_.bad(node,
+                           fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
+                           "a scenario has no keys to vary: leave one of both out");
+        }
+        RINGSIDE_TRY(check_known(node, workload.kind, {{key, ""}}));
+      }
+      return {};
+    }
+    for (const std::string& value : axis.values) {
+      SimQuestion tried;
+      if (const Status set = apply_setting(tried, axis.key, value); !set) {
+        return root_.bad(node, set.error().message,
+                         set.error().help + ", workload.KEY of a workload");
+      }
+    }
+    return {};
+  }
+
+  Status read_assumptions() {
+    if (!root_.has("assumptions")) return {};
+    RINGSIDE_TRY(const YAML::Node list, root_.find("assumptions", "[nothing fails]"));
+    if (!list.IsSequence())
+      return root_.bad(list, "assumptions are a list of texts", "- no failures");
+    for (const YAML::Node& node : list) {
+      RINGSIDE_TRY(std::string text, scalar(root_, node, "an assumption", "\"nothing fails\""));
+      sweep_.assumptions.push_back(std::move(text));
+    }
+    return {};
+  }
+
+  const YamlMapping& root_;
+  Sweep sweep_;
+};
+
+}  // namespace
+
+Result<Sweep> parse_sweep(const std::string& text, const std::string& where) {
+  try {
+    RINGSIDE_TRY(const YAML::Node document, load_yaml_document(text, where));
+    const YamlMapping root(document, where);
+    return SweepReader(root).read();
+  } catch (const YAML::Exception& exception) {
+    return yaml_error(exception, where);
+  }
+}
+
+Result<Sweep> load_sweep(const std::string& path) {
+  RINGSIDE_TRY(const std::string text, read_description(path));
+  return parse_sweep(text, path);
+}
+
+}  // namespace ringside::study

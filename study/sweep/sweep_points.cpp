@@ -1,0 +1,220 @@
+#include "study/sweep/sweep_points.h"
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/text.h"
+#include "base/wording.h"
+#include "diag/report/sentences/hang_sentences.h"
+#include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/nccl_xml.h"
+#include "harness/scenario/scenario.h"
+#include "sim/fidelity.h"
+#include "study/asked_job.h"
+#include "study/scenario/scenario_run.h"
+
+namespace ringside::study {
+namespace {
+
+Error at_line(const Sweep& sweep, int line, const std::string& what, const Error& error) {
+  return {ErrorCode::Corrupt, fmt::format("{}:{}: {}: {}", sweep.where, line, what, error.message),
+          error.help};
+}
+
+std::string key_of(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
+}
+
+/// Each part with its length: no two lists of parts give one text.
+void add_part(std::string& text, const std::string& part) {
+  text += fmt::format("{}:{};", part.size(), part);
+}
+
+/// What a cluster is, whatever it is called.
+Result<std::string> identity_of(const SweepCluster& cluster) {
+  SimQuestion base;
+  base.job.on = cluster.on;
+  for (const auto& [key, value] : cluster.set) {
+    RINGSIDE_TRY(apply_setting(base, key, value));
+  }
+  JobOptions one = base.job;
+  one.nodes = one.nvl_domain.value_or(1);
+  RINGSIDE_TRY(const AskedJob asked, load_job(one));
+  std::string text;
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(cluster.on, failed)) {
+    RINGSIDE_TRY(const std::string file, read_description(cluster.on));
+    add_part(text, file);
+  }
+  for (const HostRun& run : asked.hosts.runs) add_part(text, to_nccl_xml(run.host));
+  add_part(text, fmt::format("{} {}", asked.hosts.hosts_per_nvl_domain, cluster.nodes.value_or(0)));
+  for (const auto& [key, value] : cluster.set) add_part(text, key + "=" + value);
+  return text;
+}
+
+/// The workload's keys, with the cluster's over them, and the point's over these.
+WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point) {
+  WorkloadKeys keys = sweep.workloads[point.workload].keys;
+  for (const auto& [key, value] : sweep.clusters[point.cluster].workload) {
+    // One of both says how fast a GPU is.
+    if (key == "gpu" || key == "gpu_tflops") {
+      keys.erase("gpu");
+      keys.erase("gpu_tflops");
+    }
+    keys[key] = value;
+  }
+  for (const auto& [key, value] : point.settings) {
+    if (key.starts_with(kWorkloadPrefix)) keys[key.substr(kWorkloadPrefix.size())] = value;
+  }
+  return keys;
+}
+
+Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
+  const SweepWorkload& workload = sweep.workloads[point.workload];
+  const SweepCluster& cluster = sweep.clusters[point.cluster];
+  Scenario scenario;
+  if (workload.kind.empty()) {
+    RINGSIDE_TRY(scenario, load_scenario(workload.scenario));
+  } else {
+    const WorkloadKeys keys = keys_of(sweep, point);
+    RINGSIDE_TRY(scenario.outline, make_workload(workload.kind, keys));
+    RINGSIDE_TRY(scenario.training, training_facts(workload.kind, keys));
+  }
+  scenario.name = workload.name;
+  scenario.on = cluster.on;
+  scenario.nodes = cluster.nodes;
+  scenario.expect = {};
+  return scenario;
+}
+
+/// The calls that take most time, and what limits them.
+std::string limit_of_calls(const std::vector<CallTime>& calls) {
+  const auto total = [](const CallTime& one) { return one.time * static_cast<double>(one.times); };
+  const auto most = std::ranges::max_element(calls, {}, total);
+  if (most == calls.end()) return {};
+  return fmt::format("{} of {} ({} on {}, {}): {}", most->call, most->groups,
+                     plural(static_cast<std::size_t>(most->ranks), "rank", "ranks"),
+                     plural(static_cast<std::size_t>(most->hosts), "host", "hosts"),
+                     format_bytes(most->bytes), most->limit);
+}
+
+/// Mean over the time that calls take.
+double error_of_calls(const std::vector<CallTime>& calls) {
+  double weighted = 0;
+  double all = 0;
+  for (const CallTime& one : calls) {
+    const double time = one.time.count() * static_cast<double>(one.times);
+    weighted += time * one.error_percent;
+    all += time;
+  }
+  return all > 0 ? weighted / all : 0;
+}
+
+PointResult refused(const Error& error) {
+  const bool is_ours = exit_status(error.code) == 3 && error.code != ErrorCode::Unsupported;
+  return {.end = is_ours ? PointResult::End::Failed : PointResult::End::Refused,
+          .reason = error.help.empty() ? error.message : error.message + "; " + error.help};
+}
+
+}  // namespace
+
+std::string SweepPoint::settings_text() const {
+  std::string text;
+  for (const auto& [name, value] : settings) {
+    text += fmt::format("{}{}={}", text.empty() ? "" : " ", name, value);
+  }
+  return text;
+}
+
+Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod& method) {
+  RINGSIDE_TRY([[maybe_unused]] const Fidelity* const fidelity, parse_fidelity(method.fidelity));
+  std::size_t combinations = 1;
+  for (const VaryAxis& axis : sweep.vary) {
+    combinations *= axis.values.size();
+    if (combinations * sweep.clusters.size() * sweep.workloads.size() > kMostPoints) {
+      return Error{ErrorCode::Corrupt, sweep.where + ": too many points",
+                   fmt::format("vary less: at most {}", kMostPoints)};
+    }
+  }
+  std::vector<std::string> clusters;
+  for (const SweepCluster& cluster : sweep.clusters) {
+    auto identity = identity_of(cluster);
+    if (!identity) {
+      return at_line(sweep, cluster.line, "cluster " + cluster.name, identity.error());
+    }
+    clusters.push_back(*std::move(identity));
+  }
+  std::vector<std::string> scenarios;
+  for (const SweepWorkload& workload : sweep.workloads) {
+    scenarios.emplace_back();
+    if (!workload.kind.empty()) continue;
+    if (const auto scenario = load_scenario(workload.scenario); !scenario) {
+      return at_line(sweep, workload.line, "workload " + workload.name, scenario.error());
+    }
+    RINGSIDE_TRY(scenarios.back(), read_description(workload.scenario));
+  }
+  std::vector<SweepPoint> points;
+  for (std::size_t cluster = 0; cluster < sweep.clusters.size(); ++cluster) {
+    for (std::size_t workload = 0; workload < sweep.workloads.size(); ++workload) {
+      for (std::size_t number = 0; number < combinations; ++number) {
+        SweepPoint point{.cluster = cluster, .workload = workload};
+        std::size_t rest = number;
+        std::size_t block = combinations;
+        for (const VaryAxis& axis : sweep.vary) {
+          block /= axis.values.size();
+          point.settings.emplace_back(axis.key, axis.values[rest / block]);
+          rest %= block;
+        }
+        std::string text;
+        for (const std::string& part : {method.version, method.fidelity, clusters[cluster],
+                                        sweep.workloads[workload].kind, scenarios[workload]}) {
+          add_part(text, part);
+        }
+        for (const auto& [key, value] : keys_of(sweep, point)) add_part(text, key + "=" + value);
+        for (const auto& [key, value] : point.settings) add_part(text, key + "=" + value);
+        point.key = key_of(text);
+        points.push_back(std::move(point));
+      }
+    }
+  }
+  return points;
+}
+
+PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMethod& method) {
+  auto scenario = scenario_of(sweep, point);
+  if (!scenario) return refused(scenario.error());
+  PointResult result{.ranks = scenario->outline.ranks, .tokens = scenario->outline.tokens};
+  ScenarioQuestion question{.scenario = *std::move(scenario), .fidelity = method.fidelity};
+  question.settings = sweep.clusters[point.cluster].set;
+  for (const auto& setting : point.settings) {
+    if (!setting.first.starts_with(kWorkloadPrefix)) question.settings.push_back(setting);
+  }
+  const auto outcome = run_scenario(question);
+  if (!outcome) {
+    const PointResult why = refused(outcome.error());
+    result.end = why.end;
+    result.reason = why.reason;
+    return result;
+  }
+  result.hosts = outcome->hosts;
+  result.call_error_percent = error_of_calls(outcome->calls);
+  result.limit = limit_of_calls(outcome->calls);
+  if (outcome->end == ScenarioOutcome::End::Finished && outcome->times) {
+    result.end = PointResult::End::Finished;
+    result.step = outcome->times->step;
+    result.compute = outcome->times->compute;
+    result.exposed = outcome->times->exposed;
+    return result;
+  }
+  result.end = PointResult::End::Hang;
+  result.reason = outcome->verdict ? fmt::format("{}: {}", hang::to_string(outcome->verdict->kind),
+                                                 hang::why_of(*outcome->verdict))
+                                   : outcome->failure;
+  return result;
+}
+
+}  // namespace ringside::study

@@ -1,0 +1,365 @@
+#include "study/validate/validation.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <sstream>
+#include <tuple>
+
+#include "base/assert.h"
+#include "base/fd.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "engine/releases/releases.h"
+#include "study/simulation.h"
+
+namespace ringside::study {
+namespace {
+
+bool has(std::string_view text, std::string_view part) {
+  return text.find(part) != std::string_view::npos;
+}
+
+/// The word for --net that a description comes to; empty: none.
+std::string net_of(std::string_view network) {
+  constexpr std::array<std::pair<std::string_view, const char*>, 7> kWords{
+      {{"EFA", "efa"},
+       {"TCPX", "fastrak"},
+       {"FasTrak", "fastrak"},
+       {"Slingshot", "slingshot"},
+       {"RoCE", "roce"},
+       {"InfiniBand", "ib"},
+       {"TCP", "tcp"}}};
+  for (const auto& [part, word] : kWords) {
+    if (has(network, part)) return word;
+  }
+  return {};
+}
+
+/// Of a tool's command: -g 8 and -t 8 are GPUs of one process.
+std::string launch_of(std::string_view tool) {
+  if (has(tool, "CUDA graph")) return "graph";
+  if (has(tool, "1 process")) return "threads";
+  for (const std::string_view option : {"-g ", "-t "}) {
+    const std::size_t at = tool.find(option);
+    if (at == std::string_view::npos) continue;
+    const std::string_view number = tool.substr(at + option.size());
+    const bool is_one_digit =
+        number.size() == 1 || std::isdigit(static_cast<unsigned char>(number[1])) == 0;
+    if (!number.empty() && is_one_digit && number[0] >= '2' && number[0] <= '8') return "threads";
+  }
+  return "process";
+}
+
+/// `pairs of GPUs, 2 x 4` -> `pairs-of-gpus-2-x-4`
+std::string slug_of(std::string_view note) {
+  std::string slug;
+  for (const char c : note) {
+    const auto lower = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (std::isalnum(static_cast<unsigned char>(lower)) != 0) {
+      slug += lower;
+    } else if (!slug.empty() && slug.back() != '-') {
+      slug += '-';
+    }
+  }
+  while (!slug.empty() && slug.back() == '-') slug.pop_back();
+  return slug;
+}
+
+struct Machine {
+  std::string path;
+  int unit = 1;  ///< of the table's nodes in one of ours
+  std::vector<std::string> set = {};
+};
+
+/// The file that describes a row's hosts; empty: there is none.
+std::string path_of_machine(const PublishedRow& row, const std::string& folder) {
+  const std::string per_node = fmt::format("{}@{}", row.system, row.ranks / row.nodes);
+  for (const std::string& name : {per_node + "-" + slug_of(row.note), per_node, row.system}) {
+    const std::string path = fmt::format("{}/{}.yaml", folder, name);
+    std::error_code ignored;
+    if (std::filesystem::exists(path, ignored)) return path;
+  }
+  return {};
+}
+
+/// What comments in the file say: `#: unit 18`, `#: --set N=V`.
+Machine read_machine(const PublishedRow& row, const std::string& path) {
+  Machine machine{.path = path};
+  const auto text = read_file(path);
+  std::istringstream lines(text ? *text : "");
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::string_view kUnit = "#: unit ";
+    constexpr std::string_view kSet = "#: --set ";
+    if (line.starts_with(kUnit)) {
+      const auto unit = parse_int(line.substr(kUnit.size()));
+      if (unit && *unit > 0 && *unit <= row.nodes) machine.unit = static_cast<int>(*unit);
+    } else if (line.starts_with(kSet)) {
+      machine.set.push_back(line.substr(kSet.size(), line.find(' ', kSet.size()) - kSet.size()));
+    }
+  }
+  return machine;
+}
+
+/// "27.7 + tuner" holds 27; what is left begins behind it.
+std::optional<int> number_at(std::string_view& text) {
+  const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  const Result<std::int64_t> number = parse_int(text.substr(0, digits));
+  text.remove_prefix(digits);
+  if (!number || *number > 1000) return {};
+  return static_cast<int>(*number);
+}
+
+/// The release that decides like what is told of a version: "2.27.7 + tuner" is 2.27.7; nothing: no version is told.
+std::optional<std::string> release_told(std::string_view told) {
+  const std::size_t at = told.find("2.");
+  if (at == std::string_view::npos) return {};
+  told.remove_prefix(at + 2);
+  const std::optional<int> minor = number_at(told);
+  if (!minor) return {};
+  std::optional<int> patch;
+  if (told.starts_with('.')) {
+    told.remove_prefix(1);
+    patch = number_at(told);
+  }
+  return nearest_release(*minor, patch);
+}
+
+/// SendRecv -> send_recv
+std::string snake_of(std::string_view name) {
+  std::string snake;
+  for (const char c : name) {
+    if (std::isupper(static_cast<unsigned char>(c)) != 0) {
+      if (!snake.empty()) snake += '_';
+      snake += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else {
+      snake += c;
+    }
+  }
+  return snake;
+}
+
+SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row,
+                        const PublishedSystem& system, const Machine& machine) {
+  SimQuestion question;
+  question.job.on = machine.path;
+  question.job.nodes = row.nodes / machine.unit;
+  question.job.set = machine.set;
+  const auto force = [&](const char* variable, const std::string& value) {
+    if (!value.empty() && value != "auto") {
+      question.job.set.push_back(fmt::format("NCCL_{}={}", variable, value));
+    }
+  };
+  force("ALGO", row.algorithm);
+  force("PROTO", row.protocol);
+  force("MIN_NCHANNELS", row.channels);
+  force("MAX_NCHANNELS", row.channels);
+  question.calls.collective = snake_of(row.collective);
+  question.calls.sizes = fmt::format("{}", row.bytes.value);
+  const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
+  question.calls.type = is_known ? row.type : "float";
+  question.nccl = release_told(row.nccl).value_or(
+      release_told(system.nccl).value_or(std::string(kDefaultRelease)));
+  question.net = net_of(system.network);
+  question.launch = launch_of(system.tool);
+  question.fidelity = asked.fidelity;
+  question.model = asked.model;
+  return question;
+}
+
+/// What rows of one table have in common.
+auto call_of(const PublishedRow& row) {
+  return std::tie(row.system, row.collective, row.ranks, row.nodes, row.algorithm, row.protocol,
+                  row.channels, row.type, row.nccl, row.note);
+}
+
+void simulate_rows(const ValidationQuestion& asked, const PublishedSystem& system,
+                   const Machine& machine, std::span<ScoredRow*> rows) {
+  const auto fail_all = [&](const Error& error) {
+    for (ScoredRow* row : rows) row->error = error.message;
+  };
+  const auto plan = plan_simulation(question_of(asked, *rows.front()->measured, system, machine));
+  if (!plan) return fail_all(plan.error());
+  const int nranks = plan->job.shape().nranks;
+  if (const int ranks = rows.front()->measured->ranks; nranks != ranks) {
+    return fail_all({ErrorCode::InvalidArgument, fmt::format("{} has {} ranks here, the row has {}",
+                                                             machine.path, nranks, ranks)});
+  }
+  for (ScoredRow* row : rows) {
+    auto call = tune_call(*plan, row->measured->bytes);
+    if (!call) {
+      row->error = call.error().message;
+      continue;
+    }
+    if (const auto& prediction = call->tuned.prediction) {
+      row->nccl = Seconds{static_cast<double>(prediction->time_us) * 1e-6};
+    }
+    const auto result = simulate_call(*plan, *std::move(call));
+    if (result) {
+      row->simulated = result->result.time;
+    } else {
+      row->error = result.error().message;
+    }
+  }
+}
+
+double median_of(std::vector<double> values) {
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+ErrorSummary summary_of(const std::vector<double>& ratios, int failed) {
+  ErrorSummary summary{.rows = static_cast<int>(ratios.size()), .failed = failed};
+  if (ratios.empty()) return summary;
+  std::vector<double> errors;
+  for (const double ratio : ratios) errors.push_back(std::abs(ratio - 1));
+  std::ranges::sort(errors);
+  summary.median = median_of(errors);
+  const auto place = static_cast<std::size_t>(std::ceil(0.9 * static_cast<double>(errors.size())));
+  summary.p90 = errors[place - 1];
+  summary.bias = median_of(ratios) - 1;
+  return summary;
+}
+
+using Predicted = std::optional<Seconds> ScoredRow::*;
+
+std::array<ErrorSummary, kSizeClasses> summaries_of(const std::vector<const ScoredRow*>& rows,
+                                                    Predicted predicted) {
+  std::array<std::vector<double>, kSizeClasses> ratios;
+  std::array<int, kSizeClasses> failed{};
+  for (const ScoredRow* row : rows) {
+    const std::size_t of = size_class_of(row->measured->bytes);
+    if (row->*predicted) {
+      ratios[of].push_back(*(row->*predicted) / row->measured->time);
+    } else {
+      ++failed[of];
+    }
+  }
+  std::array<ErrorSummary, kSizeClasses> all;
+  for (std::size_t i = 0; i < kSizeClasses; ++i) all[i] = summary_of(ratios[i], failed[i]);
+  return all;
+}
+
+std::array<ErrorSummary, kSizeClasses> medians_of(
+    const std::vector<SystemScore>& systems,
+    std::array<ErrorSummary, kSizeClasses> SystemScore::*of) {
+  std::array<ErrorSummary, kSizeClasses> all;
+  for (std::size_t i = 0; i < kSizeClasses; ++i) {
+    std::vector<double> medians, p90s, biases;
+    for (const SystemScore& system : systems) {
+      if (system.is_apart) continue;
+      const ErrorSummary& one = (system.*of)[i];
+      all[i].failed += one.failed;
+      if (one.rows == 0) continue;
+      all[i].rows += one.rows;
+      medians.push_back(one.median);
+      p90s.push_back(one.p90);
+      biases.push_back(one.bias);
+    }
+    if (medians.empty()) continue;
+    all[i].median = median_of(medians);
+    all[i].p90 = median_of(p90s);
+    all[i].bias = median_of(biases);
+  }
+  return all;
+}
+
+/// Rows that are to be scored; why the others are not.
+void choose_rows(const ValidationQuestion& question, Validation& out) {
+  std::map<std::string, std::string> skipped;
+  for (const PublishedRow& row : out.published.rows) {
+    if (!question.only.empty() && !has(row.system, question.only)) continue;
+    const PublishedSystem& system = *out.published.system(row.system);
+    if (system.quality == "C") {
+      skipped[row.system] = "quality C";
+    } else if (path_of_machine(row, question.machines).empty()) {
+      skipped[row.system] = "no machine file";
+    } else {
+      out.rows.push_back({.measured = &row, .simulated = {}, .nccl = {}, .error = {}});
+    }
+  }
+  out.skipped.assign(skipped.begin(), skipped.end());
+}
+
+/// errors  InvalidArgument: no system has the word in its name; the nearest is told
+Status check_only(const ValidationQuestion& question, const Published& published) {
+  if (question.only.empty()) return {};
+  std::vector<std::string_view> names;
+  for (const PublishedRow& row : published.rows) {
+    if (has(row.system, question.only)) return {};
+    if (names.empty() || names.back() != row.system) names.emplace_back(row.system);
+  }
+  return Error{
+      ErrorCode::InvalidArgument,
+      fmt::format("--only {}: no system of {} is called so", question.only, question.published),
+      suggestion(question.only, names)};
+}
+
+void score(Validation& out) {
+  std::vector<std::pair<std::string, bool>> order;
+  std::map<std::pair<std::string, bool>, std::vector<const ScoredRow*>> by_system;
+  for (const ScoredRow& row : out.rows) {
+    const std::pair key{row.measured->system, is_apart(row)};
+    if (by_system[key].empty()) order.push_back(key);
+    by_system[key].push_back(&row);
+  }
+  for (const auto& key : order) {
+    out.systems.push_back({.name = key.first,
+                           .is_apart = key.second,
+                           .simulated = summaries_of(by_system[key], &ScoredRow::simulated),
+                           .nccl = summaries_of(by_system[key], &ScoredRow::nccl)});
+  }
+  out.simulated = medians_of(out.systems, &SystemScore::simulated);
+  out.nccl = medians_of(out.systems, &SystemScore::nccl);
+}
+
+}  // namespace
+
+const char* name_of_size_class(std::size_t size_class) {
+  constexpr std::array kNames{"<= 64 KiB", "64 KiB .. 16 MiB", ">= 16 MiB"};
+  return kNames.at(size_class);
+}
+
+bool is_apart(const ScoredRow& row) {
+  return std::ranges::any_of(std::array{"RCCL", "libsircl", "MSCCL", "Optcast"},
+                             [&](const char* name) { return has(row.measured->nccl, name); });
+}
+
+Result<Validation> validate(const ValidationQuestion& question,
+                            const std::function<void(double, const std::string&)>& progress) {
+  RINGSIDE_TRY(parse_fidelity(question.fidelity));
+  RINGSIDE_TRY(question.model.empty() ? load_sim_model() : load_sim_model(question.model));
+  Validation out;
+  RINGSIDE_TRY(out.published, read_published(question.published));
+  RINGSIDE_TRY(check_only(question, out.published));
+  choose_rows(question, out);
+  if (out.rows.empty()) {
+    return Error{ErrorCode::InvalidArgument, "no row to score",
+                 fmt::format("machines are described in {}/SYSTEM.yaml", question.machines)};
+  }
+  std::vector<std::vector<ScoredRow*>> calls;
+  for (ScoredRow& row : out.rows) {
+    const auto is_same = [&](const std::vector<ScoredRow*>& one) {
+      return call_of(*one.front()->measured) == call_of(*row.measured);
+    };
+    const auto found = std::ranges::find_if(calls, is_same);
+    (found == calls.end() ? calls.emplace_back() : *found).push_back(&row);
+  }
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    const PublishedRow& first = *calls[i].front()->measured;
+    if (progress)
+      progress(static_cast<double>(i) / static_cast<double>(calls.size()), first.system);
+    simulate_rows(question, *out.published.system(first.system),
+                  read_machine(first, path_of_machine(first, question.machines)), calls[i]);
+  }
+  score(out);
+  return out;
+}
+
+}  // namespace ringside::study

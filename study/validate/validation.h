@@ -1,0 +1,65 @@
+#pragma once
+
+#include <array>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/model.h"
+#include "study/validate/published.h"
+
+/// The simulator held against what was measured.
+namespace ringside::study {
+
+/// Of size_class_of(), for people.
+const char* name_of_size_class(std::size_t size_class);
+
+struct ValidationQuestion {
+  std::string published;  ///< as read_published()
+  std::string
+      machines;  ///< folder: SYSTEM.yaml, SYSTEM@G.yaml for G ranks a node, SYSTEM@G-NOTE.yaml
+  std::string fidelity = "auto";
+  std::string model = {};  ///< as SimQuestion::model
+  std::string only = {};   ///< part of the systems' names; empty: all
+};
+
+struct ScoredRow {
+  const PublishedRow* measured = nullptr;  ///< of Validation::published
+  std::optional<Seconds> simulated;
+  std::optional<Seconds> nccl;  ///< by its own model, for what it tunes
+  std::string error;            ///< where there is no simulated time
+};
+
+/// Measured with another library than NCCL: such rows are in no median over systems.
+bool is_apart(const ScoredRow& row);
+
+/// Of |predicted - measured| / measured.
+struct ErrorSummary {
+  int rows = 0, failed = 0;
+  double median = 0, p90 = 0;
+  double bias = 0;  ///< median with its sign: below 0 it is too fast
+};
+
+struct SystemScore {
+  std::string name;
+  bool is_apart = false;  ///< another library than NCCL: in no median over systems
+  std::array<ErrorSummary, kSizeClasses> simulated, nccl;
+};
+
+struct Validation {
+  Published published;
+  std::vector<ScoredRow> rows;
+  std::vector<SystemScore> systems;
+  std::vector<std::pair<std::string, std::string>> skipped;  ///< system, and why
+  /// Medians over systems of their medians and 90th percentiles.
+  std::array<ErrorSummary, kSizeClasses> simulated, nccl;
+};
+
+/// Every row of quality A and B whose machine is described.
+/// progress  share of the calls done, and whose is next
+/// errors    as read_published(), plan_simulation() for the fidelity and the model; InvalidArgument: no row is left
+Result<Validation> validate(const ValidationQuestion& question,
+                            const std::function<void(double, const std::string&)>& progress = {});
+
+}  // namespace ringside::study
