@@ -35,6 +35,11 @@ CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)
 SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
 RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
+# User documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
+WORDS, LAB = "tests/lint/words.txt", "docs/lab"
+LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+PAGE = re.compile(r"(?<![\w/.])docs/[\w/.-]+\.md\b")  # named in code or text, from the root
+
 
 def list_files(root):
     """Paths below root: what git tracks or would, or all files where there is no git checkout."""
@@ -175,6 +180,45 @@ def check_citations(texts):
                         yield path, number, f"docs/formats has no {word}"
 
 
+def prose_of(lines):
+    """(line number, text) of a Markdown page without code, quotations and link targets."""
+    is_fenced = False
+    for number, line in enumerate(lines, 1):
+        is_fence = line.lstrip().startswith("```")
+        is_fenced ^= is_fence
+        if not (is_fence or is_fenced or line.startswith(("    ", ">"))):
+            yield number, LINK.sub("]", re.sub(r"`[^`]*`", "``", line))
+
+
+def check_words(texts, words):
+    """Yields (path, line number, what is wrong) for words of words.txt in user documents."""
+    table = [[part.strip() for part in line.split("=>")] for line in words if "=>" in line]
+    for path, lines in texts.items():
+        if not path.endswith(".md") or is_below(path, LAB) or ("/" in path and not is_below(path, "docs")):
+            continue
+        for number, text in prose_of(lines):
+            for pattern, plain in table:
+                found = re.search(pattern, text, re.IGNORECASE)
+                if found:
+                    yield path, number, f"'{found[0]}': write {plain} ({WORDS})"
+
+
+def check_links(texts, files):
+    """Yields (path, line number, what is wrong) for links of Markdown pages and for pages of docs/ that do not exist."""
+    folders = {os.path.dirname(path) for path in files}
+    folders |= {folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == "/"} | {"", "."}
+    for path, lines in texts.items():
+        for number, line in enumerate(lines, 1):
+            targets = [target for target in PAGE.findall(line)]
+            if path.endswith(".md"):
+                here = os.path.dirname(path)
+                targets += [os.path.normpath(os.path.join(here, target)) for target in LINK.findall(line)
+                            if "://" not in target]
+            for target in targets:
+                if target not in files and target not in folders:
+                    yield path, number, f"there is no {target}"
+
+
 def check_grants(table, arrows, texts):
     """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
     used, used_libraries = set(), set()
@@ -284,6 +328,9 @@ def check(root):
     if page in texts:
         findings += check_layers(page, arrows, texts[page])
     findings += check_citations(texts)
+    findings += check_links(texts, set(files))
+    if WORDS in texts:
+        findings += check_words(texts, texts[WORDS])
     installed = set()
     for path, lines in texts.items():
         if path.endswith("/CMakeLists.txt"):
