@@ -38,6 +38,9 @@ RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 # User documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+# What code names and a reference page lists.
+LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
+          (re.compile(r'"(RINGSIDE_[A-Z_]+)"'), "docs/reference/environment.md"))
 PAGE = re.compile(r"(?<![\w/.])docs/[\w/.-]+\.md\b")  # named in code or text, from the root
 
 
@@ -219,6 +222,18 @@ def check_links(texts, files):
                     yield path, number, f"there is no {target}"
 
 
+def check_lists(texts):
+    """Yields (path, line number, what is wrong) for JSON schemas and variables that no reference page lists."""
+    for name, page in LISTED:
+        listed = "\n".join(texts.get(page, ()))
+        for path, lines in texts.items():
+            if page in texts and path.endswith(CODE) and not is_below(path, "tests"):
+                for number, line in enumerate(lines, 1):
+                    for found in name.findall(line):
+                        if f"`{found}`" not in listed:
+                            yield path, number, f"{page} does not list {found}"
+
+
 def check_grants(table, arrows, texts):
     """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
     used, used_libraries = set(), set()
@@ -329,6 +344,7 @@ def check(root):
         findings += check_layers(page, arrows, texts[page])
     findings += check_citations(texts)
     findings += check_links(texts, set(files))
+    findings += check_lists(texts)
     if WORDS in texts:
         findings += check_words(texts, texts[WORDS])
     installed = set()

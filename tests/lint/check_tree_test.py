@@ -171,6 +171,13 @@ class CheckTree(unittest.TestCase):
         for one in said:
             self.assertTrue(findings({**words, "README.md": one + "\n"}), one)
 
+    def test_a_schema_or_variable_that_no_page_lists_is_found(self):
+        json, environment = "docs/reference" "/json.md", "docs/reference" "/environment.md"
+        for page, name in ((json, "ringside.gone/1"), (environment, "RINGSIDE_GONE")):
+            code = {"trace/a.cpp": f'#include "base/units.h"\nauto name = "{name}";\n'}
+            self.assert_one({**code, page: "page\n"}, "trace/a.cpp:2", f"does not list {name}")
+            self.assertEqual(findings({**code, page: f"`{name}`\n"}), [])
+
     def test_a_link_or_page_that_does_not_exist_is_found(self):
         self.assert_one({"base/README.md": "units\n[a](../trace/gone.md#x)\n"}, "base/README.md:2", "trace/gone.md")
         self.assert_one({"trace/event.h": CLEAN["trace/event.h"] + "// docs" "/gone.md\n"}, "trace/event.h:5", "gone.md")
