@@ -35,7 +35,7 @@ CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)
 SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
 RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
-# User documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
+# Documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
 # What code names and a reference page lists.
@@ -194,10 +194,11 @@ def prose_of(lines):
 
 
 def check_words(texts, words):
-    """Yields (path, line number, what is wrong) for words of words.txt in user documents."""
+    """Yields (path, line number, what is wrong) for words of words.txt in documents."""
     table = [[part.strip() for part in line.split("=>")] for line in words if "=>" in line]
     for path, lines in texts.items():
-        if not path.endswith(".md") or is_below(path, LAB) or ("/" in path and not is_below(path, "docs")):
+        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
+        if not path.endswith(".md") or is_below(path, LAB) or is_fixture:
             continue
         for number, text in prose_of(lines):
             for pattern, plain in table:

@@ -150,16 +150,17 @@ class CheckTree(unittest.TestCase):
         self.assert_one({**formats, "base/units.h": source + "2.1; 2.2\n"}, "base/units.h:2", "no 2.2")
         self.assert_one({**formats, "base/units.h": source + "NET-03..06\n"}, "base/units.h:2", "no NET-06")
 
-    def test_a_word_of_the_dialect_in_a_user_document_is_found(self):
+    def test_a_word_of_the_dialect_in_a_document_is_found(self):
         words = {"tests/lint/words.txt": "# plain\n\\bnobody => no rank\n\\bby hand\\b => manually\n"}
         page = "docs" "/a.md"
         self.assertEqual(findings({**words, page: "plain\n"}), [])
         self.assert_one({**words, page: "plain\nNobody waits.\n"}, page + ":2", "write no rank")
         self.assert_one({**words, "README.md": "Install it by hand.\n"}, "README.md:1", "write manually")
+        self.assert_one({**words, "base/README.md": "Nobody\n"}, "base/README.md:1", "write no rank")
         for fine in ("    nobody\n", "```\nnobody\n```\n", "`nobody`\n", "> nobody\n", "[a](nobody)\n"):
             lines = findings({**words, page: fine, "docs" "/nobody": ""})
             self.assertEqual(lines, [], fine)
-        self.assertEqual(findings({**words, "docs/lab" "/a.md": "nobody\n", "base/README.md": "nobody\n"}), [])
+        self.assertEqual(findings({**words, "docs/lab" "/a.md": "nobody\n", "tests/a/paste.md": "nobody\n"}), [])
 
     def test_the_words_of_this_tree_are_found(self):
         with open(os.path.join(os.path.dirname(CHECK), "words.txt"), encoding="utf-8") as file:
