@@ -276,7 +276,7 @@ def check_layers(page, arrows, lines):
 
 
 def needs_readme(folder, files):
-    """tests/ mirrors the tree and has one README.md for all of it."""
+    """docs/contributing/testing.md is the README of all of tests/."""
     if folder.startswith("tests/") or not folder:
         return False
     return f"{folder}/README.md" not in files
