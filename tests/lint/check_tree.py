@@ -37,7 +37,7 @@ RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
 # Documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 # What code names and a reference page lists.
 LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
           (re.compile(r'"(RINGSIDE_[A-Z_]+)"'), "docs/reference/environment.md"))
@@ -207,20 +207,29 @@ def check_words(texts, words):
                     yield path, number, f"'{found[0]}': write {plain} ({WORDS})"
 
 
+def anchors_of(lines):
+    """What links to the headings of a Markdown page are called (GitHub's rule)."""
+    return {re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            for line in lines if line.startswith("#")}
+
+
 def check_links(texts, files):
-    """Yields (path, line number, what is wrong) for links of Markdown pages and for pages of docs/ that do not exist."""
+    """Yields (path, line number, what is wrong) for links of Markdown pages, their headings, and pages of docs/ that do
+    not exist."""
     folders = {os.path.dirname(path) for path in files}
     folders |= {folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == "/"} | {"", "."}
     for path, lines in texts.items():
         for number, line in enumerate(lines, 1):
-            targets = [target for target in PAGE.findall(line)]
+            targets = [(target, "") for target in PAGE.findall(line)]
             if path.endswith(".md"):
                 here = os.path.dirname(path)
-                targets += [os.path.normpath(os.path.join(here, target)) for target in LINK.findall(line)
-                            if "://" not in target]
-            for target in targets:
+                targets += [(os.path.normpath(os.path.join(here, target)) if target else path, heading)
+                            for target, heading in LINK.findall(line) if "://" not in target]
+            for target, heading in targets:
                 if target not in files and target not in folders:
                     yield path, number, f"there is no {target}"
+                elif heading and heading not in anchors_of(texts.get(target, ())):
+                    yield path, number, f"{target} has no heading #{heading}"
 
 
 def check_lists(texts):

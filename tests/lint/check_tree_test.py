@@ -182,7 +182,9 @@ class CheckTree(unittest.TestCase):
     def test_a_link_or_page_that_does_not_exist_is_found(self):
         self.assert_one({"base/README.md": "units\n[a](../trace/gone.md#x)\n"}, "base/README.md:2", "trace/gone.md")
         self.assert_one({"trace/event.h": CLEAN["trace/event.h"] + "// docs" "/gone.md\n"}, "trace/event.h:5", "gone.md")
-        self.assertEqual(findings({"base/README.md": "[a](../trace/README.md) [b](../trace/) [c](https://x.org/y.md)\n"}), [])
+        self.assert_one({"base/README.md": "# Some units: `B`\n[a](#other-units)\n"}, "base/README.md:2", "#other-units")
+        self.assertEqual(findings({"base/README.md": "# Some units: `B`\n[a](../trace/README.md) [b](../trace/) "
+                                   "[c](https://x.org/y.md) [d](#some-units-b)\n"}), [])
 
     def test_a_grant_that_nobody_uses_is_found(self):
         table = "base :\ntrace : base\nengine : trace{}\nsim :\ntests : *\n<simgrid/ : sim{}\n<gtest/ : tests\n"
