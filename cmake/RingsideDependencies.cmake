@@ -1,4 +1,4 @@
-# Everything that is not ours, found once. docs/dependencies.md says why each one. What is missing is
+# Everything that is not ours, found once. docs/reference/dependencies.md says why each one. What is missing is
 # named all at once, with the Debian package that holds it; the summary names the rest.
 
 # ringside_needed(NAME FOUND VERSION DEBIAN_PACKAGE): ringside cannot be built without it.
@@ -80,7 +80,7 @@ if(missing)
   get_property(packages GLOBAL PROPERTY RINGSIDE_MISSING_PACKAGES)
   list(JOIN missing "\n  " lines)
   list(JOIN packages " " packages)
-  message(FATAL_ERROR "Missing, or not of a version that docs/dependencies.md names:\n  ${lines}\n"
+  message(FATAL_ERROR "Missing, or not of a version that docs/reference/dependencies.md names:\n  ${lines}\n"
                       "On Debian or Ubuntu ./run build installs them; by hand: apt-get install ${packages}")
 endif()
 

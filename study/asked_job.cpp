@@ -153,7 +153,7 @@ Result<FoundHosts> find_hosts(const JobOptions& options) {
     if (lost != options.set.end()) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("{} on {}, which has no fabric", *lost, options.on),
-                   "give --on a cluster's file (docs/clusters.md)"};
+                   "give --on a cluster's file (docs/reference/clusters.md)"};
     }
     RINGSIDE_TRY(check_cluster_alone(options.on));
     RINGSIDE_TRY(found.hosts,

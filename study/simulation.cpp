@@ -251,7 +251,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
                  asked.fabric->fabric->settings().rails == Rails::Only
                      ? "its rails are apart: let PXN hand messages to the GPU of the other rail "
                        "(NCCL_PXN_DISABLE=0), or give rails: optimised"
-                     : "give it links that do (docs/clusters.md), or another placement"};
+                     : "give it links that do (docs/reference/clusters.md), or another placement"};
   }
   RINGSIDE_TRY(row.result, std::move(result));
   row.error_percent = row.fidelity == kModelFidelity

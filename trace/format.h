@@ -7,7 +7,7 @@
 #include <span>
 
 /// The fixed parts of an .rtrace file: a header, then frames that hold one FlatBuffer each.
-/// docs/rtrace-format.md has the grammar; all numbers are little-endian.
+/// docs/reference/rtrace-format.md has the grammar; all numbers are little-endian.
 namespace ringside::rtrace {
 
 using Magic = std::array<unsigned char, 8>;

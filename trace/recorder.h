@@ -71,7 +71,7 @@ struct TraceStats {
   std::uint64_t dropped = 0;  ///< events lost since the sink took no more
 };
 
-/// Writes one process's events to a sink, as blocks of the .rtrace format (docs/rtrace-format.md). Several
+/// Writes one process's events to a sink, as blocks of the .rtrace format (docs/reference/rtrace-format.md). Several
 /// recorders may share a sink.
 ///
 /// The sink holds everything up to the last flush, whatever becomes of the process. When it takes no more

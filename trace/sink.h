@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Where a trace goes, block by block (docs/rtrace-format.md): a file, memory, a socket. Whoever records
+/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. Whoever records
 /// knows nothing else of the place.
 ///
 /// Ordering   each block is taken whole, behind those before it: what is there can be read at any time

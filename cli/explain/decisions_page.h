@@ -7,7 +7,7 @@
 
 namespace ringside::cli {
 
-/// docs/decisions.md: what NCCL does with an all-reduce on each preset, as Markdown.
+/// docs/lab/decisions.md: what NCCL does with an all-reduce on each preset, as Markdown.
 std::string decisions_page(const std::vector<study::DecisionRow>& rows);
 
 }  // namespace ringside::cli

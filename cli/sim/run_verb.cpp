@@ -284,7 +284,8 @@ Verb run_verb() {
           [](Options& app) {
             auto arguments = std::make_shared<RunArguments>();
             RunArguments& a = *arguments;
-            app.add_option("file", a.file, "a scenario/1 (docs/scenarios.md), or a hang-program/1")
+            app.add_option("file", a.file,
+                           "a scenario/1 (docs/reference/scenarios.md), or a hang-program/1")
                 ->required();
             app.add_option("--on", a.on,
                            "sim: in simulated time; real: processes of this machine, or those "

@@ -167,7 +167,7 @@ Verb sweep_verb() {
       [](Options& app) {
         auto arguments = std::make_shared<SweepArguments>();
         SweepArguments& a = *arguments;
-        app.add_option("file", a.file, "a sweep/1 (docs/sweep.md)")->required();
+        app.add_option("file", a.file, "a sweep/1 (docs/reference/sweep.md)")->required();
         app.add_option("-o,--output", a.folder,
                        "folder for results and report (default: the file's name with .sweep); "
                        "what is done there is not done again");

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# make.sh [RINGSIDE]: makes the pictures of README.md, docs/lessons.md and docs/replay-window.md anew. Needs no display.
+# make.sh [RINGSIDE]: makes the pictures of README.md, docs/tutorials/lessons.md and docs/tutorials/replay-window.md. Needs no display.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 ringside=${1:-../../build/dev/cli/ringside}
@@ -16,7 +16,7 @@ shot ll128 --lesson ll128 --at 40%
 shot hang --lesson hang --at 100%
 shot timeline --sim all_reduce --bytes 4M --algo ring --proto simple --channels 2 --at 30% --choose "rank=3 step=4"
 
-# docs/replay-window.md
+# docs/tutorials/replay-window.md
 cat >"$folder/slow-nic.yaml" <<'END'
 ringside: cluster/1
 name: slow-nic

@@ -58,7 +58,7 @@ std::span<const SchemaKey> step_keys() {
   static const std::array<SchemaKey, 15> all{{
       {"on", "tensor", "the groups that call, each by itself"},
       {"count", "4096", "elements that one rank gives; of reduce_scatter those that it gets"},
-      {"type", "bfloat16", "of the elements: float where it is left out"},
+      {"type", "bfloat16", "of the elements: float"},
       {"root", "0", "rank in the group"},
       {"from", "0", "rank in the group that sends"},
       {"to", "1", "rank in the group that receives"},
@@ -73,7 +73,7 @@ std::span<const SchemaKey> step_keys() {
       {"time", "2ms", "how long"},
       {"times", "4", "how often the steps of a loop are taken"},
       {"steps", "[kernel: 1ms]", "of a loop"},
-      {"at", "0", "of compute and kernel: one rank of each group alone, beside `on`"},
+      {"at", "0", "of compute and kernel, with `on`: only this rank of each group"},
   }};
   return all;
 }

@@ -4,7 +4,7 @@
 #include <string_view>
 #include <vector>
 
-/// What a program's document may hold. Readers take no other words, and docs/scenarios.md is written from these.
+/// What a program's document may hold. Readers take no other words, and docs/reference/scenarios.md is written from these.
 namespace ringside::hangs {
 
 struct SchemaKey {

@@ -61,7 +61,7 @@ struct Scenario {
   Expectation expect;
 };
 
-/// Reads a `ringside: scenario/1` (docs/scenarios.md), or a hang-program/1.
+/// Reads a `ringside: scenario/1` (docs/reference/scenarios.md), or a hang-program/1.
 /// where   for messages: the file
 /// errors  Corrupt: `where:line: what`, with the mend
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);

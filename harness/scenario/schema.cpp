@@ -25,11 +25,10 @@ std::string table(const std::string& title, std::span<const SchemaKey> keys) {
 std::span<const SchemaKey> scenario_keys() {
   static const std::array<SchemaKey, 16> all{{
       {"ringside", "scenario/1", "the first line of every scenario"},
-      {"name", "crossed-order", "what its answers are called by"},
+      {"name", "crossed-order", "name of its answers"},
       {"about", "one rank leaves", "for people; optional"},
       {"cluster", "{on: dgx-h100, nodes: 2}",
-       "where it runs; without it hosts of no kind, on which a call takes 20 us and its bytes at "
-       "50 "
+       "where it runs; without it unknown hosts, on which a call takes 20 us and its bytes at 50 "
        "GB/s. Rank r is GPU r mod G of host r / G"},
       {"ranks", "8", "how many; or `parallel`, or a workload"},
       {"ranks_per_host", "4", "without a cluster: 8"},
@@ -46,16 +45,16 @@ std::span<const SchemaKey> scenario_keys() {
        "what each rank does in each iteration, where it is a member: below"},
       {"workload", "{ddp: {model: llama3-8b}}", "in place of ranks, groups and steps: below"},
       {"watchdog", "30s",
-       "a call that stands for so long ends the job: what lasts as long is for ever. Simulated: "
-       "none, so that waits end or do not; real: --timeout"},
+       "a call that hangs for so long ends the job; any wait of that length counts as endless. "
+       "Default, simulated: none; real: --timeout"},
       {"absent", "[3]",
        "ranks that never come to the start of the job: not launched, sent to a wrong address or "
        "interface, behind a firewall"},
-      {"seed", "7", "of what the faults leave open"},
+      {"seed", "7", "decides what the faults do not specify"},
       {"faults", "[{skip: {rank: 2, call: 5}}]",
-       "what goes wrong, as `engine/faults/README.md` has it: of a `rank` at a `call`, from 0 on, "
+       "planned faults (docs/reference/planned-faults.md): of a `rank` at a `call`, from 0 on, "
        "or of connections `from` and `to`; `on: NAME` counts the calls of those groups alone"},
-      {"expect", "{hang: {kind: missing_rank}}", "what is to come of it; optional"},
+      {"expect", "{hang: {kind: missing_rank}}", "the expected outcome; optional"},
   }};
   return all;
 }
@@ -74,10 +73,11 @@ std::span<const SchemaKey> cluster_keys() {
 
 std::span<const SchemaKey> expect_keys() {
   static const std::array<SchemaKey, 3> all{{
-      {"hang", "{kind: missing_rank, culprits: [3]}", "it hangs, and `ringside hang` says this"},
-      {"finished", "yes", "it comes to its end; or a mapping of bounds"},
+      {"hang", "{kind: missing_rank, culprits: [3]}",
+       "the job hangs, and `ringside hang` reports this"},
+      {"finished", "yes", "the job finishes; or a mapping of bounds"},
       {"findings", "[socket_fallback]",
-       "`ringside audit` finds these, by their ids, in the logs of such hosts; beside the others"},
+       "ids that `ringside audit` finds in the logs of such hosts, with any others"},
   }};
   return all;
 }
@@ -85,7 +85,7 @@ std::span<const SchemaKey> expect_keys() {
 std::span<const SchemaKey> expect_hang_keys() {
   static const std::array<SchemaKey, 3> all{{
       {"kind", "[missing_rank, straggler]", "one kind, or those that are right"},
-      {"culprits", "[3]", "just these ranks are blamed"},
+      {"culprits", "[3]", "exactly these ranks are the culprits"},
       {"call", "{call: all_reduce, on: tensor, number: 12}",
        "the call that the verdict names, or of it what is given; of a group's calls the first is "
        "1"},
@@ -134,8 +134,8 @@ std::span<const SchemaKey> workload_keys() {
       {"data", "32", "replicas: 1"},
       {"bucket_cap_mb", "25", "a bucket is full once it has so much: 25, and the first one 1"},
       {"gradient_order", "forward",
-       "buckets are laid as parameters stand in the model, as in DDP's first step; backward: as "
-       "gradients come"},
+       "buckets follow the order of parameters in the model, as in DDP's first step; backward: the "
+       "order of gradients"},
       {"reshard", "no",
        "of fsdp: backward has the weights that forward gathered (ZeRO 2, not 3): yes"},
       {"tensor", "8", "ranks that share each layer out: 1"},
@@ -143,7 +143,7 @@ std::span<const SchemaKey> workload_keys() {
       {"context_exchange", "ring",
        "keys and values go round while scores are computed, or all are gathered first: gather"},
       {"pipeline", "4", "stages: 1"},
-      {"chunks", "2", "of layers on each stage, taken in turn (interleaved 1F1B): 1"},
+      {"chunks", "2", "of layers on each stage, used alternately (interleaved 1F1B): 1"},
       {"microbatches", "16", "under way in the pipeline: as many as stages"},
       {"sequence_parallel", "yes", "between layers each rank has a part of the tokens: no"},
       {"scatter_gather", "yes",
@@ -185,7 +185,7 @@ std::string schema_tables() {
   for (const WorkloadKind& one : workload_kinds()) {
     text += fmt::format("| `{}` | {} | {} |\n", one.name, fmt::join(one.keys, ", "), one.what);
   }
-  text += "\n" + table("Their keys, with what they are if they are left out:", workload_keys());
+  text += "\n" + table("Their keys, with their defaults:", workload_keys());
   std::vector<std::string_view> models;
   for (const TransformerShape& one : known_transformers()) models.push_back(one.name);
   return text + fmt::format("Models: {}.\n", fmt::join(models, ", "));

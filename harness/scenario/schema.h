@@ -23,7 +23,7 @@ std::span<const SchemaKey> workload_keys();
 /// The keys alone, for YamlMapping::check().
 std::vector<std::string_view> names_of(std::span<const SchemaKey> keys);
 
-/// The tables of docs/scenarios.md.
+/// The tables of docs/reference/scenarios.md.
 std::string schema_tables();
 
 }  // namespace ringside

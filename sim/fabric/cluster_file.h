@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// A cluster as its file describes it (grammar: docs/clusters.md).
+/// A cluster as its file describes it (grammar: docs/reference/clusters.md).
 struct ClusterFile {
   struct Nodes {
     std::string source;  ///< as --on takes one

@@ -73,7 +73,7 @@ struct PlatformZone {
   std::vector<int> downs = {}, ups = {}, ports = {};  ///< FatTree, by level
 };
 
-/// Hosts, links and ways, as SimGrid's XML has them (docs/clusters.md).
+/// Hosts, links and ways, as SimGrid's XML has them (docs/reference/clusters.md).
 struct Platform {
   struct Host {
     std::string name;

@@ -16,7 +16,7 @@ namespace ringside {
 /// often as they carry something: what an arriving message finds there, as in mean-value analysis. Rates and times settle in
 /// turns.
 ///
-/// Differs from events where lines that are not alike are in step all the same: docs/accuracy.md has by how much.
+/// Differs from events where lines that are not alike are in step all the same: docs/lab/accuracy.md has by how much.
 /// tell     is told how far it is, 0 to 1
 /// returns  without the launch
 /// source   Schweitzer, Approximate analysis of multiclass closed networks of queues (1979), for what meets by chance

@@ -146,7 +146,8 @@ std::vector<std::string> assumptions_of(const Sweep& sweep, const SweepMethod& m
   all.push_back(
       "not modelled: the optimizer, kernels that are no matrix products, overlap of tensor "
       "parallel "
-      "calls with compute, memory, data loading, checkpoints, failures (docs/scenarios.md); three "
+      "calls with compute, memory, data loading, checkpoints, failures "
+      "(docs/reference/scenarios.md); three "
       "published steps came out 11 to 17 % too slow");
   all.push_back(
       fmt::format("simulated by ringside {}, fidelity {}", method.version, method.fidelity));

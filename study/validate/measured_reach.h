@@ -14,7 +14,7 @@ struct MeasuredReach {
 };
 
 /// By collective; what is not there was not measured.
-/// source  the systems of docs/accuracy.md (tests/study/measured_reach_test.cpp reads their table)
+/// source  the systems of docs/lab/accuracy.md (tests/study/measured_reach_test.cpp reads their table)
 std::span<const MeasuredReach> measured_reaches();
 
 /// Of hosts that are no rack of one NVLink domain, whatever the collective.

@@ -35,7 +35,7 @@ Status read_table(const std::string& path, const Take& take, const Names&... nam
     for (const std::string_view name : {names...}) {
       if (name == kMayLack || reader.has_column(std::string(name))) continue;
       return Error{ErrorCode::Corrupt, fmt::format("{}: no column '{}'", path, name),
-                   "the columns that docs/accuracy.md lists, by name"};
+                   "the columns that docs/reference/command-line.md lists, by name"};
     }
     for (std::size_t line = 0; line < kMostLines; ++line) {
       RINGSIDE_TRY(const bool is_there, take(reader));
@@ -44,7 +44,7 @@ Status read_table(const std::string& path, const Take& take, const Names&... nam
     return Error{ErrorCode::Corrupt, fmt::format("{}: more than {} lines", path, kMostLines)};
   } catch (const io::error::base& problem) {
     return Error{ErrorCode::Corrupt, fmt::format("{}: {}", path, problem.what()),
-                 "the columns that docs/accuracy.md lists, by name"};
+                 "the columns that docs/reference/command-line.md lists, by name"};
   }
 }
 

@@ -14,7 +14,7 @@
 #include "tests/support/oracle.h"
 
 // usage: ringside_agreement [NAME...]      compares our decisions with every golden file, or the named ones, and prints
-//                                          docs/agreement.md: how many values were compared, how many differ, and where.
+//                                          docs/lab/agreement.md: how many values were compared, how many differ, and where.
 //                                          Status 1 when any does.
 //        ringside_agreement --release V [NAME...]
 //                                          the same for the golden files of another release: a row a part, and where
@@ -126,7 +126,8 @@ void print(const Page& page) {
       "the code does on them\n"
       "what NCCL does, not how it does on machines that are in none of them.\n\n"
       "## From a clone\n\n"
-      "The golden files are not in the repository (docs/testing.md). `tests/agreement/digests.txt` "
+      "The golden files are not in the repository (docs/contributing/testing.md). "
+      "`tests/agreement/digests.txt` "
       "is: for {} of the\n"
       "{} jobs, those on presets and on the nodes of `tests/agreement/nodes/`, a digest of each "
       "part of NCCL's answer\n"

@@ -21,7 +21,7 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// docs/clusters.md: its example, and the command lines below it.
+/// docs/reference/clusters.md: its example, and the command lines below it.
 struct Page {
   std::string cluster;
   std::string platform;  ///< SimGrid's
@@ -30,7 +30,7 @@ struct Page {
 
 Page read_page() {
   Page page;
-  std::istringstream lines(text_of(std::string(RINGSIDE_SOURCE) + "/docs/clusters.md"));
+  std::istringstream lines(text_of(std::string(RINGSIDE_SOURCE) + "/docs/reference/clusters.md"));
   bool is_cluster = false, is_platform = false;
   for (std::string line; std::getline(lines, line);) {
     const bool is_code = line.starts_with("    ");

@@ -46,7 +46,8 @@ TEST(TopoVerb, TheTextFitsAHundredColumns) {
 
 TEST(TopoVerb, PresetsAreListedWithTheirFacts) {
   const json answer = topo({"--presets"});
-  EXPECT_EQ(answer["presets"].size(), 21U) << "the list in docs/command-line.md lacks some";
+  EXPECT_EQ(answer["presets"].size(), 21U)
+      << "the list in docs/reference/command-line.md lacks some";
   const auto preset = [&](const std::string& name) {
     for (const json& one : answer["presets"]) {
       if (one["name"] == name) return one;

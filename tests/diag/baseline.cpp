@@ -26,7 +26,7 @@ namespace {
 constexpr std::string_view kHead =
     "# How good ringside's answer to each labelled case is. Written by `ringside_diag_baseline "
     "--update`; read\n"
-    "# docs/testing.md before you edit it.\n"
+    "# docs/contributing/testing.md before you edit it.\n"
     "# set\tcase\tverb\tanswerable\toutcome\tverdict\toutcome in forms of the text where it "
     "differs\n";
 

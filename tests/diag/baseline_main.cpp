@@ -97,7 +97,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!all.absent_sets.empty())
     fmt::print(
         "left out: {} sets of the shared data, which is absent (RINGSIDE_SHARED, "
-        "docs/testing.md)\n",
+        "docs/contributing/testing.md)\n",
         all.absent_sets.size());
   print("as good, in other words", found.other);
   if (has_file) print("without a row or a case", found.rows);

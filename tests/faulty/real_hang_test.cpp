@@ -34,7 +34,7 @@ TEST_F(RealHangs, TheSameSeedDrawsTheSame) {
   }
 }
 
-// Each kind of fault once. tests/faulty/hang_runs.cpp scores hundreds (docs/hang-accuracy.md).
+// Each kind of fault once. tests/faulty/hang_runs.cpp scores hundreds (docs/lab/hang-accuracy.md).
 TEST_F(RealHangs, DumpsNameTheRankThatTheFaultWasPlantedIn) {
   constexpr double kTimeout = 0.8;
   for (std::uint64_t seed = 1; seed <= 15; ++seed) {

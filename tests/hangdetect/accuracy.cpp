@@ -15,7 +15,7 @@
 #include "tests/hangdetect/perturb.h"
 #include "tests/support/shared.h"
 
-/// Regenerates docs/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
+/// Regenerates docs/lab/hang-accuracy.md: every case of the corpus and a thousand made-up ones, scored.
 namespace ringside::hang {
 namespace {
 
@@ -151,7 +151,8 @@ constexpr const char* kWhy =
 int run(const std::string& path, int cases) {
   std::string out =
       "# How often `ringside hang` is right\n\n"
-      "Written by `build/dev/tests/hangdetect/ringside_hang_accuracy docs/hang-accuracy.md`; edits "
+      "Written by `build/dev/tests/hangdetect/ringside_hang_accuracy docs/lab/hang-accuracy.md`; "
+      "edits "
       "are lost.\n"
       "Labels and truths are read by the scoring program only.\n\n"
       "Three figures say how often the culprits are right:\n\n"

@@ -17,7 +17,7 @@
 
 // usage: ringside_hang_grid [--cases N] [--seed S] [--class C] [--lost P] [--wrong | --inexact]
 // Makes up N cases for each of 0 % and 40 % lost files (or for P), examines each as `ringside hang` would,
-// and prints the table of docs/hang-accuracy.md. --wrong lists every wrong answer with the command that
+// and prints the table of docs/lab/hang-accuracy.md. --wrong lists every wrong answer with the command that
 // makes its files, --inexact every case whose culprits themselves were not told, with what is left of it.
 // Status 1 when a bar of the table is missed.
 

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-// Some 200 000 cases on up to 8 processes: minutes. docs/testing.md has the last figures.
+// Some 200 000 cases on up to 8 processes: minutes. docs/contributing/testing.md has the last figures.
 TEST(WholeGrid, EveryCaseIsRightOverSharedMemory) {
   const Grid grid{.types = kAllTypes,
                   .ops = kAllOps,

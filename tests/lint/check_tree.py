@@ -35,6 +35,14 @@ CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)
 SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
 RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
+# Documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
+WORDS, LAB = "tests/lint/words.txt", "docs/lab"
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+# What code names and a reference page lists.
+LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
+          (re.compile(r'"(RINGSIDE_[A-Z_]+)"'), "docs/reference/environment.md"))
+PAGE = re.compile(r"(?<![\w/.])docs/[\w/.-]+\.md\b")  # named in code or text, from the root
+
 
 def list_files(root):
     """Paths below root: what git tracks or would, or all files where there is no git checkout."""
@@ -175,6 +183,67 @@ def check_citations(texts):
                         yield path, number, f"docs/formats has no {word}"
 
 
+def prose_of(lines):
+    """(line number, text) of a Markdown page without code, quotations and link targets."""
+    is_fenced = False
+    for number, line in enumerate(lines, 1):
+        is_fence = line.lstrip().startswith("```")
+        is_fenced ^= is_fence
+        if not (is_fence or is_fenced or line.startswith(("    ", ">"))):
+            yield number, LINK.sub("]", re.sub(r"`[^`]*`", "``", line))
+
+
+def check_words(texts, words):
+    """Yields (path, line number, what is wrong) for words of words.txt in documents."""
+    table = [[part.strip() for part in line.split("=>")] for line in words if "=>" in line]
+    for path, lines in texts.items():
+        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
+        if not path.endswith(".md") or is_below(path, LAB) or is_fixture:
+            continue
+        for number, text in prose_of(lines):
+            for pattern, plain in table:
+                found = re.search(pattern, text, re.IGNORECASE)
+                if found:
+                    yield path, number, f"'{found[0]}': write {plain} ({WORDS})"
+
+
+def anchors_of(lines):
+    """What links to the headings of a Markdown page are called (GitHub's rule)."""
+    return {re.sub(r"[^\w\- ]", "", line.lstrip("#").strip().lower()).replace(" ", "-")
+            for line in lines if line.startswith("#")}
+
+
+def check_links(texts, files):
+    """Yields (path, line number, what is wrong) for links of Markdown pages, their headings, and pages of docs/ that do
+    not exist."""
+    folders = {os.path.dirname(path) for path in files}
+    folders |= {folder[:at] for folder in folders for at in range(len(folder)) if folder[at] == "/"} | {"", "."}
+    for path, lines in texts.items():
+        for number, line in enumerate(lines, 1):
+            targets = [(target, "") for target in PAGE.findall(line)]
+            if path.endswith(".md"):
+                here = os.path.dirname(path)
+                targets += [(os.path.normpath(os.path.join(here, target)) if target else path, heading)
+                            for target, heading in LINK.findall(line) if "://" not in target]
+            for target, heading in targets:
+                if target not in files and target not in folders:
+                    yield path, number, f"there is no {target}"
+                elif heading and heading not in anchors_of(texts.get(target, ())):
+                    yield path, number, f"{target} has no heading #{heading}"
+
+
+def check_lists(texts):
+    """Yields (path, line number, what is wrong) for JSON schemas and variables that no reference page lists."""
+    for name, page in LISTED:
+        listed = "\n".join(texts.get(page, ()))
+        for path, lines in texts.items():
+            if page in texts and path.endswith(CODE) and not is_below(path, "tests"):
+                for number, line in enumerate(lines, 1):
+                    for found in name.findall(line):
+                        if f"`{found}`" not in listed:
+                            yield path, number, f"{page} does not list {found}"
+
+
 def check_grants(table, arrows, texts):
     """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
     used, used_libraries = set(), set()
@@ -216,7 +285,7 @@ def check_layers(page, arrows, lines):
 
 
 def needs_readme(folder, files):
-    """tests/ mirrors the tree and has one README.md for all of it; a folder without a CMakeLists.txt is a room of the one above."""
+    """docs/contributing/testing.md is the README of all of tests/; a folder without a CMakeLists.txt is a room of the one above."""
     if folder.startswith("tests/") or not folder:
         return False
     is_room = f"{folder}/CMakeLists.txt" not in files and f"{os.path.dirname(folder)}/CMakeLists.txt" in files
@@ -313,6 +382,10 @@ def check(root):
     if page in texts:
         findings += check_layers(page, arrows, texts[page])
     findings += check_citations(texts)
+    findings += check_links(texts, set(files))
+    findings += check_lists(texts)
+    if WORDS in texts:
+        findings += check_words(texts, texts[WORDS])
     installed = set()
     for path, lines in texts.items():
         if path.endswith("/CMakeLists.txt"):

@@ -154,11 +154,47 @@ class CheckTree(unittest.TestCase):
         self.assert_one({**rooms, "base/text/a.cpp": '#include "base/file/b.h"\n'}, "base/file:1", "base/file, base/text")
 
     def test_a_section_that_does_not_stand_in_the_formats_is_found(self):
-        formats = {"docs/formats/a.md": "## 2.1 Lines\n\n| NET-03 plugin | x |\n| NET-04, NET-05 | y |\n"}
+        formats = {"docs/formats" "/a.md": "## 2.1 Lines\n\n| NET-03 plugin | x |\n| NET-04, NET-05 | y |\n"}
         source = "#pragma once\n/// source  docs/formats "
         self.assertEqual(findings({**formats, "base/units.h": source + "2.1 and NET-03..05\n"}), [])
         self.assert_one({**formats, "base/units.h": source + "2.1; 2.2\n"}, "base/units.h:2", "no 2.2")
         self.assert_one({**formats, "base/units.h": source + "NET-03..06\n"}, "base/units.h:2", "no NET-06")
+
+    def test_a_word_of_the_dialect_in_a_document_is_found(self):
+        words = {"tests/lint/words.txt": "# plain\n\\bnobody => no rank\n\\bby hand\\b => manually\n"}
+        page = "docs" "/a.md"
+        self.assertEqual(findings({**words, page: "plain\n"}), [])
+        self.assert_one({**words, page: "plain\nNobody waits.\n"}, page + ":2", "write no rank")
+        self.assert_one({**words, "README.md": "Install it by hand.\n"}, "README.md:1", "write manually")
+        self.assert_one({**words, "base/README.md": "Nobody\n"}, "base/README.md:1", "write no rank")
+        for fine in ("    nobody\n", "```\nnobody\n```\n", "`nobody`\n", "> nobody\n", "[a](nobody)\n"):
+            lines = findings({**words, page: fine, "docs" "/nobody": ""})
+            self.assertEqual(lines, [], fine)
+        self.assertEqual(findings({**words, "docs/lab" "/a.md": "nobody\n", "tests/a/paste.md": "nobody\n"}), [])
+
+    def test_the_words_of_this_tree_are_found(self):
+        with open(os.path.join(os.path.dirname(CHECK), "words.txt"), encoding="utf-8") as file:
+            words = {"tests/lint/words.txt": file.read()}
+        said = ("the rank stands", "nobody", "mended", "whoever comes", "to blame", "the log tells", "told apart",
+                "waits for nobody", "one that is none", "is left out", "of such.", "a wish", "reckoned", "hand over",
+                "to the byte", "in turn", "by hand", "last words", "silence", "to be surer", "also weighed", "beside it",
+                "circles of ranks", "foretold")
+        found = {int(line.split(":")[1]) for line in findings({**words, "README.md": "\n".join(said) + "\n"})}
+        self.assertEqual([one for number, one in enumerate(said, 1) if number not in found], [])
+
+    def test_a_schema_or_variable_that_no_page_lists_is_found(self):
+        json, environment = "docs/reference" "/json.md", "docs/reference" "/environment.md"
+        for page, name in ((json, "ringside.gone/1"), (environment, "RINGSIDE_GONE")):
+            code = {"trace/a.cpp": f'#include "base/units.h"\nauto name = "{name}";\n'}
+            self.assert_one({**code, page: "page\n"}, "trace/a.cpp:2", f"does not list {name}")
+            self.assertEqual(findings({**code, page: f"`{name}`\n"}), [])
+
+    def test_a_link_or_page_that_does_not_exist_is_found(self):
+        self.assert_one({"base/README.md": "units\n[a](../trace/gone.md#x)\n"}, "base/README.md:2", "trace/gone.md")
+        self.assert_one({"trace/event.h": CLEAN["trace/event.h"] + "// docs" "/gone.md\n"}, "trace/event.h:5", "gone.md")
+        self.assert_one({"base/README.md": "# Some units: `B`\n[a](#other-units)\n"}, "base/README.md:2", "#other-units")
+        self.assertEqual(findings({"base/README.md": "# Some units: `B`\n[a](../trace/README.md) [b](../trace/) "
+                                   "[c](https://x.org/y.md) [d](#some-units-b)\n"}), [])
 
     def test_a_grant_that_nobody_uses_is_found(self):
         table = "base :\ntrace : base\nengine : trace{}\nsim :\ntests : *\n<simgrid/ : sim{}\n<gtest/ : tests\n"

@@ -5,7 +5,7 @@
 
 Prints, for 2 and 4 hosts of one rank each, the bus bandwidth of 64 MiB as a share of the line: the median of the rounds, and
 their range; and the same with 2 % of the packets lost, whose data are checked, too. Before each round the same hosts send
-plain TCP streams around the same ring: what this machine gets out of such a line at that time. For docs/benchmarks.md; no test.
+plain TCP streams around the same ring: what this machine gets out of such a line at that time. For docs/lab/benchmarks.md; no test.
 """
 
 import argparse

@@ -18,7 +18,7 @@ constexpr const char* kEnd = "<!-- end -->\n";
 
 // RINGSIDE_UPDATE=1 writes them anew.
 TEST(Schema, TheTablesOfTheDocumentAreTheSchemas) {
-  const std::string path = RINGSIDE_SCENARIOS "/../docs/scenarios.md";
+  const std::string path = RINGSIDE_SCENARIOS "/../docs/reference/scenarios.md";
   const auto text = read_file(path);
   ASSERT_TRUE(text) << text.error().message;
   const auto begin = text->find(kBegin);

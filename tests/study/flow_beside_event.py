@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times by `flow` over those by `event`, for docs/accuracy.md.
+"""Times by `flow` over those by `event`, for docs/lab/accuracy.md.
 
     tests/study/flow_beside_event.py RINGSIDE [NODES ...]
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How well the simulator foretells a system that its constants have not seen (docs/accuracy.md, second table).
+"""How well the simulator foretells a system that its constants have not seen (docs/lab/accuracy.md, second table).
 
     leave_one_out.py RINGSIDE PUBLISHED WORK_FOLDER [FITTED.yaml]
 
@@ -24,7 +24,7 @@ MORE, LESS = 1.08, 0.94  # a share cannot be moved up: it ends at 1
 SCALE = 0.06  # of an error's logarithm, beside which a prior's width of 1 counts
 PROTOCOLS = 3  # LL, LL128, Simple
 
-# Systems whose figures say more about something else (docs/accuracy.md) count a seventh; of the last one small sizes alone.
+# Systems whose figures say more about something else (docs/lab/accuracy.md) count a seventh; of the last one small sizes alone.
 DOUBTFUL = {"coreweave-a100-4n32g-ib": 3, "gcp-a3ultra-h200-2n2g-roce": 3, "h100-k8s-2n16g-4nic": 3,
             "yandex-a100-2n16g": 3, "oci-gb200-2rack-128g": 3, "aws-p5en-h200-1n8g": 2}
 

@@ -44,7 +44,7 @@ TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
   EXPECT_GT(checked, 0);
 }
 
-// 256 KiB .. 1 MiB go from Tree to NVLSTree: 2.19 prices NVLS otherwise (docs/upgrades.md).
+// 256 KiB .. 1 MiB go from Tree to NVLSTree: 2.19 prices NVLS otherwise (docs/lab/upgrades.md).
 TEST(Upgrade, SizesThatChangeAlikeAreOneRow) {
   const auto upgrade = explain_upgrade(on_h100("2.18", "2.19"));
   ASSERT_TRUE(upgrade);

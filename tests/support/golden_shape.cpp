@@ -23,7 +23,7 @@ Value value_or(const Json& json, Value missing) {
 }
 
 /// The channels before NVLS asked for more.
-/// source  docs/agreement.md: NCCL 2.20 and 2.21 connect.cc, for a job without CollNet
+/// source  docs/lab/agreement.md: NCCL 2.20 and 2.21 connect.cc, for a job without CollNet
 int collective_channels(const CommShape& shape) {
   const GraphSummary& ring = shape.graph(GraphId::Ring);
   int count = 2 * ring.nchannels;

@@ -25,7 +25,7 @@ struct Whereabouts;
 
 /// What one communicator says in the debug log of its process, in NCCL's words. It says what is so: where a
 /// line of NCCL's tells of what is not there (a GPU, a plugin), it has no such line or leaves that part out.
-/// docs/debug-log.md lists the differences.
+/// docs/reference/debug-log.md lists the differences.
 ///
 /// Ordering   the communicator's life: started, placed, laid, completed; then calls, of which some connect
 /// Threads    one at a time
