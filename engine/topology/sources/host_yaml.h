@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// A host as our own YAML describes it (grammar: README.md beside this file), written out in full.
+/// A host as our own YAML describes it (grammar: docs/reference/hosts.md), written out in full.
 struct DescribedHost {
   Host host;
   int hosts_per_domain = 1;  ///< so many of them are one NVLink domain
