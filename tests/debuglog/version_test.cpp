@@ -51,7 +51,9 @@ TEST(NcclVersion, APatchBeyondTheNewestNamesTheNearest) {
     EXPECT_EQ(beyond.error().code, ErrorCode::NotFound) << release;
     EXPECT_THAT(beyond.error().help, HasSubstr(newest));
   }
-  EXPECT_THAT(parse_nccl_version("2.12.13").error().help, HasSubstr("2.12.12"));
+  const auto old = parse_nccl_version("2.12.13");
+  ASSERT_FALSE(old);
+  EXPECT_THAT(old.error().help, HasSubstr("2.12.12"));
   EXPECT_EQ(*parse_nccl_version("2.27.3"), (NcclVersion{27, 3}));
 }
 
