@@ -21,6 +21,7 @@ Json table_of(const Explanation& explanation) {
            {"bytes", size.bytes.value},
            {"time_us", is_available ? Json(as_written(candidate.prediction.time_us)) : Json()},
            {"available", is_available},
+           {"is_last_resort", is_available && candidate.is_last_resort},
            {"reason", is_available ? "" : to_string(candidate.obstacle)}});
     }
   }

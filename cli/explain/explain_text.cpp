@@ -71,6 +71,13 @@ std::string times_text(const Explanation& explanation, bool colour) {
     }
     out += "\n";
   }
+  for (const auto& [algorithm, protocol] : explanation.last_resorts) {
+    out += folded(
+        fmt::format("{} is NCCL's last resort with several ranks per node: it is taken, whatever "
+                    "its time, only where nothing else is left, as by NCCL_ALGO={}",
+                    name_of(algorithm, protocol), nccl_name(algorithm)),
+        2);
+  }
   return out;
 }
 

@@ -121,6 +121,11 @@ std::string changes_cell(const Upgrade& upgrade) {
           fmt::format("{}**{}** {}", text.empty() ? "" : "<br>", to_string(one.collective), of_one);
     }
   }
+  std::string laid;
+  for (const study::LaidOtherwise& one : upgrade.laid) {
+    if (!one.is_count) laid += (laid.empty() ? "" : ", ") + one.what;
+  }
+  if (!laid.empty()) text += fmt::format("{}laid otherwise: {}", text.empty() ? "" : "<br>", laid);
   return text.empty() ? "-" : text;
 }
 
@@ -172,8 +177,10 @@ std::string upgrades_page(std::span<const UpgradePart> parts) {
       "under the later\n"
       "release: decided with it set; without brackets nothing that was tried does. The variable "
       "holds for all\n"
-      "collectives. `channels` are those of rings and trees / of NVLS / of sends and receives. "
-      "That another way is\n"
+      "collectives. `channels` are those of rings and trees / of NVLS / of sends and receives; "
+      "what "
+      "else is laid\n"
+      "otherwise is named, and `explain --upgrade` shows it. That another way is\n"
       "chosen says nothing about which is faster: it is what the later release's model holds for "
       "faster.\n"
       "Blackwell is left out where the earlier release does not know it.\n";

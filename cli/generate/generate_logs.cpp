@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/json.h"
@@ -10,6 +11,7 @@
 #include "cli/release_note.h"
 #include "engine/releases/releases.h"
 #include "harness/logs/log_files.h"
+#include "harness/logs/write_diagnostics.h"
 
 namespace ringside::cli {
 namespace {
@@ -33,8 +35,13 @@ Result<LogRequest> request_of(const LogOptions& options) {
   if (!options.subsystems.empty()) {
     RINGSIDE_TRY(request.shown, parse_subsystems(options.subsystems));
   }
-  RINGSIDE_TRY(request.environment, environment_of(job));
-  RINGSIDE_TRY(request.hosts, study::load_job_hosts(job));
+  JobOptions deciding = job;
+  std::erase_if(deciding.set, [](const std::string& setting) {
+    return std::ranges::find(diagnostics_variables(), setting.substr(0, setting.find('='))) !=
+           diagnostics_variables().end();
+  });
+  RINGSIDE_TRY(request.environment, environment_of(deciding));
+  RINGSIDE_TRY(request.hosts, study::load_job_hosts(deciding));
   request.settings = settings_of(job);
   request.repeat = options.repeat;
   request.calls = options.calls;

@@ -84,6 +84,18 @@ std::vector<Finding> judge(const JobFacts& facts) {
   return order_by_cause(std::move(findings.all()));
 }
 
+/// Lines that rows of NCCL's own know and that have no prefix of its log, such as those of its diagnostics.
+std::size_t count_row_lines(const facts::Facts& stated) {
+  std::set<logs::Place> places;
+  const auto add = [&places](const facts::Fact& fact) {
+    if (fact.row.starts_with("nccl_")) places.insert(fact.source.place);
+  };
+  std::ranges::for_each(stated.warnings, add);
+  std::ranges::for_each(stated.capabilities, add);
+  std::ranges::for_each(stated.deaths, add);
+  return places.size();
+}
+
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   audit.facts = join_shards(std::move(shards));
   facts::settle(audit.facts.stated, [&](Place place) {
@@ -98,6 +110,9 @@ void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit) {
   for (int kind = 0; kind < kRecordKinds; ++kind) {
     if (static_cast<RecordKind>(kind) < RecordKind::Unknown)
       audit.facts.stack_lines += audit.parsed.counts.records[static_cast<std::size_t>(kind)];
+  }
+  if (audit.facts.stack_lines == 0) {
+    audit.facts.stack_lines = count_row_lines(audit.facts.stated);
   }
   predict_tables(audit.facts, "");
   audit.findings = judge(audit.facts);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -60,6 +61,7 @@ struct RasFact {
   std::int32_t rank = -1, nranks = -1, missing = -1;
   std::int64_t operation = -1;
   std::string status = {}, errors = {}, host = {};
+  std::map<std::int32_t, std::int32_t> held = {};  ///< of a communicator: rank to ncclResult
   QuotedLine quoted = {};
 };
 

@@ -5,6 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "diag/job/nccl_result.h"
+
 namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
@@ -181,18 +183,21 @@ void JsonLines::read_ras(const Json& report, std::vector<RasFact>& ras) const {
                        .missing = whole(member(comm, "missing_ranks_count")),
                        .quoted = quote_key("\"hash\"", comm_at)};
     std::set<std::string> counts;
-    bool has_error = false;
     for (const Json& rank : member(comm, "ranks")) {
       counts.insert(member(rank, "collective_counts").dump());
-      constexpr std::int32_t kInProgress = 7;  // ncclResult: not an error
-      const std::int32_t error = whole(member(member(rank, "status"), "async_error"), 0);
-      has_error = has_error || (error > 0 && error < kInProgress);
+      const Json& status = member(rank, "status");
+      for (const char* key : {"async_error", "init_state"}) {
+        const std::int32_t code = whole(member(status, key), 0);
+        if (!job::is_nccl_failure(code)) continue;
+        whole_comm.held.emplace(whole(member(rank, "rank")), code);
+        break;
+      }
     }
     const auto mark = [&](bool is_so, const char* word) {
       if (is_so) whole_comm.errors += (whole_comm.errors.empty() ? "" : ",") + std::string(word);
     };
     mark(whole_comm.missing > 0, "INCOMPLETE");
-    mark(has_error, "ERROR");
+    mark(!whole_comm.held.empty(), "ERROR");
     mark(counts.size() > 1, "MISMATCH");
     if (ras.size() < kMost) ras.push_back(whole_comm);
     for (const Json& rank : member(comm, "missing_ranks")) {

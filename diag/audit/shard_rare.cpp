@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "diag/audit/shard.h"
+#include "diag/job/nccl_result.h"
 #include "diag/job/occupation.h"
 #include "diag/logparse/benchmark_records.h"
 #include "diag/logparse/cursor.h"
@@ -386,8 +387,7 @@ void Shard::take_rare(const Record& record) {
     }
     case RecordKind::ResultStack: {
       const auto& result = record.as<ResultStack>();
-      constexpr int kInProgress = 7;
-      if (result.code > 0 && result.code < kInProgress) results[result.code].add(record);
+      if (job::is_nccl_failure(result.code)) results[result.code].add(record);
       return;
     }
     case RecordKind::BenchmarkRank:

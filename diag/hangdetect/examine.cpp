@@ -10,6 +10,7 @@
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/verdict/decide.h"
+#include "diag/job/nccl_result.h"
 
 namespace ringside::hang {
 namespace {
@@ -52,6 +53,17 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
         state(LogStatement::What::RasOdd, member, "launched other operations than the others");
       }
     }
+    // Where most have called the end of the communicator, they wait for the others.
+    const auto leaving = std::ranges::count_if(communicator.members, &RasMember::has_left);
+    const auto staying = std::ranges::count_if(communicator.members, [](const RasMember& member) {
+      return !member.has_left && !member.is_missing && member.global >= 0;
+    });
+    for (const RasMember& member : communicator.members) {
+      const bool stays = !member.has_left && !member.is_missing && member.global >= 0;
+      if (leaving < staying || leaving == 0 || !stays) continue;
+      state(LogStatement::What::RasStatus, member, "has not called ncclCommFinalize");
+      facts.statements.back().detail = "no call of ncclCommFinalize or ncclCommDestroy";
+    }
     for (const RasMember& member : communicator.members) {
       const bool is_odd = member.is_missing || member.error != 0;
       if (!is_odd || member.global < 0 || named.size() >= kMost) continue;
@@ -61,7 +73,8 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
       } else if (member.is_missing) {
         state(LogStatement::What::RasSilent, member, "among missing_ranks");
       } else if (member.error != kRemoteError) {
-        state(LogStatement::What::RasError, member, "holds error " + std::to_string(member.error));
+        state(LogStatement::What::RasError, member, "holds " + job::nccl_result_text(member.error));
+        facts.statements.back().detail = job::nccl_result_text(member.error);
       }
     }
   }

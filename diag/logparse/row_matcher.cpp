@@ -61,6 +61,9 @@ bool RowMatcher::parse(std::string_view text, Pattern& pattern) {
           case 'f':
             element.hole = Hole::Real;
             break;
+          case '$':
+            element.hole = Hole::End;
+            break;
           default:
             return false;
         }
@@ -117,6 +120,7 @@ bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::st
                                   at < small.size() && is_of_word(small[at]);
       return !is_within_word;
     }
+    if (element.hole == Hole::End) return small.find_first_not_of(" \t\r", at) == small.npos;
     std::size_t end = at;
     switch (element.hole) {
       case Hole::Number: {

@@ -40,7 +40,7 @@ class RowMatcher {
   static std::string problem_of(std::string_view pattern);
 
  private:
-  enum class Hole : std::uint8_t { None, Text, Number, Word, Name, Hex, Real };
+  enum class Hole : std::uint8_t { None, Text, Number, Word, Name, Hex, Real, End };
   struct Element {
     std::string literal;  ///< in small letters, before the hole
     Hole hole = Hole::None;

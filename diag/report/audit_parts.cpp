@@ -26,6 +26,21 @@ std::string damage_of(const logs::ParseCounts& counts) {
   return list_of(parts);
 }
 
+/// What the diagnostics of NCCL 2.31 found to be well.
+std::string checks_of(const JobFacts& facts) {
+  std::vector<std::string> parts;
+  for (const facts::Warning& warning : facts.stated.warnings) {
+    if (warning.severity != facts::Severity::Info) continue;
+    if (warning.id == "nccl_diag_ok") {
+      parts.push_back(plural(warning.times, "check", "checks") +
+                      " of NCCL's diagnostics found nothing wrong");
+    } else if (warning.id == "nccl_diag_p2p_indirect") {
+      parts.push_back(warning.meaning);
+    }
+  }
+  return list_of(parts);
+}
+
 }  // namespace
 
 std::vector<HeadField> head_of(const Audit& audit) {
@@ -46,6 +61,7 @@ std::vector<HeadField> head_of(const Audit& audit) {
   const std::string damage = damage_of(audit.parsed.counts);
   if (!damage.empty()) field("damaged", damage);
   field("job", fmt::format("{}, {}", versions_text(facts), size_text(facts)));
+  field("checked", checks_of(facts));
   std::vector<std::string> transports;
   for (const auto& [name, count] : transports_of(facts))
     transports.push_back(fmt::format("{} {}", count, name));

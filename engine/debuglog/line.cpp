@@ -57,6 +57,10 @@ void DebugLog::warn(LineThread thread, const WarnPlace& place, std::string_view 
   end(begun, message);
 }
 
+void DebugLog::diagnosis(std::string_view message) {
+  append(text_, "{}:{} NCCL DIAG {}\n", host_, pid_, message);
+}
+
 void DebugLog::bare(std::string_view line) {
   text_ += line;
   text_ += '\n';

@@ -50,6 +50,9 @@ class DebugLog {
   /// An empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.30 on with the function.
   void warn(LineThread thread, const WarnPlace& place, std::string_view message);
 
+  /// `host:pid NCCL DIAG message`, which NCCL writes to stdout whatever is shown; 2.31+.
+  void diagnosis(std::string_view message);
+
   /// A line without prefix, such as NCCL writes to stdout itself.
   void bare(std::string_view line);
 

@@ -105,6 +105,22 @@ std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& cho
   return fmt::format("{}: {}", nccl_name(choice.collective), text);
 }
 
+std::vector<std::string> best_tuning_text(const CallFacts& call, const TunedChoice& choice) {
+  constexpr int kThreadsOfWarp = 32;
+  const int id =
+      static_cast<int>(choice.algorithm) * kProtocols + static_cast<int>(choice.protocol);
+  const std::string algorithm = algorithm_name(choice.algorithm);
+  const std::string protocol = protocol_name(choice.protocol);
+  return {fmt::format("Input: {{ .comm = {:#x}, .tuningMask = {:#x}, .func = {}, .redOp = {}, "
+                      ".winRegType = 0, .regBuff = 0 }}",
+                      call.comm, 1ULL << id, nccl_name(call.collective), static_cast<int>(call.op)),
+          fmt::format("Best tuning {{ .id = {}, timeUs = {:f},  .algo = {}, .proto = {}, "
+                      ".symKernelId = -1, nChannels = {}, nWarps = {}, forced = 0 }}",
+                      id, choice.prediction.time_us, algorithm, protocol, choice.max_channels,
+                      choice.nthreads / kThreadsOfWarp),
+          fmt::format("Best tuning, algorithm, {}, protocol, {}", algorithm, protocol)};
+}
+
 std::vector<std::string> tuning_table_text(NcclVersion version, const CostTable& table) {
   std::vector<std::string> lines;
   const std::vector<Algorithm> algorithms = algorithms_of(version);

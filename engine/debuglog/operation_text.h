@@ -35,6 +35,10 @@ std::string call_text(const CallFacts& call);
 std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice,
                         int cga_cluster = 0);
 
+/// What a collective asked for, and what was chosen for it with its predicted time; TUNING, 2.31+. Of the request the
+/// members that docs/formats D.2 names.
+std::vector<std::string> best_tuning_text(const CallFacts& call, const TunedChoice& choice);
+
 /// The predicted latency and bandwidth of everything, which rank 0 shows; TUNING. In blocks of three
 /// algorithms from 2.23 on; from 2.31 on a pair that is not allowed shows its numbers, or -1.
 /// unit  us, GB/s

@@ -66,8 +66,12 @@ Result<NcclVersion> parse_nccl_version(std::string_view text) {
     return Error{ErrorCode::InvalidArgument, fmt::format("the log of NCCL {} is not known", digits),
                  fmt::format("give 2.{} .. 2.{}", kOldestLogMinor, newest_minor())};
   }
-  const int patch = parts[2] >= 0 ? parts[2] : newest_patch_of(parts[1]);
-  return NcclVersion{parts[1], patch};
+  const int newest = newest_patch_of(parts[1]);
+  if (parts[2] > newest) {
+    return Error{ErrorCode::NotFound, fmt::format("NCCL '{}' is not described", digits),
+                 fmt::format("the nearest is 2.{}.{}", parts[1], newest)};
+  }
+  return NcclVersion{parts[1], parts[2] >= 0 ? parts[2] : newest};
 }
 
 std::string to_string(NcclVersion version) {

@@ -22,7 +22,8 @@ struct NcclVersion {
 inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 31;
 
 /// "2.21.5", or "2.21" for the newest patch of that minor; "+cuda12.4" behind it counts for nothing.
-/// errors  InvalidArgument: not such a text, or a release whose lines are not known
+/// errors  InvalidArgument: not such a text, or a release whose lines are not known; NotFound: a patch newer than all that
+///         are described of its minor, as load_release() has it
 Result<NcclVersion> parse_nccl_version(std::string_view text);
 
 std::string to_string(NcclVersion version);  ///< "2.21.5"

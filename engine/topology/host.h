@@ -81,6 +81,7 @@ struct HostCpu {
   std::string arch = {};      ///< x86_64, arm64, ppc64
   std::string vendor = {};    ///< GenuineIntel, AuthenticAMD, CentaurHauls, "  Shanghai  "
   int family = -1, model = -1;
+  std::string lacks_family_at = {};  ///< FILE:LINE of a <cpu> of AMD without familyid; else empty
   std::vector<HostPci> pci = {};
   std::vector<HostNic> nics = {};  ///< network devices without a PCI function of their own
 };

@@ -55,7 +55,7 @@ Obstacle pat_obstacle(const CostInputs& in) {
   if (shape.min_cc < model.pat_capability) return Obstacle::Capability;
   if (parameters.pat_enable == 1) return Obstacle::None;
   if (shape.nranks == shape.nnodes || can_pat_over_nvls(model, shape)) return Obstacle::None;
-  return Obstacle::SeveralRanksPerNode;
+  return model.pat_over_nvls ? Obstacle::TooFewNvlsHeads : Obstacle::SeveralRanksPerNode;
 }
 
 /// What the job's hardware stands in the way of.
@@ -235,6 +235,9 @@ const char* to_string(Obstacle obstacle) {
       return "compute capability too low";
     case Obstacle::SeveralRanksPerNode:
       return "only with one rank a node";
+    case Obstacle::TooFewNvlsHeads:
+      return "only with one rank per node, or on several nodes where NVLS has a channel for every "
+             "rank";
     case Obstacle::UnsafeLl128:
       return "LL128 is not safe over these paths and GPUs";
     case Obstacle::Algorithm:

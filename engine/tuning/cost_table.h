@@ -29,12 +29,13 @@ enum class Obstacle : std::uint8_t {
   NoBandwidth,          ///< the graph has no channel
   Capability,           ///< of the GPUs
   SeveralRanksPerNode,  ///< PAT pays with one rank a node only
-  UnsafeLl128,          ///< 128-byte stores may be torn on the way
-  Algorithm,            ///< switched off by NCCL_ALGO
-  Protocol,             ///< switched off by NCCL_PROTO
-  Variable,             ///< switched off by a variable of its own
-  Reduction,            ///< not with this type or reduction
-  OneRank,              ///< nothing to do but a copy
+  TooFewNvlsHeads,  ///< PAT needs one rank per node, or several nodes whose ranks all are NVLS heads
+  UnsafeLl128,      ///< 128-byte stores may be torn on the way
+  Algorithm,        ///< switched off by NCCL_ALGO
+  Protocol,         ///< switched off by NCCL_PROTO
+  Variable,         ///< switched off by a variable of its own
+  Reduction,        ///< not with this type or reduction
+  OneRank,          ///< nothing to do but a copy
 };
 
 /// A few words: "CollNet is off".

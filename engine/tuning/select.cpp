@@ -81,8 +81,9 @@ std::vector<Candidate> Tuner::candidates(const TuningCall& call, int ntasks) con
   for (int a = 0; a < kAlgorithms; ++a) {
     for (int p = 0; p < kProtocols; ++p) {
       Candidate candidate{static_cast<Algorithm>(a), static_cast<Protocol>(p)};
-      candidate.obstacle =
-          table_.cost(call.collective, candidate.algorithm, candidate.protocol).obstacle;
+      const Cost& cost = table_.cost(call.collective, candidate.algorithm, candidate.protocol);
+      candidate.obstacle = cost.obstacle;
+      candidate.is_last_resort = cost.is_last_resort;
       if (candidate.obstacle == Obstacle::None) {
         const bool reduces =
             is_reduction(call.collective) ||
@@ -111,11 +112,8 @@ bool Tuner::has_kernel(Algorithm algorithm, const TuningCall& call) const {
   return can_reduce(algorithm, call.type, call.op);
 }
 
-bool Tuner::beats(const Candidate& later, const Candidate& earlier, Collective collective) const {
-  const auto is_last_resort = [&](const Candidate& one) {
-    return table_.cost(collective, one.algorithm, one.protocol).is_last_resort;
-  };
-  if (is_last_resort(later) != is_last_resort(earlier)) return is_last_resort(earlier);
+bool Tuner::beats(const Candidate& later, const Candidate& earlier) const {
+  if (later.is_last_resort != earlier.is_last_resort) return earlier.is_last_resort;
   return model_.last_of_equals_wins ? later.prediction.time_us <= earlier.prediction.time_us
                                     : later.prediction.time_us < earlier.prediction.time_us;
 }
@@ -125,7 +123,7 @@ std::optional<Candidate> Tuner::fastest(const TuningCall& call, int ntasks) cons
   std::optional<Candidate> best;
   for (const Candidate& candidate : candidates(call, ntasks)) {
     if (candidate.obstacle != Obstacle::None) continue;
-    if (!best || beats(candidate, *best, call.collective)) best = candidate;
+    if (!best || beats(candidate, *best)) best = candidate;
   }
   return best ? best : fallback(call, ntasks);
 }

@@ -26,6 +26,8 @@ struct Candidate {
   Protocol protocol = Protocol::Simple;
   Obstacle obstacle = Obstacle::None;
   Prediction prediction = {};  ///< where there is no obstacle
+  bool is_last_resort =
+      false;  ///< NCCL takes it only where nothing else is left, whatever its time
 };
 
 /// How NCCL does it: the complete answer.
@@ -82,8 +84,7 @@ class Tuner {
   /// Whether the algorithm has a kernel for the call's type and reduction.
   [[nodiscard]] bool has_kernel(Algorithm algorithm, const TuningCall& call) const;
   /// Whether NCCL takes `later`, which follows `earlier` in the order of candidates().
-  [[nodiscard]] bool beats(const Candidate& later, const Candidate& earlier,
-                           Collective collective) const;
+  [[nodiscard]] bool beats(const Candidate& later, const Candidate& earlier) const;
   [[nodiscard]] std::optional<Candidate> fallback(const TuningCall& call, int ntasks) const;
   [[nodiscard]] Error nothing_left(const TuningCall& call) const;
 

@@ -277,8 +277,8 @@ Outcome fill_shared_memory(LogRequest& request) {
 
 Outcome fill_gpu(LogRequest& request) {
   request.incident = {.kind = IncidentKind::CudaMemory, .host = struck_host(request)};
-  return truth("cuda_error", "error", "no GPU memory is left for NCCL", {request.incident.host},
-               {"asymmetric_config"});
+  return truth("gpu_out_of_memory", "error", "no GPU memory is left for NCCL",
+               {request.incident.host}, {"asymmetric_config"});
 }
 
 Outcome bind_to_one_core(LogRequest& request) {

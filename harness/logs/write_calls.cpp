@@ -34,15 +34,21 @@ Bytes bytes_of(const Call& call, int nranks) {
   return is_spread ? own * static_cast<std::uint64_t>(nranks) : own;
 }
 
-/// The line that says what was chosen; empty where nothing can be.
-std::string chosen_text(const RankView& rank, const Call& call) {
+/// The lines that say what was chosen; none where nothing can be.
+std::vector<std::string> chosen_text(const RankView& rank, const Call& call) {
   const Bytes bytes = bytes_of(call, rank.layout().nranks());
   const Result<TunedChoice> choice = rank.layout().tuner().choose(
       {.collective = call.collective, .bytes = bytes, .type = call.type});
   if (!choice) return {};
   constexpr int kHopper = 90, kHopperCluster = 4;
   const bool has_clusters = rank.layout().job().connection.shape.min_cc >= kHopper;
-  return choice_text(rank.version(), bytes, *choice, has_clusters ? kHopperCluster : 0);
+  std::vector<std::string> lines;
+  if (rank.version().is_from(31)) {
+    lines =
+        best_tuning_text({.collective = call.collective, .comm = rank.facts().pointer}, *choice);
+  }
+  lines.push_back(choice_text(rank.version(), bytes, *choice, has_clusters ? kHopperCluster : 0));
+  return lines;
 }
 
 }  // namespace
@@ -53,7 +59,7 @@ void write_calls(const RankView& rank, const LogPhase& phase, DebugLog& log) {
   const CommFacts facts = rank.facts();
   const std::uint64_t seed = rank.job.request().seed;
   const auto process = static_cast<std::uint64_t>(rank.process);
-  std::array<std::string, kStep.size()> chosen;
+  std::array<std::vector<std::string>, kStep.size()> chosen;
   for (std::size_t i = 0; i < kStep.size(); ++i) chosen[i] = chosen_text(rank, kStep[i]);
   for (int i = phase.first_call; i < phase.end_call; ++i) {
     const auto number = static_cast<std::uint64_t>(i);
@@ -73,8 +79,9 @@ void write_calls(const RankView& rank, const LogPhase& phase, DebugLog& log) {
                           .stream = 0x550000000000ULL |
                                     (noise(seed, kStream, process) & 0xFFFFFFFF0ULL)}));
     }
-    const std::string& line = chosen[number % kStep.size()];
-    if (!line.empty()) log.info(Subsystem::Tuning, thread, line);
+    for (const std::string& line : chosen[number % kStep.size()]) {
+      log.info(Subsystem::Tuning, thread, line);
+    }
   }
 }
 

@@ -12,6 +12,7 @@
 #include "harness/logs/connections.h"
 #include "harness/logs/incident_log.h"
 #include "harness/logs/write_begin.h"
+#include "harness/logs/write_diagnostics.h"
 
 namespace ringside {
 namespace {
@@ -307,6 +308,7 @@ void write_complete(const RankView& rank, DebugLog& log) {
     log.info(kInit, thread, symmetric_text(is_even ? shape.max_local_ranks : 0, true));
   }
   log.info(kInit, thread, init_complete_text(version, rank.facts()));
+  write_diagnostics(rank, log);
   if (version.is_before(22)) return;
   InitTimes times{.kernels = rank.generation == 0 ? seconds(rank, kKernels, 0.25, 0) : 0,
                   .alloc = seconds(rank, kAlloc, 0.1, 0),

@@ -65,6 +65,8 @@ void sort_out(const std::vector<Candidate>& candidates, Explanation& explanation
   for (const Candidate& candidate : candidates) {
     if (candidate.obstacle == Obstacle::None) {
       explanation.available.emplace_back(candidate.algorithm, candidate.protocol);
+      if (candidate.is_last_resort)
+        explanation.last_resorts.push_back(explanation.available.back());
       continue;
     }
     const bool is_of_all_versions = candidate.obstacle == Obstacle::NotForCollective ||
@@ -89,6 +91,7 @@ Result<Explanation> make_explanation(std::string label, const Tuner& tuner, cons
                           .shape = tuner.shape(),
                           .calls = calls,
                           .available = {},
+                          .last_resorts = {},
                           .obstructed = {},
                           .sizes = {},
                           .stretches = {}};
@@ -140,12 +143,18 @@ Verdict verdict_of(const Tuner& tuner, const TuningCall& call) {
     const bool is_best =
         candidate.algorithm == best->algorithm && candidate.protocol == best->protocol;
     if (candidate.obstacle != Obstacle::None || is_best) continue;
-    if (!verdict.runner_up ||
-        candidate.prediction.time_us < verdict.runner_up->prediction.time_us) {
+    const auto rank_of = [](const Candidate& one) {
+      return std::pair(one.is_last_resort, one.prediction.time_us);
+    };
+    if (!verdict.runner_up || rank_of(candidate) < rank_of(*verdict.runner_up)) {
       verdict.runner_up = candidate;
     }
   }
   if (!verdict.runner_up) return verdict;
+  if (verdict.runner_up->is_last_resort) {
+    verdict.term = "last resort";
+    return verdict;
+  }
   const auto transfer = [](const Prediction& p) { return p.time_us - p.latency_us; };
   const Prediction& other = verdict.runner_up->prediction;
   const float by_latency = other.latency_us - best->prediction.latency_us;

@@ -30,7 +30,8 @@ Terms terms_of(const Tuner& tuner, Collective collective, const Candidate& candi
 
 /// Why the choice beats the next best: which of the two terms it is, and by how much.
 struct Verdict {
-  std::string term;  ///< "latency", "bandwidth", "only one": nothing else is available
+  /// "latency", "bandwidth"; "only one": nothing else is available; "last resort": nothing but what NCCL takes last
+  std::string term;
   std::optional<Candidate> runner_up = {};
 };
 Verdict verdict_of(const Tuner& tuner, const TuningCall& call);
@@ -64,6 +65,8 @@ struct Explanation {
   CommShape shape;
   Calls calls;
   std::vector<Combination> available;  ///< in NCCL's order
+  std::vector<Combination>
+      last_resorts;                    ///< of them: what NCCL takes only where nothing else is left
   std::vector<Obstructed> obstructed;  ///< the rest, but for what no NCCL can do
   std::vector<ExplainedSize> sizes;
   std::vector<ExplainedStretch> stretches;  ///< over all sizes, not only those asked for

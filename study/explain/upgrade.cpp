@@ -97,6 +97,42 @@ std::string graph_words(const GraphSummary& graph) {
                      graph.cross_nic > 0 ? " crossing NICs" : "");
 }
 
+/// Through which NICs the rings of each kind of node go in and out, by the numbers of the NICs: "0 1 2>3".
+std::string ring_nics(const TunedJob& job) {
+  std::string words;
+  const Job& laid = job.asked.job;
+  for (std::size_t kind = 0; kind < laid.reports.size(); ++kind) {
+    const auto number = [&](int net) {
+      return laid.systems[kind].nets[static_cast<std::size_t>(net)].dev;
+    };
+    if (kind > 0) words += " |";
+    for (const auto& [in, out] : laid.reports[kind].graphs[GraphId::Ring].inter) {
+      words += fmt::format("{}{}", words.empty() ? "" : " ", number(in));
+      if (in != out) words += fmt::format(">{}", number(out));
+    }
+  }
+  return words.empty() ? "none" : words;
+}
+
+/// The most threads that a block of each algorithm and protocol has, where that differs.
+void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& undo,
+                     std::vector<LaidOtherwise>& laid) {
+  const auto& was = before.tuner.table().max_threads;
+  const auto& is = after.tuner.table().max_threads;
+  for (std::size_t a = 0; a < was.size(); ++a) {
+    for (std::size_t p = 0; p < was[a].size(); ++p) {
+      if (was[a][p] == is[a][p]) continue;
+      LaidOtherwise one{fmt::format("threads of {}/{}", to_string(static_cast<Algorithm>(a)),
+                                    to_string(static_cast<Protocol>(p))),
+                        fmt::format("{}", was[a][p]), fmt::format("{}", is[a][p])};
+      const std::string setting = "NCCL_NTHREADS=" + one.before;
+      one.undo = undo.of_laid(
+          {&setting, 1}, [&](const TunedJob& job) { return job.tuner.table().max_threads == was; });
+      laid.push_back(std::move(one));
+    }
+  }
+}
+
 /// What is laid otherwise, and which one variable lays it as before.
 std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& after,
                                         UndoSearch& undo) {
@@ -120,6 +156,7 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
        "NCCL_NCHANNELS_PER_NET_PEER"},
       {"ring graph",
        [](const TunedJob& job) { return graph_words(job.shape().graph(GraphId::Ring)); }, ""},
+      {"NICs of rings", ring_nics, ""},
       {"tree graph",
        [](const TunedJob& job) { return graph_words(job.shape().graph(GraphId::Tree)); }, ""},
       {"NVLS graph",
@@ -127,6 +164,7 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
   std::vector<LaidOtherwise> laid;
   for (const Part& part : parts) {
     LaidOtherwise one{part.what, part.words(before), part.words(after)};
+    one.is_count = *part.variable != 0;
     if (one.before == one.after) continue;
     std::vector<std::string> settings;
     if (*part.variable != 0 && one.before != "0") {
@@ -138,14 +176,16 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
         settings.push_back("NCCL_MIN_P2P_NCHANNELS=" + one.before);
       }
     }
-    for (const char* newer : {"NCCL_NVLS_ENABLE=0", "NCCL_PXN_C2C=0", "NCCL_NET_GDR_C2C=0",
-                              "NCCL_P2P_LEVEL=SYS", "NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1"}) {
+    for (const char* newer :
+         {"NCCL_NVLS_ENABLE=0", "NCCL_PXN_C2C=0", "NCCL_NET_GDR_C2C=0", "NCCL_P2P_LEVEL=SYS",
+          "NCCL_CROSS_NIC=0", "NCCL_CROSS_NIC=1", "NCCL_TOPO_SCATTER_START_NET=1"}) {
       settings.emplace_back(newer);
     }
     one.undo =
         undo.of_laid(settings, [&](const TunedJob& job) { return part.words(job) == one.before; });
     laid.push_back(std::move(one));
   }
+  compare_threads(before, after, undo, laid);
   if (before.asked.job.connection.channels.rings != after.asked.job.connection.channels.rings &&
       before.shape().nchannels == after.shape().nchannels) {
     laid.push_back({"order of ranks in rings", "", "other"});

@@ -50,6 +50,7 @@ struct UpgradeOfCollective {
 struct LaidOtherwise {
   std::string what, before, after;
   Undo undo = {};
+  bool is_count = false;  ///< of channels, which a row of the page has in a column of its own
 };
 
 struct Upgrade {

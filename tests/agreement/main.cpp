@@ -104,10 +104,13 @@ std::vector<std::string> print_releases() {
 
 void print(const Page& page) {
   fmt::print(
-      "# Agreement with NCCL 2.30.7\n\n"
+      "# Agreement with NCCL's own answers\n\n"
       "Written by `ringside_agreement` (built with the tests). It answers what each golden file "
       "asks, from the topology\n"
-      "XML on, and compares: {} of {} files agree in everything.\n\n"
+      "XML on, and compares. [The other releases](#other-releases), the default one among them, "
+      "follow below.\n\n"
+      "## NCCL 2.30.7, the release that the others are described by\n\n"
+      "{} of {} files agree in everything.\n\n"
       "| part | compared | differ |\n|---|---:|---:|\n",
       page.agreeing, page.files);
   for (const oracle::Part part : oracle::kParts) {

@@ -8,6 +8,7 @@
 
 #include "diag/audit/audit.h"
 #include "diag/audit/finding_types.h"
+#include "engine/releases/releases.h"
 #include "engine/topology/sources/load_hosts.h"
 #include "harness/logs/log_files.h"
 #include "harness/logs/log_job.h"
@@ -26,8 +27,16 @@ constexpr Hosts kHosts[] = {{"dgx-h100", 1},        {"dgx-h100", 4}, {"dgx-a100"
                             {"dgx-1v", 2},          {"8x-l40s", 1},  {"8x-l40s", 2},
                             {"perlmutter-a100", 2}, {"aws-p5", 2},   {"dgx-spark", 2},
                             {"gh200", 4},           {"2x-l4", 2},    {"gb200-nvl72", 1}};
-constexpr const char* kVersions[] = {"2.12", "2.18", "2.19", "2.20", "2.21", "2.22", "2.23",
-                                     "2.24", "2.25", "2.26", "2.27", "2.28", "2.29", "2.30"};
+/// One from before the described releases, and each of those that is held against NCCL's own answers, oldest first.
+std::vector<std::string> versions() {
+  std::vector<std::string> all;
+  for (const std::string& release : release_versions()) {
+    if (release_caveat(release).empty()) all.push_back(release);
+  }
+  all.emplace_back("2.12");
+  std::ranges::reverse(all);
+  return all;
+}
 
 }  // namespace
 
@@ -35,8 +44,9 @@ std::vector<Cell> all_cells() {
   std::vector<std::string> names{""};
   for (const Misconfiguration& listed : misconfigurations()) names.emplace_back(listed.name);
   std::vector<Cell> cells;
+  const std::vector<std::string> all_versions = versions();
   for (const Hosts& hosts : kHosts) {
-    for (const char* version : kVersions) {
+    for (const std::string& version : all_versions) {
       for (const std::string& name : names) {
         cells.push_back({hosts.preset, hosts.nodes, version, name, ""});
       }

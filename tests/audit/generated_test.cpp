@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +51,36 @@ struct Judged {
   audit::Audit audit;
   LogTruth nature;  ///< what is so on such hosts
 };
+
+// dgx-1v has GPUs that copy to each other through a third: those edges are skipped, which is no failure.
+TEST(GeneratedLogs, DiagnosticsOfHealthyJobsAreQuietAndThoseOfUnlikeRanksAreNot) {
+  const auto diagnosed = [](const char* preset, const char* misconfiguration) {
+    LogRequest request;
+    request.hosts = *load_hosts(preset, 2, std::nullopt);
+    request.settings = {{"NCCL_RUN_DIAGNOSTICS", "1"}, {"NCCL_RUN_RAS_DIAGNOSTICS", "1"}};
+    LogTruth truth;
+    if (*misconfiguration != 0) truth = *misconfigure(misconfiguration, request);
+    const auto job = LogJob::make(request);
+    std::istringstream log(joined_log(*job));
+    std::string lines;
+    for (std::string line; std::getline(log, line);) {
+      if (line.find(" NCCL DIAG ") != std::string::npos) lines += line + "\n";
+    }
+    return lines;
+  };
+  for (const char* const preset : {"dgx-h100", "dgx-1v", "2x-l4", "gh200"}) {
+    const std::string lines = diagnosed(preset, "");
+    EXPECT_THAT(lines, HasSubstr("[OK]   GPU inventory: ")) << preset;
+    const audit::Audit judged = audit::audit_text(lines, "job.log");
+    EXPECT_THAT(judged.findings, IsEmpty()) << preset << '\n' << lines;
+  }
+  EXPECT_THAT(diagnosed("dgx-1v", ""), HasSubstr("skipped indirect="));
+  for (const char* const broken : {"nvlink", "env"}) {
+    const audit::Audit judged = audit::audit_text(diagnosed("dgx-h100", broken), "job.log");
+    ASSERT_FALSE(judged.findings.empty()) << broken;
+    EXPECT_GE(judged.findings.front().severity, audit::Severity::Warning) << broken;
+  }
+}
 
 /// The log of a job with GRAPH lines, audited.
 Judged audit_with_graphs(const char* preset, const std::string& version,

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 
 #include "diag/audit/audit.h"
@@ -114,6 +115,58 @@ TEST_F(JsonReports, ThatEndEarlyAreNamed) {
 TEST_F(JsonReports, OfOtherProgramsAreNotMissed) {
   const Audit audit = audit_of("{\n\"epoch\": 3,\n\"loss\": [\n1.0,\n2.0\n", 1);
   EXPECT_TRUE(audit.parsed.problems.empty());
+}
+
+// source  ecosystem-facts 2.5, 2.7: 7 is an operation in progress, 8 the timeout of 2.31
+TEST_F(JsonReports, OfRasNameTheResultThatARankHolds) {
+  const auto report = [](int init, int async) {
+    return fmt::format(
+        R"({{"nccl_version":"2.31.2","communicators":[{{"hash":"0xa","size":2,"ranks":[)"
+        R"({{"rank":0,"status":{{"init_state":0,"async_error":0}},"collective_counts":{{"AllReduce":5}}}},)"
+        R"({{"rank":1,"status":{{"init_state":{},"async_error":{}}},"collective_counts":{{"AllReduce":5}}}})"
+        "],\"missing_ranks\":[]}}]}}\n",
+        init, async);
+  };
+  const auto cause = [&](int init, int async) {
+    for (const Finding& finding : audit_of(report(init, async), 1).findings) {
+      if (finding.id == "system_error") return finding.cause;
+    }
+    return std::string{};
+  };
+  EXPECT_TRUE(cause(0, 8).starts_with("rank 1 of 2 holds ncclTimeout (8): ")) << cause(0, 8);
+  EXPECT_TRUE(cause(2, 0).starts_with("rank 1 of 2 holds ncclSystemError (2): ")) << cause(2, 0);
+  EXPECT_EQ(cause(7, 7), "");
+}
+
+// source  ecosystem-facts 2.5: events of ncclras MONITOR, as JSON with and without blanks, and as text
+TEST_F(JsonReports, EventsOfRasNameTheProcessThatIsDeadOrSilent) {
+  const auto json = [](const char* event) {
+    return fmt::format(
+        R"({{"timestamp":"2026-09-01 10:11:12","group":"TRACE","event":"PEER_{}","peer":)"
+        R"({{"host":"n02","pid":71,"cuda_devs":[0],"nvml_devs":[0]}},"details":""}})"
+        "\n",
+        event);
+  };
+  const auto text = [](const char* event) {
+    return fmt::format("[2026-09-01 10:11:12] PEER_{}: Process 71 on node n02 managing GPU 0\n",
+                       event);
+  };
+  const auto worst = [&](const std::string& log) {
+    const Audit audit = audit_of(log, 1);
+    EXPECT_GT(audit.facts.stack_lines, 0U) << log;
+    for (const Finding& finding : audit.findings) {
+      if (finding.severity < Severity::Warning) continue;
+      EXPECT_EQ(finding.hosts, std::vector<std::string>{"n02"}) << log;
+      return finding.id;
+    }
+    return std::string{};
+  };
+  for (const auto& event : {std::function<std::string(const char*)>(json), {text}}) {
+    EXPECT_EQ(worst(event("NEW") + event("DEAD")), "hang_dead_rank");
+    EXPECT_EQ(worst(event("NEW") + event("UNRESPONSIVE")), "net_unreachable");
+    EXPECT_EQ(worst(event("UNRESPONSIVE") + event("RECOVERED")), "");
+    EXPECT_EQ(worst(event("NEW") + event("CONNECTED")), "");
+  }
 }
 
 }  // namespace

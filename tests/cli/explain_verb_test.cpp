@@ -44,6 +44,20 @@ TEST(ExplainVerb, JsonHasTheTableTheChoicesAndTheCrossovers) {
   EXPECT_FALSE(document.contains("compared"));
 }
 
+// PAT with several ranks per node has a time, and 2.31 does not take it.
+TEST(ExplainVerb, ALastResortIsSaidToBeOne) {
+  const std::vector<std::string> words{"all_gather", "--bytes", "2M", "--on",
+                                       "dgx-h100",   "-N",      "2",  "--nccl=2.31"};
+  for (const json& row : explained(words)["table"]) {
+    EXPECT_EQ(row["is_last_resort"].get<bool>(),
+              row["algorithm"] == "pat" && row["protocol"] == "simple")
+        << row;
+  }
+  const Outcome text = explain(words);
+  EXPECT_NE(text.out.find("pat/simple is NCCL's last resort"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("NCCL_ALGO=PAT"), std::string::npos) << text.out;
+}
+
 // The size below a crossover has the old winner, the crossover itself the new one.
 TEST(ExplainVerb, CrossoversAreExactToTheByte) {
   const std::vector<std::string> job{"all_reduce", "--on", "dgx-h100", "--nodes", "2"};

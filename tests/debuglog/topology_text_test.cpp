@@ -111,6 +111,24 @@ TEST(OperationText, ChoicesAreNumbersUntil223) {
             "cgaClusterSize 4");
 }
 
+// source  docs/formats D.2
+TEST(OperationText, From231OnTheBestTuningHasItsPredictedTime) {
+  TunedChoice choice;
+  choice.algorithm = Algorithm::Ring;
+  choice.protocol = Protocol::LL;
+  choice.max_channels = 24;
+  choice.nthreads = 512;
+  choice.prediction.time_us = 28.01F;
+  EXPECT_THAT(
+      best_tuning_text({.collective = Collective::AllReduce, .comm = 0x55aa10}, choice),
+      testing::ElementsAre(
+          testing::StartsWith("Input: { .comm = 0x55aa10, .tuningMask = 0x8, .func = AllReduce, "),
+          testing::MatchesRegex(
+              "Best tuning \\{ .id = 3, timeUs = 28.01.*,  .algo = RING, .proto = "
+              "LL, .symKernelId = -1, nChannels = 24, nWarps = 16, forced = 0 \\}"),
+          "Best tuning, algorithm, RING, protocol, LL"));
+}
+
 TEST(OperationText, TheTableHasBlocksOfThreeAlgorithmsSince223) {
   const Job job = job_on("dgx-h100", 1);
   const Tuner tuner = *Tuner::make(job.connection.shape, {}, "2.29");

@@ -41,6 +41,22 @@ TEST(NcclVersion, WhatIsNoneIsRefused) {
   }
 }
 
+// What no data describe is refused by generate as by topo; a patch within a minor is a release as any other.
+TEST(NcclVersion, APatchBeyondTheNewestNamesTheNearest) {
+  for (const std::string& release : release_versions()) {
+    const std::string newest = newest_patch(release);
+    EXPECT_TRUE(parse_nccl_version(newest)) << newest;
+    const auto beyond = parse_nccl_version(release + ".99");
+    ASSERT_FALSE(beyond) << release;
+    EXPECT_EQ(beyond.error().code, ErrorCode::NotFound) << release;
+    EXPECT_THAT(beyond.error().help, HasSubstr(newest));
+  }
+  const auto old = parse_nccl_version("2.12.13");
+  ASSERT_FALSE(old);
+  EXPECT_THAT(old.error().help, HasSubstr("2.12.12"));
+  EXPECT_EQ(*parse_nccl_version("2.27.3"), (NcclVersion{27, 3}));
+}
+
 // From 2.9 on 10000 x major + 100 x minor + patch, before 1000 x major.
 TEST(NcclVersion, HasANumber) {
   EXPECT_EQ(version_code({21, 5}), 22105);

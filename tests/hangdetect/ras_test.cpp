@@ -210,5 +210,37 @@ TEST(Ras, WhereAllStandInOneCallItIsNamedAndNobodyIsToBlame) {
   EXPECT_NE(why_of(verdict).find("all_reduce 11"), std::string::npos) << why_of(verdict);
 }
 
+/// The report with another text in the status of one rank of a single communicator.
+std::string with_status(std::string text, int rank, const std::string& was, const std::string& is) {
+  const std::size_t begin = text.find(R"({"rank":)" + std::to_string(rank) + ",");
+  return text.replace(text.find(was, begin), was.size(), is);
+}
+
+// source  ecosystem-facts 2.7: 8 is the timeout that is new in 2.31
+TEST(Ras, AResultThatARankHoldsHasTheNameOfTheHeader) {
+  const Folder folder;
+  const std::string whole = report({{"0xa", {{0, 11}, {1, 11}, {2, 11}}}}, "2026-03-01 10:00:00");
+  folder.write("ras.json", with_status(whole, 1, R"("async_error":0)", R"("async_error":8)"));
+  const Explanation best = folder.verdict();
+  EXPECT_EQ(best.kind, Kind::DeadRank) << why_of(best);
+  EXPECT_THAT(best.culprits, ElementsAre(1));
+  EXPECT_NE(why_of(best).find("ncclTimeout (8)"), std::string::npos) << why_of(best);
+}
+
+TEST(Ras, ARankThatDoesNotFinalizeWhileMostDoIsMissing) {
+  const Folder folder;
+  const std::string was = R"("finalize_called":false)", is = R"("finalize_called":true)";
+  std::string text = report({{"0xa", {{0, 11}, {1, 11}, {2, 11}, {3, 11}}}}, "2026-03-01 10:00:00");
+  text = with_status(text, 3, was, is);
+  folder.write("ras.json", text);
+  EXPECT_EQ(folder.verdict().kind, Kind::Unknown) << "one that is early";
+  for (const int rank : {0, 1}) text = with_status(text, rank, was, is);
+  folder.write("ras.json", text);
+  const Explanation best = folder.verdict();
+  EXPECT_EQ(best.kind, Kind::MissingRank) << why_of(best);
+  EXPECT_THAT(best.culprits, ElementsAre(2));
+  EXPECT_NE(why_of(best).find("ncclCommFinalize"), std::string::npos) << why_of(best);
+}
+
 }  // namespace
 }  // namespace ringside::hang

@@ -82,5 +82,38 @@ TEST(EndsWell, ASlowCompilationIsNoHangOnceStepsFollow) {
             Kind::Unknown);
 }
 
+std::string comm_line(const std::string& host, int rank, const std::string& event) {
+  const std::string number = std::to_string(rank);
+  return host + ":41" + number + ":41" + number + " [" + number + "] NCCL INFO comm 0x55aa1" +
+         number + " rank " + number + " nranks 8 cudaDev " + number + " busId " + number +
+         "000 commId 0x8f2c61d0b7a3e945 - " + event + "\n";
+}
+
+// source  docs/formats D.1: from 2.31 on the ranks of a host wait for each other in finalize and destroy
+TEST(EndsWell, ARankThatNeverEndsTheCommunicatorHoldsThoseOfItsHost) {
+  std::string text;
+  for (int rank = 0; rank < 8; ++rank) {
+    text += comm_line(rank < 4 ? "n01" : "n02", rank, "Init COMPLETE");
+  }
+  for (const char* const event : {"Destroy START", "Destroy COMPLETE"}) {
+    for (int rank = 0; rank < 4; ++rank) text += comm_line("n01", rank, event);
+  }
+  const std::string finalized = text;
+  for (const int rank : {4, 5, 7}) text += comm_line("n02", rank, "Destroy START");
+  const Explanation best = verdict_on(text);
+  EXPECT_EQ(best.kind, Kind::MissingRank);
+  EXPECT_THAT(best.culprits, ElementsAre(6));
+  EXPECT_EQ(best.what,
+            "no START of ncclCommFinalize or ncclCommDestroy, in which 3 other ranks of the same "
+            "host wait");
+
+  const std::string all = text + comm_line("n02", 6, "Destroy START");
+  EXPECT_THAT(verdict_on(all).culprits, IsEmpty()) << "all have come";
+  const std::string aborted = text + comm_line("n02", 4, "Abort START");
+  EXPECT_THAT(verdict_on(aborted).culprits, IsEmpty()) << "an abort waits for nobody";
+  const std::string early = finalized + comm_line("n02", 4, "Finalize START");
+  EXPECT_THAT(verdict_on(early).culprits, IsEmpty()) << "one that is early";
+}
+
 }  // namespace
 }  // namespace ringside::hang

@@ -89,6 +89,24 @@ TEST(Explain, TwoVersionsAreComparedWithEachOther) {
   EXPECT_EQ(explained->before->nccl, "2.19.4");
 }
 
+// 8 + 14 / 3.5 + 16 x 2.8 = 56.8 us and 288 GB/s: PAT would win 2 MiB, and is no runner-up either.
+TEST(Explain, ALastResortIsNamedAndTakesNoPartInTheVerdict) {
+  ExplainQuestion question{.job = {.on = "dgx-h100", .nodes = 2},
+                           .calls = {.collective = "all_gather", .sizes = "2M"},
+                           .nccl = {"2.31"}};
+  const Combination pat{Algorithm::Pat, Protocol::Simple};
+  const Explanation now = explain(question)->now;
+  EXPECT_THAT(now.available, Contains(pat));
+  EXPECT_THAT(now.last_resorts, testing::ElementsAre(pat));
+  const Verdict& verdict = now.sizes[0].verdict;
+  ASSERT_TRUE(verdict.runner_up);
+  EXPECT_NE(verdict.runner_up->algorithm, Algorithm::Pat);
+  EXPECT_GE(verdict.runner_up->prediction.time_us, now.sizes[0].choice.prediction.time_us);
+
+  question.nccl = {"2.30"};
+  EXPECT_THAT(explain(question)->now.last_resorts, testing::IsEmpty());
+}
+
 TEST(Explain, WhatCannotBeAskedIsRefused) {
   EXPECT_FALSE(explain({.job = {.on = "dgx-h100"}, .calls = {}}));
   EXPECT_FALSE(explain({.job = {}, .calls = {.collective = "all_reduce"}}));

@@ -75,6 +75,30 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
+// From 2.20 on odd rings go the way of the even ones back: each enters by the NIC that the other leaves by.
+TEST(Upgrade, NicsOfRingsAreLaid) {
+  const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
+  ASSERT_TRUE(upgrade);
+  const auto nics = std::ranges::find(upgrade->laid, "NICs of rings", &LaidOtherwise::what);
+  ASSERT_NE(nics, upgrade->laid.end());
+  EXPECT_EQ(nics->before, "0 1 2 3 4 5 6 7");
+  EXPECT_EQ(nics->after, "0>1 1>0 2>3 3>2 4>5 5>4 6>7 7>6");
+  EXPECT_THAT(nics->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
+}
+
+// A channel of 1.2 GB/s: no faster than PCI 3.0 x16. NCCL_NTHREADS=256 holds for trees as well.
+TEST(Upgrade, ThreadsOfAnAlgorithmAreLaid) {
+  UpgradeQuestion question = on_h100("2.30", "2.31");
+  question.job.on = "2x-rtx-4090";
+  const auto upgrade = explain_upgrade(question);
+  ASSERT_TRUE(upgrade);
+  ASSERT_EQ(upgrade->laid.size(), 1U);
+  EXPECT_EQ(upgrade->laid[0].what, "threads of ring/simple");
+  EXPECT_EQ(upgrade->laid[0].before, "256");
+  EXPECT_EQ(upgrade->laid[0].after, "512");
+  EXPECT_THAT(upgrade->laid[0].undo.set, testing::IsEmpty());
+}
+
 TEST(Upgrade, WithoutACollectiveAreAllThatAreTuned) {
   const auto upgrade = explain_upgrade(on_h100("2.29", "2.30", ""));
   ASSERT_TRUE(upgrade);

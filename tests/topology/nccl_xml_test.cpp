@@ -169,6 +169,27 @@ TEST(NcclXml, AnNvLinkThatItsOtherEndDoesNotListIsRefused) {
                  "does not list", "both GPUs");
 }
 
+// source  nccl-versions 12.1: a missing familyid is an error; up to 2.30 nobody asks for it
+TEST(NcclXml, AnAmdCpuWithoutAFamilyIsRefusedBy231) {
+  std::string text = system(cpu(0, gpu({.bus = "1b:00.0"}), "amd"));
+  const std::string family = " familyid=\"23\"";
+  text.erase(text.find(family), family.size());
+  const Host host = parsed(text);
+  const Host* const hosts[] = {&host};
+  const auto systems = [&](const char* release) {
+    TopologyParameters parameters;
+    parameters.rules = *load_topology_rules(release);
+    return make_systems({.hosts = hosts, .first_rank = 0, .nranks = 1}, parameters);
+  };
+  EXPECT_TRUE(systems("2.30"));
+  const auto refused = systems("2.31");
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, ErrorCode::InvalidArgument);
+  EXPECT_THAT(refused.error().message, StartsWith(host.cpus[0].lacks_family_at + ": a <cpu>"));
+  EXPECT_THAT(host.cpus[0].lacks_family_at, ::testing::EndsWith(":2"));
+  EXPECT_THAT(refused.error().help, HasSubstr("--nccl 2.30"));
+}
+
 TEST(NcclXml, LimitsKeepAHostileFileCheap) {
   expect_refused(system(cpu(0, "")), "no GPU", "<gpu");
   std::string gpus;

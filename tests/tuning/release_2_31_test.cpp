@@ -97,8 +97,10 @@ TEST(Release231, PatOfSeveralRanksPerNodeIsThereButNeverChosenByItself) {
 
   CommShape few_heads = shape;
   few_heads.nvls_heads = 7;
-  EXPECT_EQ(cost("2.31", few_heads, Collective::AllGather, Algorithm::Pat).obstacle,
-            Obstacle::SeveralRanksPerNode);
+  for (const CommShape& lacking : {few_heads, h100_shape(1)}) {
+    EXPECT_EQ(cost("2.31", lacking, Collective::AllGather, Algorithm::Pat).obstacle,
+              Obstacle::TooFewNvlsHeads);
+  }
 }
 
 TEST(Release231, PatReducesWhatNvlsDoesAndAloneAnything) {

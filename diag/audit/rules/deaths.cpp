@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <set>
 
 #include "base/text.h"
 #include "diag/audit/hang_view.h"
@@ -232,6 +233,27 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
+/// ncclras MONITOR: processes that the RAS network declares dead.
+bool find_in_events(const JobFacts& facts, Findings& findings) {
+  const auto is_event = [](const facts::Died& one) { return one.row == "nccl_ras_peer_dead"; };
+  const auto first = std::ranges::find_if(facts.stated.deaths, is_event);
+  if (first == facts.stated.deaths.end()) return false;
+  Finding& finding =
+      add_dead(findings, fmt::format("process {} on {} is dead, says the RAS network",
+                                     first->subject.pid, first->subject.host));
+  std::set<std::string> hosts;
+  for (const facts::Died& one : facts.stated.deaths) {
+    if (!is_event(one)) continue;
+    finding.evidence.add(one.source.place, 0, one.source.text);
+    hosts.insert(one.subject.host);
+  }
+  finding.hosts.assign(hosts.begin(), hosts.end());
+  finding.cause = "it has crashed, was stopped, or its host cannot be reached";
+  finding.fix = fmt::format("the last lines of process {} and dmesg, both on {}",
+                            first->subject.pid, first->subject.host);
+  return true;
+}
+
 /// A rank that says itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
   const bool has_waits = std::any_of(kWatchdogLines.begin(), kWatchdogLines.end(),
@@ -242,8 +264,8 @@ void find_leaver(const JobFacts& facts, Findings& findings) {
 }
 
 void find_dead(const JobFacts& facts, Findings& findings) {
-  const bool is_found =
-      find_told(facts, findings) || find_in_ras(facts, findings) || find_crash(facts, findings);
+  const bool is_found = find_told(facts, findings) || find_in_ras(facts, findings) ||
+                        find_in_events(facts, findings) || find_crash(facts, findings);
   if (!is_found) find_leaver(facts, findings);
 }
 

@@ -1,6 +1,10 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "diag/audit/rules/rule.h"
+#include "diag/job/nccl_result.h"
 
 namespace ringside::audit {
 
@@ -63,15 +67,24 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
 
 void look_for_refusals(const JobFacts& facts, Findings& findings) {
   Evidence held;
+  constexpr std::size_t kMostNamed = 8;
+  std::vector<std::string> named;
   for (const RasFact& fact : facts.ras) {
     if (!fact.is_rank && contains(fact.errors, "ERROR"))
       held.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+    for (const auto& [rank, code] : fact.held) {
+      if (named.size() == kMostNamed) break;
+      named.push_back(
+          fmt::format("rank {} of {} holds {}", rank, fact.nranks, job::nccl_result_text(code)));
+    }
   }
   if (!held.empty() && !facts.messages.has(MessageId::RasErrorRanks)) {
     Finding& finding =
         findings.add("system_error", Severity::Error, "ranks hold an error, says the RAS network");
     finding.evidence = held;
     finding.cause = "a communicator failed to start, or failed later without the program's notice";
+    if (!named.empty())
+      finding.cause = fmt::format("{}: {}", fmt::join(named, ", "), finding.cause);
     finding.fix = "ncclras -v   # names the ranks: begin with their logs";
   }
   find_failed_verbs(facts, findings);

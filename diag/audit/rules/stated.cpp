@@ -104,6 +104,17 @@ bool is_overcome(const JobFacts& facts, const Warning& warning) {
                      });
 }
 
+/// A process that was silent in the RAS network, and answers again.
+bool has_recovered(const JobFacts& facts, const Warning& warning) {
+  return warning.id == "nccl_ras_peer_silent" &&
+         std::ranges::any_of(facts.stated.warnings, [&](const Warning& later) {
+           return later.id == "nccl_ras_peer_recovered" &&
+                  later.subject.host == warning.subject.host &&
+                  later.subject.pid == warning.subject.pid &&
+                  warning.source.place < later.source.place;
+         });
+}
+
 /// A connection that failed a few times may have been made in the end.
 bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
   constexpr std::uint64_t kFew = 4;
@@ -150,8 +161,11 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   finding.fix = "read the last lines of that process's own output, above the launcher's report";
 }
 
-/// A line that is data, such as source code in JSON.
-bool is_data(std::string_view line) { return line.starts_with('{') || line.starts_with('"'); }
+/// A line that is data, such as source code in JSON; the events of NCCL's RAS network are JSON as well.
+bool is_data(const Warning& warning) {
+  const std::string_view line = warning.source.text;
+  return (line.starts_with('{') || line.starts_with('"')) && !warning.id.starts_with("nccl_ras_");
+}
 
 /// The program's own words for what failed: of an exception what follows its type.
 std::string words_of(std::string_view line) {
@@ -203,8 +217,8 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
     const bool counts = warning.severity != facts::Severity::Info && !is_told &&
                         (!runs || is_of_machine(warning)) &&
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
-                        !is_overcome(facts, warning) && !may_have_been_retried(facts, warning) &&
-                        !is_data(warning.source.text);
+                        !is_overcome(facts, warning) && !has_recovered(facts, warning) &&
+                        !may_have_been_retried(facts, warning) && !is_data(warning);
     if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
   }
   if (worst == nullptr) {

@@ -109,7 +109,8 @@ FileKind kind_of(const std::string& path, std::string_view head) {
          {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {
       if (head.find(key) != std::string_view::npos) return FileKind::Dump;
     }
-    if (extension == ".json") return FileKind::Other;
+    const bool has_events = head.find("PEER_") != std::string_view::npos;  // ncclras MONITOR
+    if (extension == ".json" && !has_events) return FileKind::Other;
   }
   // What explains a folder is not of the job; what somebody wrote down of it may be.
   const bool is_explanation = extension == ".md" && fs::path(path).stem() == "README";

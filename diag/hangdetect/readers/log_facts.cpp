@@ -163,7 +163,7 @@ class Sink : public logs::RecordSink {
     const auto& comm = record.as<logs::CommEvent>();
     calls_.take_comm(comm, speaker);
     if (comm.rank < 0 || comm.nranks <= 0) return;
-    starts_.take(record);
+    starts_.take(record, speaker.host);
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
     // The rank in the largest communicator of the process is the rank in the job.
     auto& size = size_of_process_[{speaker.host, speaker.pid}];

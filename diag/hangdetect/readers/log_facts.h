@@ -55,6 +55,7 @@ struct LogStatement {
     Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
     Exception,      ///< a rank's program raised an error of its own
     WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
+    EndAbsent,      ///< others of their host are in the end of a communicator; code: how many
     StartAbsent,  ///< others are in the start of a communicator, and these ranks have not begun it
     NoUniqueId,   ///< rank 0 of a group never made its communicator
     Analyser,     ///< the stock analyser's `Culprit rank`

@@ -13,6 +13,7 @@
 #include "base/json.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/job/nccl_result.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
@@ -50,11 +51,11 @@ RasMember member_of(const Json& json, bool is_missing) {
   member.is_missing = is_missing;
   if (const auto status = json.find("status"); status != json.end() && status->is_object()) {
     member.is_dead = is_set(*status, "considered_dead");
+    member.has_left = is_set(*status, "finalize_called") || is_set(*status, "destroy_flag");
     const std::int64_t init = number_in(*status, "init_state", 0);
     const std::int64_t async = number_in(*status, "async_error", 0);
-    constexpr std::int64_t kInProgress = 7;  // ncclResult
-    if (init != 0 && init != kInProgress) member.error = init;
-    if (async != 0 && async != kInProgress) member.error = async;
+    if (job::is_nccl_failure(init)) member.error = init;
+    if (job::is_nccl_failure(async)) member.error = async;
   }
   if (const auto counts = json.find("collective_counts");
       counts != json.end() && counts->is_object()) {

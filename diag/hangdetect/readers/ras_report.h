@@ -25,6 +25,7 @@ struct RasMember {
   bool is_missing = false;  ///< did not answer
   bool is_dead = false;     ///< considered so
   std::int64_t error = 0;   ///< async_error or a failed initialisation
+  bool has_left = false;    ///< called ncclCommFinalize or ncclCommDestroy
   /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
   std::array<std::int64_t, 5> counts{};
   std::int64_t completed = -1;  ///< of those, ended: ringside's own service alone counts them

@@ -1,5 +1,7 @@
 #include "diag/hangdetect/verdict/stated_facts.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 #include <set>
@@ -79,6 +81,15 @@ class Translation {
       case What::StartAbsent:
         absent(one, Reporter::Creation, Basis::Observed);
         return true;
+      case What::EndAbsent: {
+        auto fact = fact_of<facts::Member>(one, Reporter::Process);
+        fact.missing = one.ranks;
+        fact.group = fmt::format(
+            "no START of ncclCommFinalize or ncclCommDestroy, in which {} of the same host wait",
+            one.code == 1 ? "another rank" : fmt::format("{} other ranks", one.code));
+        out_.members.push_back(std::move(fact));
+        return true;
+      }
       case What::NoUniqueId: {
         auto fact = fact_of<facts::Member>(one, Reporter::IdWait, Basis::Observed);
         fact.ranks = one.ranks;

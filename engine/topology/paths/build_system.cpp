@@ -212,10 +212,28 @@ class Builder {
   std::vector<NodeRef> cpu_of_dev_;
 };
 
+/// source  NCCL 2.31.2 graph/topo.cc: an attribute that ncclTopoAddCpu() asks for and does not find is an error
+Status check_families(std::span<const Host> hosts, const TopologyRules& rules) {
+  if (!needs_amd_family(rules)) return {};
+  for (const Host& host : hosts) {
+    for (const HostCpu& cpu : host.cpus) {
+      if (cpu.lacks_family_at.empty()) continue;
+      return Error{
+          ErrorCode::InvalidArgument,
+          cpu.lacks_family_at +
+              ": a <cpu> of AuthenticAMD without familyid, which NCCL refuses from 2.31 on",
+          "add familyid (lscpu shows it as \"CPU family\": 23 Zen 1 and 2, 25 Zen 3 and 4, "
+          "26 Zen 5), or decide as an earlier release: --nccl 2.30"};
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 Result<System> build_graph(std::span<const Host> hosts, int first_rank,
                            const TopologyRules& rules) {
+  RINGSIDE_TRY(check_families(hosts, rules));
   Builder builder{first_rank, rules};
   for (const Host& host : hosts) builder.add_host(host);
   builder.add_cross_links(hosts);

@@ -21,7 +21,8 @@ Host joined_view(const Host& host);
 ///
 /// hosts       joined views, one NVLink domain
 /// first_rank  of the first GPU; the ranks within a host follow the ranks that its GPUs have there
-/// errors      InvalidArgument: an NVLink from one GPU to another that has none back
+/// errors      InvalidArgument: an NVLink from one GPU to another that has none back; a CPU without what the release
+///             insists on
 /// source      NCCL 2.30.7 graph/topo.cc
 Result<System> build_graph(std::span<const Host> hosts, int first_rank, const TopologyRules& rules);
 

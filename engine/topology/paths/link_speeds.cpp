@@ -45,6 +45,8 @@ float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules) {
   }
 }
 
+bool needs_amd_family(const TopologyRules& rules) { return rules.amd_socket_gbs.size() > 1; }
+
 CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   CpuInfo info;
   if (cpu.arch == "arm64") info.arch = CpuArch::Arm;
@@ -53,7 +55,7 @@ CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules) {
   info.arch = CpuArch::X86;
   if (cpu.vendor == "AuthenticAMD") {
     info.vendor = CpuVendor::Amd;
-    if (rules.amd_socket_gbs.size() > 1) info.model = amd_generation(cpu.family);
+    if (needs_amd_family(rules)) info.model = amd_generation(cpu.family);
   }
   if (cpu.vendor == "CentaurHauls" || cpu.vendor == "  Shanghai  ") {
     info.vendor = CpuVendor::Zhaoxin;

@@ -11,6 +11,9 @@ namespace ringside {
 // unit    GB/s of one direction, in single precision
 // source  NCCL 2.30.7 graph/topo.h, graph/topo.cc
 
+/// Whether the release links AMD's sockets by their family, which it then insists on.
+bool needs_amd_family(const TopologyRules& rules);
+
 /// Kind of CPU; `model` counts generations: Intel 1 Broadwell and before, 2 Skylake, 3 Sapphire
 /// Rapids, 4 Emerald Rapids and later; AMD 1 Zen 1 and 2, 2 Zen 3 and 4, 3 Zen 5, where the
 /// release distinguishes them; Zhaoxin 1 Yongfeng.

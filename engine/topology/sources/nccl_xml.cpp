@@ -84,6 +84,9 @@ class Reader {
     RINGSIDE_TRY(const std::int64_t model, element.whole_or("modelid", -1, kMaxInt, -1));
     cpu.family = narrow(family);
     cpu.model = narrow(model);
+    if (cpu.vendor == "AuthenticAMD" && !element.has("familyid")) {
+      cpu.lacks_family_at = element.place();
+    }
 
     constexpr std::string_view kInside[] = {"pci", "nic"};
     RINGSIDE_TRY(const std::vector<XmlElement> children, element.children(kInside));

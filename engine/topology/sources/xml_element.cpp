@@ -26,10 +26,16 @@ int XmlSource::line_of(std::ptrdiff_t offset) const {
   return static_cast<int>(after - line_starts_.begin());
 }
 
+std::string XmlSource::place_of(std::ptrdiff_t offset) const {
+  return fmt::format("{}:{}", where_, line_of(offset));
+}
+
 Error XmlSource::bad(std::ptrdiff_t offset, const std::string& what,
                      const std::string& help) const {
-  return Error{ErrorCode::Corrupt, fmt::format("{}:{}: {}", where_, line_of(offset), what), help};
+  return Error{ErrorCode::Corrupt, fmt::format("{}: {}", place_of(offset), what), help};
 }
+
+std::string XmlElement::place() const { return source_->place_of(node_.offset_debug()); }
 
 Error XmlElement::bad(const std::string& what, const std::string& help) const {
   return source_->bad(node_.offset_debug(), what, help);

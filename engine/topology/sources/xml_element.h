@@ -21,6 +21,7 @@ class XmlSource {
   XmlSource(std::string_view text, std::string where);
 
   [[nodiscard]] int line_of(std::ptrdiff_t offset) const;
+  [[nodiscard]] std::string place_of(std::ptrdiff_t offset) const;
   /// Corrupt, `where:line: what`.
   [[nodiscard]] Error bad(std::ptrdiff_t offset, const std::string& what,
                           const std::string& help) const;
@@ -39,6 +40,7 @@ class XmlElement {
 
   [[nodiscard]] std::string_view name() const { return node_.name(); }
   [[nodiscard]] int line() const { return source_->line_of(node_.offset_debug()); }
+  [[nodiscard]] std::string place() const;  ///< "host.xml:12"
   [[nodiscard]] Error bad(const std::string& what, const std::string& help) const;
 
   /// The elements inside. errors  text between them, an element that is not among `known`
