@@ -66,8 +66,7 @@ enum class Reporter : std::uint8_t {
   TimeOuts,  ///< the time-outs of the other ranks
   Engine,    ///< ringside's own
   Library,   ///< NCCL or the like
-  Transport,
-  CallTrace  ///< traces of calls
+  Transport
 };
 
 /// Fields of every fact.

@@ -94,6 +94,8 @@ class Identities {
   void learn(const Subject& subject) {
     if (subject.rank < 0) return;
     if (subject.pid >= 0) processes_.know(subject.host, subject.pid, subject.rank);
+    if (const std::int64_t bus = bus_of(subject.device); bus >= 0 && subject.device.size() > 3)
+      processes_.know_gpu(subject.host, bus, subject.rank);
     if (!subject.process.empty()) know(names_, subject.process, subject.rank);
     if (!subject.group.empty() && subject.group_rank >= 0)
       know(places_, std::pair(subject.group, subject.group_rank), subject.rank);

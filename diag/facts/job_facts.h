@@ -22,7 +22,14 @@ struct Member : Fact {
   std::int64_t behind = 0;   ///< calls that `missing` made less; below 0: `ranks` made more
 };
 
-enum class CallState : std::uint8_t { Enqueued, Started, Completed, TimedOut, Failed };
+enum class CallState : std::uint8_t {
+  Enqueued,
+  Started,
+  Completed,
+  TimedOut,
+  Failed,
+  Unknown  ///< the source names the call and no state
+};
 
 /// A collective or a transfer that the subject called.
 struct Call : Fact {
@@ -33,6 +40,9 @@ struct Call : Fact {
   std::int64_t output_count = -1;  ///< elements
   std::string shape;               ///< as the source prints it
   std::string dtype;               ///< as the source prints it
+  std::string label;               ///< what the program calls it: `grads` of `all_reduce(grads)`
+  std::int64_t step = -1;          ///< of the program, in which it is made
+  int tag = -1;                    ///< of a transfer
   int root = -1;                   ///< rank in the group
   int peer = -1;                   ///< of a transfer: global rank
   CallState state = CallState::Enqueued;

@@ -1,6 +1,11 @@
 #include "diag/facts/line_owner.h"
 
+#include <algorithm>
+#include <charconv>
+
+#include "base/text.h"
 #include "diag/job/line_rank.h"
+#include "diag/job/world_size.h"
 #include "diag/logparse/cursor.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -27,6 +32,52 @@ std::string_view pod_of_row(std::string_view line) {
 }
 
 }  // namespace
+
+std::optional<ProcessLine> read_process_line(std::string_view line) {
+  constexpr std::size_t kLongest = 300;
+  line = line.substr(0, kLongest);
+  const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
+  if (!has("ank") && !has("ANK")) return std::nullopt;
+  const std::string text = lower_case(line);
+  // A number behind a word of its own: not `local_rank`, not `ranks`.
+  const auto number_behind = [&](std::string_view word, bool& is_twice) {
+    std::int64_t found = -1;
+    for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
+      const std::string_view before = std::string_view(text).substr(0, at);
+      const bool is_own = before.empty() ||
+                          (!logs::is_letter(before.back()) && before.back() != '_') ||
+                          before.ends_with("global_") || before.ends_with("world_");
+      const std::size_t digits = text.find_first_not_of(" =:#\"'", at + word.size());
+      if (!is_own || before.ends_with("local ") || digits == std::string::npos ||
+          !logs::is_digit(text[digits]))
+        continue;
+      std::int64_t number = -1;
+      std::from_chars(text.data() + digits, text.data() + text.size(), number);
+      is_twice = is_twice || (found >= 0 && found != number);
+      found = number;
+    }
+    return found;
+  };
+  bool is_twice = false;
+  ProcessLine out;
+  const std::int64_t rank = number_behind("rank", is_twice);
+  if (rank < 0 || rank >= job::kMostRanks || is_twice) return std::nullopt;
+  out.rank = static_cast<int>(rank);
+  out.pid = number_behind("pid", is_twice);
+  // `0000:4c:00.0`
+  for (std::size_t at = text.find("0000:"); at != std::string::npos && out.device.empty();
+       at = text.find("0000:", at + 1)) {
+    const std::string_view bus = std::string_view(text).substr(at + 5, 7);
+    const bool is_bus = bus.size() == 7 && bus[2] == ':' && bus[5] == '.' &&
+                        logs::kHexDigits[static_cast<unsigned char>(bus[0])] < 16 &&
+                        logs::kHexDigits[static_cast<unsigned char>(bus[1])] < 16;
+    if (!is_bus) continue;
+    out.device = std::string(bus.substr(0, 2)) + std::string(bus.substr(3, 2)) + bus[6];
+    out.device.erase(0, std::min(out.device.find_first_not_of('0'), out.device.size()));
+  }
+  if (is_twice || (out.pid < 0 && out.device.empty())) return std::nullopt;
+  return out;
+}
 
 std::string torch_group_name(std::string_view guid, std::string_view description, int number) {
   std::string name(guid);

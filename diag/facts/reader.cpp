@@ -11,6 +11,7 @@
 #include "diag/facts/spec.h"
 #include "diag/facts/step_lines.h"
 #include "diag/job/job_words.h"
+#include "diag/job/line_rank.h"
 #include "diag/logparse/host_records.h"
 #include "diag/logparse/line_parser.h"
 #include "diag/logparse/message.h"
@@ -261,7 +262,10 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
     add(std::move(death), record);
     ++emitted_;
   }
-  if (record.kind == RecordKind::Text && emitted_ == 0) take_step(record, speaker);
+  const bool is_plain_text =
+      record.kind == RecordKind::Text || record.kind == RecordKind::Continuation;
+  if (is_plain_text) take_identity(record, speaker);
+  if (is_plain_text && emitted_ == 0) take_step(record, speaker);
   if (record.kind == RecordKind::Text && emitted_ == 0 && record.text().starts_with("ERROR "))
     take_logged_error(record, speaker);
   if (!is_message && emitted_ == 0) ++facts_.unread;
@@ -303,6 +307,23 @@ void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   progress.steps = step.steps;
   ++emitted_;
   add(std::move(progress), record);
+}
+
+/// `rank 3: pid 21004, 0000:4c:00.0`, `(Worker pid=48222, ip=10.1.0.7) rank 5 of 8`: which process or GPU a rank is.
+void FactReader::take_identity(const Record& record, const logs::Speaker& speaker) {
+  const std::optional<ProcessLine> line = read_process_line(record.line);
+  const int local = speaker.pid >= 0 ? job::rank_before_text(record.text()) : -1;
+  if (!line && local < 0) return;
+  Member member;
+  member.subject = owner_of(record, speaker);
+  if (line) {
+    member.subject.rank = line->rank;
+    if (line->pid >= 0) member.subject.pid = line->pid;
+    member.subject.device = line->device;
+  } else {
+    member.subject.rank = local;
+  }
+  add(std::move(member), record);
 }
 
 /// `ERROR 01-14 02:19:27 engine.py:366] ..`: its level is too short a text for a row.

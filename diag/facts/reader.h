@@ -51,6 +51,7 @@ class FactReader {
   void find_rows(const logs::Record& record);
   void take_rows(const logs::Record& record, const logs::Speaker& speaker);
   void take_message(const logs::Record& record, const logs::Speaker& speaker);
+  void take_identity(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_logged_error(const logs::Record& record, const logs::Speaker& speaker);
   void take_weight(const logs::Record& record, const logs::Speaker& speaker);

@@ -36,9 +36,9 @@ constexpr std::array kLinkStates = {
     std::string_view{"down"},      std::string_view{"flapped"}, std::string_view{"retry_exceeded"},
     std::string_view{"reset"},     std::string_view{"refused"}, std::string_view{"unreachable"},
     std::string_view{"timed_out"}, std::string_view{"closed"},  std::string_view{"slow"}};
-constexpr std::array kCallStates = {std::string_view{"enqueued"}, std::string_view{"started"},
+constexpr std::array kCallStates = {std::string_view{"enqueued"},  std::string_view{"started"},
                                     std::string_view{"completed"}, std::string_view{"timed_out"},
-                                    std::string_view{"failed"}};
+                                    std::string_view{"failed"},    std::string_view{"unknown"}};
 constexpr std::array kDomains = {
     std::string_view{"unknown"},      std::string_view{"program"},
     std::string_view{"memory"},       std::string_view{"gpu"},
@@ -69,8 +69,8 @@ constexpr std::array kReporters = {
     std::string_view{"start"},       std::string_view{"creation"},
     std::string_view{"id_wait"},     std::string_view{"time_outs"},
     std::string_view{"engine"},      std::string_view{"library"},
-    std::string_view{"transport"},   std::string_view{"call_trace"}};
-static_assert(kReporters.size() == static_cast<std::size_t>(Reporter::CallTrace) + 1);
+    std::string_view{"transport"}};
+static_assert(kReporters.size() == static_cast<std::size_t>(Reporter::Transport) + 1);
 
 constexpr const auto& names_of(Activity) { return kActivities; }
 constexpr const auto& names_of(DeathCause) { return kDeathCauses; }
@@ -109,6 +109,9 @@ void visit_own(Call& f, V& v) {
   v("output", f.output_count);
   v("shape", f.shape);
   v("dtype", f.dtype);
+  v("label", f.label);
+  v("step", f.step);
+  v("tag", f.tag);
   v("root", f.root);
   v("peer", f.peer);
   v("enqueued", f.last_enqueued);

@@ -90,6 +90,8 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
   if (dumps.empty()) {
     add_absent(dumps, facts.lines_as_dumps);
     add_absent(dumps, facts.dumps);
+    // Watchdogs know which call has not ended.
+    if (dumps.empty()) add_absent(dumps, facts.stated_calls);
   } else {
     add_absent(dumps, facts.dumps);
     std::vector<RankDump> lines = facts.lines_as_dumps;

@@ -44,6 +44,40 @@ void WorldSize::take(const logs::Record& record) {
   }
 }
 
+int world_of_command(std::string_view text) {
+  struct Option {
+    std::string_view launcher, name;
+  };
+  static constexpr std::array kOptions = {Option{"mpirun", " -np "},
+                                          Option{"mpirun", " -n "},
+                                          Option{"mpiexec", " -n "},
+                                          Option{"mpiexec", " -np "},
+                                          Option{"prterun", " -n "},
+                                          Option{"horovodrun", " -np "},
+                                          Option{"srun", " --ntasks="},
+                                          Option{"srun", " -n "},
+                                          Option{"srun", " -n"},
+                                          Option{"torchrun", "nproc_per_node="},
+                                          Option{"torchrun", "nproc-per-node="},
+                                          Option{"torchrun", "nproc_per_node "},
+                                          Option{"torchrun", "nproc-per-node "}};
+  for (const Option& one : kOptions) {
+    const std::size_t at = text.find(one.launcher);
+    const std::size_t option =
+        at == std::string_view::npos ? at : text.find(one.name, at + one.launcher.size());
+    if (option == std::string_view::npos) continue;
+    // Of several hosts each has as many: how many hosts there are, another option tells.
+    const std::size_t hosts = text.find("nnodes", at);
+    const bool is_one_host = hosts == std::string_view::npos ||
+                             number_in(text.substr(std::min(text.size(), hosts + 7))) == 1;
+    const std::int64_t world = number_in(text.substr(option + one.name.size()));
+    const bool is_torch = one.launcher == "torchrun";
+    if (world >= 2 && world <= kMostRanks && (!is_torch || is_one_host))
+      return static_cast<int>(world);
+  }
+  return 0;
+}
+
 int world_in(std::string_view text) {
   // `Completed store-based barrier for key:store_based_barrier_key:1 with 4 nodes.`
   if (text.find("ompleted store-based barrier") != std::string_view::npos) {
@@ -52,15 +86,7 @@ int world_in(std::string_view text) {
         with == std::string_view::npos ? -1 : number_in(text.substr(with + 6));
     return world >= 2 && world <= kMostRanks ? static_cast<int>(world) : 0;
   }
-  // `mpirun -np 3 ./halo`
-  for (const std::string_view launcher : {"mpirun", "mpiexec", "horovodrun"}) {
-    const std::size_t at = text.find(launcher);
-    if (at == std::string_view::npos) continue;
-    const std::size_t option = text.find(" -np ", at);
-    const std::int64_t world =
-        option == std::string_view::npos ? -1 : number_in(text.substr(option + 5));
-    if (world >= 2 && world <= kMostRanks) return static_cast<int>(world);
-  }
+  if (const int world = world_of_command(text); world > 0) return world;
   struct SizeWord {
     std::string_view before;
     bool is_fraction;  ///< the number stands behind a slash

@@ -27,6 +27,10 @@ class WorldSize {
   int ranks_ = 0;
 };
 
+/// How many processes a launcher's command starts: `mpirun -np 3 ./halo`, `torchrun --nproc_per_node=8` on one host.
+/// returns  0: it does not say
+int world_of_command(std::string_view text);
+
 /// How many ranks the job has, where a program's own line says it: `world_size=8`, `MEMBER: 1/8`, `nranks 8`.
 /// returns  0: it does not
 int world_in(std::string_view text);

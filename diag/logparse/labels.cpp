@@ -125,11 +125,22 @@ std::int32_t own_rank(std::string_view text) {
   return is_closed ? rank : -1;
 }
 
+/// `3` of `r3` and `rank3`, as people label lines of ranks.  returns  -1: another name
+std::int32_t rank_of_label(std::string_view name) {
+  const std::size_t digits = name.find_first_of("0123456789");
+  const std::string_view word = name.substr(0, digits);
+  if (digits == std::string_view::npos || (word != "r" && word != "R" && word != "rank")) return -1;
+  Cursor cursor(name.substr(digits));
+  std::int32_t rank = -1;
+  return cursor.number(rank) && cursor.is_done() ? rank : -1;
+}
+
 /// Of containers that each speak for one rank, as some of their lines say, the others are of that rank, too.
 void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string>& names) {
   std::map<std::string, std::int32_t> rank_of;  // -1: of several
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const std::int32_t rank = names[i].empty() ? -1 : own_rank(trimmed_left(lines[i].text));
+    std::int32_t rank = names[i].empty() ? -1 : own_rank(trimmed_left(lines[i].text));
+    if (rank < 0) rank = rank_of_label(names[i]);
     if (rank < 0) continue;
     const auto [known, is_new] = rank_of.try_emplace(names[i], rank);
     if (!is_new && known->second != rank) known->second = -1;

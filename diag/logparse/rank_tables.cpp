@@ -1,6 +1,7 @@
 #include "diag/logparse/rank_tables.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <utility>
 
@@ -76,6 +77,32 @@ bool is_number(std::string_view cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
+/// A number, or a word that says nothing without its column's name: `tp0` of a group.
+bool needs_name(std::string_view header, std::string_view cell) {
+  static constexpr std::array kNames = {
+      std::string_view{"group"},         std::string_view{"pg"},
+      std::string_view{"process group"}, std::string_view{"comm"},
+      std::string_view{"communicator"},  std::string_view{"dtype"},
+      std::string_view{"mesh"},          std::string_view{"axis"}};
+  const bool is_value = !cell.empty() && is_digit(cell.front()) && is_digit(cell.back()) &&
+                        cell.find_first_not_of("0123456789.") == std::string_view::npos;
+  return is_value || std::find(kNames.begin(), kNames.end(), lower_case(header)) != kNames.end();
+}
+
+/// Of `a,b,c`.  returns  empty: it is no row
+Cells comma_cells(std::string_view line) {
+  Cells cells;
+  std::string_view text = trimmed(line);
+  if (text.find(',') == std::string_view::npos) return cells;
+  while (cells.size() < kMostCells) {
+    const std::size_t comma = text.find_first_of(",;");
+    cells.push_back(trimmed(text.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    text.remove_prefix(comma + 1);
+  }
+  return cells;
+}
+
 /// `rank 3: seq 811, read (socket.py:705)`
 std::string row_text(const Cells& header, std::size_t rank_column, const Cells& cells) {
   std::string_view rank = cells[rank_column];
@@ -90,10 +117,10 @@ std::string row_text(const Cells& header, std::size_t rank_column, const Cells& 
   text += ":";
   bool is_first = true;
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i == rank_column || cells[i].empty() || (has_pid && i == pid_column)) continue;
+    const bool is_empty = cells[i].empty() || cells[i] == "-";
+    if (i == rank_column || is_empty || (has_pid && i == pid_column)) continue;
     text += is_first ? " " : ", ";
-    // A number says nothing without its column's name.
-    if (is_number(cells[i]) && i < header.size()) text += lower_case(header[i]) + " ";
+    if (i < header.size() && needs_name(header[i], cells[i])) text += lower_case(header[i]) + " ";
     text += cells[i];
     is_first = false;
   }
@@ -112,16 +139,24 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     const bool has_bars = lines[at].find('|') != std::string_view::npos;
     const bool is_barred =
         trimmed(lines[at]).starts_with('|') || (has_bars && is_rule(lines[at + 1]));
-    const Cells header = is_barred ? barred_cells(lines[at]) : blank_cells(lines[at], kMostCells);
+    const Cells fields = is_barred ? Cells{} : comma_cells(lines[at]);
+    // A sentence may have commas, and the word.
+    const bool is_list = fields.size() > 2 && comma_cells(lines[at + 1]).size() == fields.size() &&
+                         comma_cells(lines[at + 2]).size() == fields.size();
+    const Cells header = is_barred ? barred_cells(lines[at])
+                         : is_list ? fields
+                                   : blank_cells(lines[at], kMostCells);
     const std::size_t column = rank_column_of(header);
     // Without bars nothing but its place tells a column, so the ranks' must be the first.
-    if (column == header.size() || header.size() < 2 || (!is_barred && column != 0)) continue;
+    if (column == header.size() || header.size() < 2 || (!is_barred && !is_list && column != 0))
+      continue;
     // `rank 0 is stuck` heads no table.
     // `p2p_seq_id` and `(default_pg, 2 nodes)` name columns.
     const bool is_header =
         (is_barred ? std::none_of(header.begin(), header.end(), is_rank_cell)
+         : is_list ? std::none_of(header.begin(), header.end(), is_number)
                    : lines[at].find_first_of("0123456789") == std::string_view::npos) &&
-        (trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
+        (is_list || trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
          trimmed(lines[at]).find("  ") != std::string_view::npos || is_rule(lines[at + 1]));
     if (!is_header) continue;
     std::size_t row = at + 1;
@@ -132,8 +167,9 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     }
     const std::size_t first = row;
     for (; row < lines.size(); ++row) {
-      const Cells cells =
-          is_barred ? barred_cells(lines[row]) : blank_cells(lines[row], header.size());
+      const Cells cells = is_barred ? barred_cells(lines[row])
+                          : is_list ? comma_cells(lines[row])
+                                    : blank_cells(lines[row], header.size());
       if (cells.size() <= std::max<std::size_t>(column, 1) || !is_rank_cell(cells[column])) break;
       rows[row] = row_text(header, column, cells);
     }

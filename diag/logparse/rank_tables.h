@@ -12,7 +12,7 @@ namespace ringside::logs {
 ///     |------|------------------------------|        0     812  all_reduce
 ///     | 3    | `read (socket.py:705)` |              3     811  read (socket.py:705)
 ///
-/// are `rank 3: read (socket.py:705)` and `rank 3: seq 811, read (socket.py:705)`.
+/// are `rank 3: read (socket.py:705)` and `rank 3: seq 811, read (socket.py:705)`. Columns may be parted by commas, too.
 ///
 /// lines    of a text, without quotation marks and colours
 /// returns  for each line what it becomes; empty: it stays as it is

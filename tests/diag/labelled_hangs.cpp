@@ -194,7 +194,8 @@ std::string line_of(const LabelledHang& hang, const ScoredHang& scored) {
 Explanation verdict_on(const std::string& text) {
   Names names;
   const LogFacts facts = read_log_text(text, "paste.txt", names);
-  const Job job(names, facts.dumps, {}, facts.world);
+  const bool is_stated = facts.dumps.empty();
+  const Job job(names, is_stated ? facts.stated_calls : facts.dumps, {}, facts.world);
   return decide(job, facts).best;
 }
 

@@ -3,7 +3,6 @@
 
 #include <string>
 
-#include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/rank_timers.h"
 #include "tests/diag/labelled_hangs.h"
 
@@ -14,21 +13,6 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
-
-TEST(CallRows, EachCallHasTheStateBehindItAndTheNumberBesideIt) {
-  const auto calls = calls_in_row(
-      "nccl:send 0->1 [[4, 2048]], p2p_seq_id 16, completed, seq 41 nccl:all_reduce [[1]], "
-      "started");
-  ASSERT_EQ(calls.size(), 2U);
-  EXPECT_EQ(calls[0].op, Op::Send);
-  EXPECT_EQ(calls[0].sequence, 16);
-  EXPECT_FALSE(calls[0].is_pending);
-  EXPECT_EQ(calls[1].op, Op::AllReduce);
-  EXPECT_EQ(calls[1].sequence, 41);
-  EXPECT_EQ(calls[1].shape, "[[1]]");
-  EXPECT_TRUE(calls[1].is_pending);
-  EXPECT_THAT(calls_in_row("waits in all_reduce, as the others do"), IsEmpty());
-}
 
 constexpr const char* kRows =
     "it hangs\nrank 0: seq 812 nccl:all_reduce [[4]] started\n"

@@ -246,6 +246,16 @@ bool has_ended(const Job& job, int rank, const Half& half) {
   return other != nullptr && !other->is_pending();
 }
 
+/// A receive takes what is sent with its tag.
+bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) {
+  const auto tag_of = [&](int whose, const Half& one) {
+    return job.signature(job.rank(whose).dump->calls[one.call]).tag;
+  };
+  const int mine = tag_of(rank, half);
+  const int theirs = tag_of(half.peer, other);
+  return mine < 0 || theirs < 0 || mine == theirs;
+}
+
 /// The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one that is
 /// enqueued behind something else does not come before that.
 bool is_met(const Job& job, const Standing& standing, int rank, const Half& half) {
@@ -253,7 +263,8 @@ bool is_met(const Job& job, const Standing& standing, int rank, const Half& half
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;
   const std::vector<Half> others = halves_at(job, half.peer, *theirs);
   return std::any_of(others.begin(), others.end(), [&](const Half& other) {
-    return other.peer == rank && other.is_send != half.is_send;
+    return other.peer == rank && other.is_send != half.is_send &&
+           do_tags_fit(job, rank, half, other);
   });
 }
 

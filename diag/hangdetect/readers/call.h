@@ -47,7 +47,9 @@ struct Signature {
   std::uint64_t output_count = 0;
   int source = -1;  ///< group ranks of a send or receive; -1 where not recorded
   int target = -1;
-  int root = -1;  ///< of what a log or our own recorder shows; PyTorch's do not keep it
+  int root = -1;           ///< of what a log or our own recorder shows; PyTorch's do not keep it
+  int tag = -1;            ///< of a transfer, where a program or a stack shows it
+  std::string label = {};  ///< what the program calls it: `grads`; empty: not shown
 };
 
 struct Frame {

@@ -50,6 +50,7 @@ class Sink : public logs::RecordSink {
  public:
   explicit Sink(LogFacts& facts, Names& names)
       : facts_(facts),
+        names_(names),
         rows_(facts.facts),
         said_(facts),
         words_(facts, said_),
@@ -101,10 +102,14 @@ class Sink : public logs::RecordSink {
     name_processes();
     facts_.lines_as_dumps = calls_.finish(facts_.world, where, groups);
     facts_.dumps = dumps_.finish(where, groups);
+    facts_.timeouts = dumps_.waits().timeouts();
+    if (facts_.lines_as_dumps.empty()) {
+      const bool is_claimed = facts_.run.claims > 0 || facts_.run.waits > 0 || facts_.timeouts > 0;
+      facts_.stated_calls = words_.calls().finish(names_, where, is_claimed, facts_.known_world);
+    }
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
     for (const auto& one : dumps_.waits().of_places())
       facts_.group_waits.push_back(group_wait(one));
-    facts_.timeouts = dumps_.waits().timeouts();
   }
 
  private:
@@ -386,6 +391,7 @@ class Sink : public logs::RecordSink {
   }
 
   LogFacts& facts_;
+  Names& names_;
   facts::FactReader rows_;
   job::WorldSize world_;
   Statements said_;

@@ -10,7 +10,6 @@
 
 #include "diag/facts/facts.h"
 #include "diag/hangdetect/readers/call.h"
-#include "diag/hangdetect/readers/call_rows.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/names.h"
@@ -82,10 +81,9 @@ struct LogStatement {
     GpuIdle,  ///< nvidia-smi: this GPU of a host computes nothing, and all others do
     PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status; code: how
     ///< many pods the job has, 0: not told
-    PodEnded,      ///< the same: it ended
-    OrderCrossed,  ///< two ranks' own traces name two calls in opposite order
-    LeftGroup,     ///< a rank closed its process group before others gave up
-    Slow,          ///< a rank is slower than the others, by what watches that; detail: what it is
+    PodEnded,   ///< the same: it ended
+    LeftGroup,  ///< a rank closed its process group before others gave up
+    Slow,       ///< a rank is slower than the others, by what watches that; detail: what it is
   };
   What what = What::Laggards;
   std::vector<int> ranks;    ///< whom it names; empty: nobody in particular
@@ -111,15 +109,16 @@ struct LogFacts {
       dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
   std::vector<GroupWait> group_waits;    ///< of ranks whose global number no line tells
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
-  std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;           ///< largest number of ranks that a line names
-  int hosts = 0;           ///< that somebody else has counted; 0: nobody has
-  int known_world = 0;     ///< ranks of the job, where a line says how many there are; 0: none does
-  bool is_of_job = false;  ///< a line is of a job of several processes, not of any program
+  std::vector<RankDump>
+      stated_calls;     ///< that the program prints, or somebody lists, if there are no COLL lines
+  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;        ///< largest number of ranks that a line names
+  int hosts = 0;        ///< that somebody else has counted; 0: nobody has
+  int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
+  bool is_of_job = false;       ///< a line is of a job of several processes, not of any program
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
   std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
-  std::map<int, CallRow> rows;            ///< that somebody made of dumps, by rank
   std::vector<RankTimer> timers;          ///< in the order of the input
   std::string timers_file;                ///< where they stand
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input

@@ -17,7 +17,7 @@ struct OpName {
 };
 
 // Longest first where one is the start of another.
-constexpr std::array<OpName, 20> kOps = {{
+constexpr std::array<OpName, 24> kOps = {{
     {"allreducebarrier", Op::Barrier},
     {"allreduce", Op::AllReduce},
     {"broadcast", Op::Broadcast},
@@ -33,6 +33,10 @@ constexpr std::array<OpName, 20> kOps = {{
     {"recv", Op::Recv},
     {"receive", Op::Recv},
     {"isend", Op::Send},
+    {"ssend", Op::Send},
+    {"issend", Op::Send},
+    {"bsend", Op::Send},
+    {"rsend", Op::Send},
     {"irecv", Op::Recv},
     {"recvanysource", Op::Recv},
     {"coalesced", Op::Coalesced},

@@ -106,7 +106,7 @@ bool OwnWords::read_tables(const logs::Record& record) {
     if (pods_.size() < kMost) pods_.emplace_back(pod.index, kept());
     return true;
   }
-  if (const ClockRow row = read_clock_row(text); row.gpu >= 0) {
+  if (const ClockRow row = clock_table_.take(text); row.gpu >= 0) {
     if (clocks_.size() < kMost) clocks_.emplace_back(row, kept());
     return true;
   }
@@ -161,19 +161,21 @@ void OwnWords::finish_pods() {
 void OwnWords::finish_clocks() {
   std::set<int> gpus;
   std::vector<int> clocks;
-  const std::pair<ClockRow, Line>* held = nullptr;
-  int throttled = 0;
-  for (const auto& one : clocks_) {
-    gpus.insert(one.first.gpu);
-    clocks.push_back(one.first.mhz);
-    if (!one.first.is_throttled) continue;
-    held = &one;
-    ++throttled;
+  for (const auto& [row, line] : clocks_) {
+    gpus.insert(row.gpu);
+    clocks.push_back(row.mhz);
   }
   constexpr std::size_t kFewest = 3;
-  if (throttled != 1 || clocks.size() < kFewest || gpus.size() != clocks.size()) return;
+  if (clocks.size() < kFewest || gpus.size() != clocks.size()) return;
   std::sort(clocks.begin(), clocks.end());
-  if (held->first.mhz * 2 > clocks[clocks.size() / 2]) return;
+  const int usual = clocks[clocks.size() / 2];
+  const std::pair<ClockRow, Line>* held = nullptr;
+  for (const auto& one : clocks_) {
+    if (!one.first.is_held || one.first.mhz * 2 > usual) continue;
+    if (held != nullptr) return;
+    held = &one;
+  }
+  if (held == nullptr) return;
   const bool are_all = *gpus.begin() == 0 && *gpus.rbegin() + 1 == static_cast<int>(gpus.size());
   // A row's number is one of this host's GPUs; among several hosts it is no rank.
   const int count = static_cast<int>(gpus.size());
@@ -211,14 +213,6 @@ void OwnWords::finish_tables() {
   }
   finish_pods();
   finish_clocks();
-  if (const CallTraces::Crossed crossed = traces_.crossed(); crossed.first >= 0) {
-    for (const CallTraces::Call& call : crossed.calls) {
-      logs::Record record;
-      record.place = call.place;
-      record.line = call.text;
-      statements_.state(record, What::OrderCrossed, {crossed.first, crossed.second});
-    }
-  }
   const auto is_busy = [](const auto& one) { return one.first >= kBusyPercent; };
   const auto is_idle = [](const auto& one) { return one.first == 0; };
   const auto busy = std::count_if(gpus_.begin(), gpus_.end(), is_busy);
@@ -253,8 +247,10 @@ void OwnWords::read_claims(std::string_view text) {
       return small.find(word) != std::string::npos;
     });
   };
-  if (has_any({"hang", "hung", "stuck", "freez", "deadlock", "stalls", "never return", "never end",
-               "nothing after", "nothing else", "stops at", "always stops"}))
+  if (has_any({"hang", "hung", "stuck", "freez", "froze", "deadlock", "stalls", "never return",
+               "never end", "nothing after", "nothing else", "nothing more", "then nothing",
+               "stops at", "always stops", "does not end", "n't end", "forever", "never finish"}) &&
+      !has_any({"not hang", "n't hang", "no hang", "not stuck", "n't stuck"}))
     ++facts_.run.claims;
   if (has_any({"autotune", "torch.compile", "compiling", "power brake", "clocks throttled",
                "hw slowdown", "first step will be slow", "slow compile", "slow_operation_alarm",
@@ -279,15 +275,11 @@ void OwnWords::read(const logs::Record& record, int rank) {
     LastLine& last = facts_.run.last_lines[own.rank];
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
-    if (auto calls = calls_in_row(own.text); !calls.empty())
-      facts_.rows[own.rank] = {std::move(calls),
-                               std::string(own.text.substr(0, Statements::kShown)),
-                               record.place,
-                               {},
-                               -1};
   }
-  if (const int whose = own.rank >= 0 ? own.rank : rank; whose >= 0)
-    traces_.take(whose, own.rank >= 0 ? own.text : text, record.place);
+  const std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
+  const bool is_call = calls_.take(rank, said, record.place);
+  // Who reports a time-out has not left the call.
+  if (!is_call && line.what != RunLine::What::Alarming) calls_.take_other(rank, said);
   if (rank < 0 && line.what == RunLine::What::Step) {
     rank = own.rank >= 0 ? own.rank : read_ranked_line(text).rank;
   }

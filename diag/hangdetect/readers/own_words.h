@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "diag/hangdetect/readers/busy_lines.h"
-#include "diag/hangdetect/readers/call_traces.h"
+#include "diag/hangdetect/readers/stated_calls.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/hangdetect/readers/tool_lines.h"
 #include "diag/logparse/record.h"
@@ -29,6 +29,7 @@ class OwnWords {
   void take(const logs::Record& record, int rank);
 
   [[nodiscard]] BusyLines& busy() { return busy_; }
+  [[nodiscard]] StatedCalls& calls() { return calls_; }
 
   /// Horovod's list of ranks that did not submit a tensor begins.
   void expect_stalled_ranks() { list_ = List::Horovod; }
@@ -75,11 +76,12 @@ class OwnWords {
   std::size_t next_ = 0;    ///< where its oldest one is
   List list_ = List::None;
   bool is_guarded_ = false;
-  CallTraces traces_;
+  StatedCalls calls_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
   std::vector<std::pair<int, Line>> pods_;          ///< kubectl: their index
-  std::vector<std::pair<ClockRow, Line>> clocks_;   ///< nvidia-smi, of a query
-  std::vector<std::pair<int, Line>> gpus_;          ///< nvidia-smi: their utilisation
+  ClockTable clock_table_;
+  std::vector<std::pair<ClockRow, Line>> clocks_;  ///< nvidia-smi, dcgmi
+  std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: their utilisation
   int peer_ = -1;
 };
 

@@ -9,6 +9,7 @@
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/job/world_size.h"
 
 namespace ringside::hang {
 
@@ -20,6 +21,8 @@ void PasteReader::read(std::string_view text, const std::string& name) {
     if (line.find("node") != line.npos || line.find("NODE") != line.npos ||
         line.find("Node") != line.npos)
       facts_.layout.take(line);
+    if (line.find("mpi") != line.npos || line.find("run") != line.npos)
+      facts_.known_world = std::max(facts_.known_world, job::world_of_command(line));
   }
   std::vector<PasteLine> lines = read_paste(text);
   take_call_stack(lines, facts_);

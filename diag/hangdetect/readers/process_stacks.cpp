@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "base/text.h"
+#include "diag/facts/call_lines.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
@@ -37,7 +38,10 @@ struct Thread {
   std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
   Stack frames;
   std::int64_t line = 0;
-  int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame
+  int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame; gdb: `dest=1` in one
+  int tag = -1;        ///< of a transfer, likewise
+  Op op = Op::Other;   ///< of the innermost frame that names one
+  int behind_op = 0;   ///< frames outside of that one
   std::string beside;  ///< what stands beside its frames, and locals that count something
 };
 
@@ -304,6 +308,7 @@ class Reader {
     is_in_frames_ = true;
     is_in_locals_ = false;
     note_beside(line.text);
+    note_arguments(line.text, frame.function);
     Stack& frames = threads_.back().frames;
     if (frames.size() < kMostFrames) {
       frames.push_back({std::string(frame.function), std::string(frame.file),
@@ -319,6 +324,23 @@ class Reader {
     Thread& thread = threads_.back();
     if (thread.beside.size() < kMost)
       thread.beside += lower_case(text.substr(close + 1, kMost)) + "\n";
+  }
+
+  /// `PMPI_Send (buf=0x1c2f2b0, count=4096, dest=1, tag=7)`, `exchange (dest=1, src=2)` around it: gdb's arguments of a
+  /// call, or of the function of the program's that makes it.
+  void note_arguments(std::string_view text, std::string_view function) {
+    Thread& thread = threads_.back();
+    constexpr int kNear = 2;
+    if (thread.op == Op::Other) thread.op = op_of(function);
+    if (thread.op == Op::Other || thread.peer >= 0 || thread.behind_op++ > kNear) return;
+    const std::size_t open = text.find('(');
+    if (open == std::string_view::npos || text.find('=', open) == std::string_view::npos) return;
+    const std::size_t close = std::min(text.find(')', open), text.size());
+    const std::vector<facts::Call> calls = facts::read_calls(
+        fmt::format("{} {}", to_string(thread.op), text.substr(open, close - open)));
+    if (calls.size() != 1) return;
+    thread.peer = thread.op == Op::Broadcast ? calls.front().root : calls.front().peer;
+    if (thread.tag < 0) thread.tag = calls.front().tag;
   }
 
   const Thread* main_thread() const {
@@ -337,6 +359,7 @@ class Reader {
       ProcessStack stack;
       stack.frames = main->frames;
       stack.peer = main->peer;
+      stack.tag = main->tag;
       stack.beside = main->beside;
       classify(stack);
       stack.pids = more_pids_;

@@ -31,6 +31,7 @@ struct ProcessStack {
   Activity activity = Activity::Compute;
   std::size_t telling = 0;  ///< index of the frame that shows what it does
   int peer = -1;  ///< of a send or receive, whom it is with, of a broadcast its root; -1: not told
+  int tag = -1;   ///< of a send or receive
   std::string beside;  ///< what somebody wrote beside its frames, in small letters: `# layer 11`
   Op op = Op::Other;   ///< of a process that communicates; Other: not told
   std::string file;

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/last_lines.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
@@ -59,9 +60,78 @@ double time_of_cell(std::string_view cell) {
   return unit.empty() || unit == "ms" || unit == "s" || unit == "us" || unit == "sec" ? time : -1;
 }
 
+struct NamedTime {
+  std::string name;  ///< without numbers; empty: none
+  double value =
+      -1;  ///< in seconds where its unit is known, else as written; below 0: there is none
+  bool is_time = false;  ///< by its unit, or by its name
+};
+
+bool names_rate(std::string_view name) {
+  static constexpr std::array kWords = {
+      std::string_view{"/s"},     std::string_view{"clock"},      std::string_view{"clk"},
+      std::string_view{"mhz"},    std::string_view{"tflops"},     std::string_view{"throughput"},
+      std::string_view{"_per_s"}, std::string_view{"per second"}, std::string_view{"per_sec"}};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
+/// Words of work that each rank does once a step.
+bool names_work(std::string_view name) {
+  static constexpr std::array kWords = {
+      std::string_view{"step"},  std::string_view{"fwd"},     std::string_view{"bwd"},
+      std::string_view{"iter"},  std::string_view{"forward"}, std::string_view{"backward"},
+      std::string_view{"train"}, std::string_view{"compute"}, std::string_view{"optim"},
+      std::string_view{"batch"}, std::string_view{"time"},    std::string_view{"gemm"},
+      std::string_view{"gpu"},   std::string_view{"matmul"},  std::string_view{"kernel"}};
+  return std::ranges::any_of(
+      kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
+}
+
+/// The last number of a part of a line, with what stands before it and its unit behind it or in its name.
+NamedTime named_time(std::string_view part) {
+  NamedTime out;
+  constexpr std::string_view kOfNumber = "0123456789.";
+  const std::size_t last = part.find_last_of("0123456789");
+  if (last == std::string_view::npos) return out;
+  const std::size_t before = part.substr(0, last + 1).find_last_not_of(kOfNumber);
+  const std::size_t begin = before == std::string_view::npos ? 0 : before + 1;
+  if (begin > 0 && (logs::is_letter(part[begin - 1]) || part[begin - 1] == '_')) return out;
+  const auto [end, error] = std::from_chars(part.data() + begin, part.data() + last + 1, out.value);
+  if (error != std::errc() || end != part.data() + last + 1) return {};
+  for (const char c : lower_case(part.substr(0, begin))) {
+    if (!logs::is_digit(c)) out.name += c;
+  }
+  out.name = std::string(logs::trimmed(out.name.substr(0, out.name.find_last_not_of(" =:") + 1)));
+  std::string_view unit = logs::trimmed(part.substr(last + 1));
+  std::string_view name = out.name;
+  while (name.ends_with(')') || name.ends_with(']')) name.remove_suffix(1);
+  if (unit.empty() && name.size() > 1) {
+    const std::size_t at = name.find_last_of(" _([-");
+    if (at != std::string_view::npos) unit = name.substr(at + 1);
+  }
+  const double scale = unit == "ms" ? 1e-3 : unit == "us" ? 1e-6 : 1;
+  const bool has_unit = scale < 1 || unit == "s" || unit == "sec" || unit == "secs" ||
+                        unit == "seconds" || unit == "time";
+  out.value *= scale;
+  // `forward 912.4`: no number of steps has a fraction.
+  const bool is_named =
+      unit.empty() && part.substr(begin).find('.') != part.npos && names_work(out.name);
+  out.is_time = is_named || (has_unit && (out.name.empty() || names_work(out.name)));
+  // The less of a rate, the slower: its inverse is a time.
+  if (names_rate(unit)) out.name += " " + std::string(unit);
+  if (names_rate(out.name) && out.value > 0) {
+    out.value = 1 / out.value;
+    out.is_time = true;
+  }
+  return out;
+}
+
 }  // namespace
 
 RankTimer* RankTimers::add(std::string_view name, std::int64_t number) {
+  const auto known = std::ranges::find(timers_, name, &RankTimer::name);
+  if (known != timers_.end()) return &*known;
   if (timers_.size() >= kMostTimers) return nullptr;
   timers_.push_back({std::string(name), {}, number});
   return &timers_.back();
@@ -90,32 +160,35 @@ bool RankTimers::take_row(std::string_view line, std::int64_t number) {
   return true;
 }
 
+/// `fwd_ms 410.2, comm_ms 7800.1`, `step 120 fwd+bwd 1.02s, wait 8.84s`, `n2, 2.95 s`, and a number alone below a heading.
+void RankTimers::take_times(int rank, std::string_view text, std::int64_t number) {
+  constexpr std::size_t kMostParts = 16;
+  for (std::size_t part = 0; part < kMostParts && !text.empty(); ++part) {
+    const std::size_t end = std::min(text.find_first_of(",;|"), text.size());
+    const NamedTime one = named_time(logs::trimmed(text.substr(0, end)));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    const bool is_of_list = one.name.empty() && !name_.empty();
+    if (one.value < 0 || (!one.is_time && !is_of_list)) continue;
+    RankTimer* timer = add(is_of_list ? name_ : one.name.empty() ? "time" : one.name, number);
+    if (timer == nullptr) return;
+    // A rank is slow each time; what one step takes longer may be anything.
+    const auto [known, is_new] = timer->times.try_emplace(rank, one.value);
+    if (!is_new) known->second = std::min(known->second, one.value);
+  }
+}
+
 void RankTimers::take(std::string_view text, std::int64_t number) {
   const std::string_view line = logs::trimmed(text);
   if (take_row(line, number)) return;
   columns_.clear();
+  if (const RankedLine own = read_ranked_line(line); own.rank >= 0) {
+    take_times(own.rank, own.text, number);
+    return;
+  }
   const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos) {
-    is_in_list_ = false;
-    name_.clear();
-    return;
-  }
-  const std::string_view behind = logs::trimmed(line.substr(colon + 1));
-  const int rank = rank_of_cell(line.substr(0, colon));
-  // `rank 3: n2, 2.95 s`, which a row of a table has become: a number alone may count anything.
-  const std::size_t comma = behind.rfind(", ");
-  const std::string_view cell = comma == std::string_view::npos ? behind : behind.substr(comma + 2);
-  const bool has_unit = !cell.empty() && logs::is_letter(cell.back());
-  const double time = time_of_cell(cell);
-  if (rank >= 0 && time >= 0 && (has_unit || (!name_.empty() && comma == std::string_view::npos))) {
-    if (!is_in_list_ && add(name_.empty() ? "time" : name_, number) == nullptr) return;
-    is_in_list_ = true;
-    timers_.back().times[rank] = time;
-    return;
-  }
-  is_in_list_ = false;
   constexpr std::size_t kLongestName = 60;
-  name_ = behind.empty() && colon < kLongestName ? std::string(line.substr(0, colon)) : "";
+  const bool is_heading = colon < kLongestName && colon + 1 == line.size();
+  name_ = is_heading ? std::string(line.substr(0, colon)) : "";
 }
 
 bool is_own_work(std::string_view name) {
@@ -136,7 +209,7 @@ std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
   double longest = 0;
   for (const RankTimer& timer : timers) {
     for (const auto& [rank, time] : timer.times) {
-      if (is_own_work(timer.name)) longest = std::max(longest, time);
+      if (is_own_work(timer.name) && !names_rate(timer.name)) longest = std::max(longest, time);
     }
   }
   for (const RankTimer& timer : timers) {
@@ -147,8 +220,8 @@ std::vector<int> slow_ranks(const std::vector<RankTimer>& timers) {
     const double usual = times[(times.size() - 1) / 2];
     std::vector<int> slow;
     for (const auto& [rank, time] : timer.times) {
-      if (usual > 0 && time > kMuchSlower * usual && time - usual > kMatters * longest)
-        slow.push_back(rank);
+      const bool does_matter = names_rate(timer.name) || time - usual > kMatters * longest;
+      if (usual > 0 && time > kMuchSlower * usual && does_matter) slow.push_back(rank);
     }
     const bool are_few = slow.size() * 4 <= timer.times.size() || slow.size() == 1;
     if (!slow.empty() && are_few) found.insert(slow);

@@ -47,6 +47,7 @@ struct RunNotes {
   std::uint64_t steps_after_pause = 0;      ///< after the longest of these pauses
   std::map<int, LastLine> last_lines = {};  ///< by rank
   std::uint64_t alarming = 0;   ///< lines with words of an error or a wait that no rule here reads
+  std::uint64_t questions = 0;  ///< of these, those that ask, and state nothing
   std::vector<Evidence> shown;  ///< the first of each
 };
 

@@ -139,8 +139,16 @@ StackHead head_of(std::string_view line) {
     if (head.local_rank < 0) head.local_rank = static_cast<int>(number_after(text, key));
   }
   head.pid = number_after(text, "pid");
-  if (head.pid < 0 && text.starts_with("process "))
-    head.pid = leading_number(std::string_view(text).substr(8));
+  if (head.pid < 0 && text.starts_with("process ")) {
+    const std::int64_t number = leading_number(std::string_view(text).substr(8));
+    // A person counts the processes of an MPI job so: ids of processes are larger.
+    constexpr std::int64_t kLeastPid = 300;
+    if (head.ranks.empty() && line.starts_with('p') && number >= 0 && number < kLeastPid) {
+      head.ranks = {static_cast<int>(number)};
+    } else {
+      head.pid = number;
+    }
+  }
   // `4 in:`, `6 processes are in:`, `7 ranks:`, `3x`
   const std::int64_t count = leading_number(text);
   if (count > 0 && count <= kMostRanks) {

@@ -105,6 +105,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     case RunLine::What::Alarming:
       ++run.alarming;
+      if (asks(record.text())) ++run.questions;
       if (!asks(record.text())) ++run.alarming_since_step;
       break;
     case RunLine::What::Other:
@@ -146,7 +147,6 @@ void Statements::finish(const WhereFunction& where) {
   }
   for (auto& [rank, last] : facts_.run.last_lines)
     std::tie(last.file, last.line) = where(last.place);
-  for (auto& [rank, row] : facts_.rows) std::tie(row.file, row.line) = where(row.place);
 }
 
 std::vector<int> ranks_gone(int first, std::string_view how) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <string>
 
+#include "base/text.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/logparse/cursor.h"
@@ -64,23 +65,113 @@ int gpu_utilisation(std::string_view line) {
   return is_percent && percent >= 0 && percent <= 100 ? percent : -1;
 }
 
-ClockRow read_clock_row(std::string_view line) {
+namespace {
+
+std::vector<std::string_view> cells_of(std::string_view line, bool has_commas) {
+  std::vector<std::string_view> cells;
+  constexpr std::size_t kMost = 24;
+  std::string_view rest = logs::trimmed(line);
+  while (!rest.empty() && cells.size() < kMost) {
+    const std::size_t end = std::min(has_commas ? rest.find(',') : rest.find(' '), rest.size());
+    std::string_view cell = logs::trimmed(rest.substr(0, end));
+    rest = logs::trimmed_left(rest.substr(std::min(end + 1, rest.size())));
+    // dcgmi: `GPU 3` is one cell.
+    if (!has_commas && cell == "GPU" && cells.empty()) continue;
+    cells.push_back(cell);
+  }
+  return cells;
+}
+
+double number_of_cell(std::string_view cell) {
+  double number = -1;
+  const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), number);
+  return error == std::errc() ? number : -1;
+}
+
+/// `Active`, `0x0000000000000004`, `8`: but for the bit that says that the GPU idles.
+bool is_reason(std::string_view cell) {
+  if (cell == "Active") return true;
+  const bool is_hex = cell.starts_with("0x");
+  if (is_hex) cell.remove_prefix(2);
+  std::uint64_t bits = 0;
+  const auto [end, error] =
+      std::from_chars(cell.data(), cell.data() + cell.size(), bits, is_hex ? 16 : 10);
+  return error == std::errc() && end == cell.data() + cell.size() && (bits & ~1ULL) != 0;
+}
+
+}  // namespace
+
+bool ClockTable::take_header(const std::vector<std::string_view>& cells) {
+  std::vector<Column> columns;
+  bool has_gpu = false;
+  bool has_clock = false;
+  for (const std::string_view cell : cells) {
+    const std::string name = lower_case(cell);
+    const auto has = [&](std::string_view word) { return name.find(word) != std::string::npos; };
+    Column column = Column::Other;
+    if (name == "index" || name == "gpu" || name == "#entity" || name == "gpu_id" || name == "id") {
+      column = Column::Gpu;
+    } else if (has("reason") || has("throttle") || has("thr")) {
+      column = Column::Reason;
+    } else if ((has("clock") || has("clk")) && !has("max") && !has("mem") && !has_clock) {
+      column = Column::Clock;
+    } else if (has("temp") || name == "tmptr") {
+      column = Column::Temperature;
+    } else if (has("limit") || has("cap")) {
+      column = Column::Limit;
+    }
+    has_gpu = has_gpu || column == Column::Gpu;
+    has_clock = has_clock || column == Column::Clock;
+    columns.push_back(column);
+  }
+  if (!has_gpu || !has_clock) return false;
+  columns_ = std::move(columns);
+  highest_limit_ = 0;
+  return true;
+}
+
+ClockRow ClockTable::take(std::string_view line) {
+  constexpr std::size_t kFewestCells = 3;
+  // The header may be joined to the command before it.
+  if (const std::size_t header = line.find(" index, "); header != std::string_view::npos)
+    line.remove_prefix(header + 1);
+  const bool has_commas = line.find(',') != std::string_view::npos;
+  const std::vector<std::string_view> cells = cells_of(line, has_commas);
+  if (cells.size() < kFewestCells) return {};
+  if (!logs::is_digit(cells.front().front())) {
+    if (take_header(cells)) has_commas_ = has_commas;
+    const bool is_row = !has_commas && logs::trimmed_left(line).starts_with("GPU ");
+    if (!is_row) return {};
+  }
+  std::vector<Column> columns = columns_;
+  if (columns.empty() || cells.size() != columns.size() || has_commas != has_commas_) {
+    const bool has_reasons = line.find(", Active") != std::string_view::npos ||
+                             line.find(", Not Active") != std::string_view::npos;
+    if (!has_reasons || line.find(" MHz") == std::string_view::npos) return {};
+    columns.assign(cells.size(), Column::Other);
+    columns.front() = Column::Gpu;
+    for (std::size_t i = 1; i < cells.size(); ++i) {
+      if (cells[i].ends_with("ctive")) columns[i] = Column::Reason;
+      if (cells[i].ends_with(" MHz")) columns[i] = Column::Clock;
+    }
+  }
   ClockRow row;
-  const std::size_t unit = line.find(" MHz");
-  const bool has_reasons = line.find(", Active") != std::string_view::npos ||
-                           line.find(", Not Active") != std::string_view::npos;
-  const std::size_t comma = line.find(", ");
-  if (unit == std::string_view::npos || unit == 0 || !has_reasons || comma > unit) return row;
-  const auto gpu = parse_whole(line.substr(0, comma));
-  const std::size_t begin = line.rfind(' ', unit - 1);
-  constexpr std::int64_t kMostGpus = 64, kMostMhz = 10'000;
-  const auto mhz = begin == std::string_view::npos
-                       ? std::nullopt
-                       : parse_whole(line.substr(begin + 1, unit - begin - 1));
-  if (!gpu || !mhz || *gpu < 0 || *gpu >= kMostGpus || *mhz < 0 || *mhz > kMostMhz) return row;
-  row.gpu = static_cast<int>(*gpu);
-  row.mhz = static_cast<int>(*mhz);
-  row.is_throttled = line.find(", Active") != std::string_view::npos;
+  constexpr double kHot = 85;        // degrees: GPUs of servers slow down from there on
+  constexpr double kMuchLess = 0.6;  // of the highest power limit
+  constexpr double kMostGpus = 64, kMostMhz = 10'000;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    const double number = number_of_cell(cells[i]);
+    const bool is_gpu = columns[i] == Column::Gpu && number >= 0 && number < kMostGpus;
+    if (is_gpu) row.gpu = static_cast<int>(number);
+    if (columns[i] == Column::Clock && number >= 0 && number < kMostMhz && row.mhz == 0)
+      row.mhz = static_cast<int>(number);
+    row.is_held =
+        row.is_held || (columns[i] == Column::Reason && is_reason(cells[i])) ||
+        (columns[i] == Column::Temperature && number >= kHot) ||
+        (columns[i] == Column::Limit && number > 0 && number < kMuchLess * highest_limit_);
+    if (columns[i] == Column::Limit) highest_limit_ = std::max(highest_limit_, number);
+  }
+  if (row.mhz == 0) row.gpu = -1;
   return row;
 }
 

@@ -21,14 +21,27 @@ PsLine read_ps_line(std::string_view line);
 /// returns  its utilisation in percent; -1: the line is none
 int gpu_utilisation(std::string_view line);
 
-/// A row of `nvidia-smi --query-gpu=index,clocks.sm,..,clocks_event_reasons.hw_thermal_slowdown --format=csv`:
-/// `4, 345 MHz, 88, Active, Not Active`.
+/// A GPU's row in a table of clocks: of `nvidia-smi --query-gpu=index,clocks.sm,..,clocks_event_reasons.active
+/// --format=csv`, of `dcgmi dmon`, or of a person's.
 struct ClockRow {
   int gpu = -1;  ///< -1: the line is none
   int mhz = 0;
-  bool is_throttled = false;
+  bool is_held =
+      false;  ///< a reason for a low clock is active, or the GPU is hot or its power limited
 };
-ClockRow read_clock_row(std::string_view line);
+
+/// Reads such tables line by line: a header names the columns. Rows without one, which have `MHz` and `Active`, count, too.
+class ClockTable {
+ public:
+  ClockRow take(std::string_view line);
+
+ private:
+  enum class Column : std::uint8_t { Other, Gpu, Clock, Reason, Temperature, Limit };
+  bool take_header(const std::vector<std::string_view>& cells);
+  std::vector<Column> columns_;
+  bool has_commas_ = false;
+  double highest_limit_ = 0;  ///< of the rows so far, in W
+};
 
 /// A row of `kubectl get pods`: `ddp-train-2-p7dnc   0/1   Pending   0   27m`.
 struct PodLine {

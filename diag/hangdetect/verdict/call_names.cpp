@@ -41,6 +41,8 @@ std::string call_text(const Signature& signature) {
     root += signature.op == Op::Send ? fmt::format(", to {}", signature.target)
                                      : fmt::format(", from {}", signature.source);
   }
+  if (signature.tag >= 0) root += fmt::format(", tag {}", signature.tag);
+  if (!signature.label.empty()) root += fmt::format(", {}", signature.label);
   return fmt::format("{}({}{}{}{})", name, sizes, signature.types.empty() ? "" : " ",
                      signature.types, root);
 }

@@ -157,10 +157,12 @@ std::optional<Explanation> mismatch_at(const Scene& scene, const Front& front, F
     out.places.insert(&side == few ? out.places.begin() : out.places.end(), std::move(place));
     out.evidence.push_back(evidence_of(scene.job, rank, *at.call(rank), text));
   }
-  // One against one names nobody, unless what they called before shows which call is usual.
-  (is_tie && usual == nullptr ? out.suspects : out.culprits) = std::move(odd);
+  // One against one names nobody, unless what they called before shows which call is usual, or both must change their order.
+  const bool are_both = is_tie && out.kind == Kind::OrderMismatch && odd.size() == 2;
+  const bool is_open = is_tie && usual == nullptr && !are_both;
+  (is_open ? out.suspects : out.culprits) = std::move(odd);
   if (is_tie) {
-    out.add(Feature::Tie);
+    out.add(are_both ? Feature::SeveralRanks : Feature::Tie);
     out.missing.push_back({Need::What::Sources});
   }
   if (usual != nullptr) out.add(Feature::ByHabit);
@@ -182,9 +184,10 @@ void add_mismatches(const Scene& scene, Explanations& out) {
 }
 
 void add_line_mismatches(const Scene& scene, Explanations& out) {
-  if (scene.logs.lines_as_dumps.size() < 2) return;
+  const bool are_stated = scene.logs.lines_as_dumps.empty();
   // Among themselves the lines need no dump to show their groups.
-  std::vector<RankDump> dumps = scene.logs.lines_as_dumps;
+  std::vector<RankDump> dumps = are_stated ? scene.logs.stated_calls : scene.logs.lines_as_dumps;
+  if (dumps.size() < 2) return;
   for (RankDump& dump : dumps) dump.is_newest_lost = false;
   const Job lines(scene.job.names(), dumps, {}, scene.logs.world);
   // They do not show what ended, so every call is compared: in each group the first in which members differ counts.

@@ -26,6 +26,7 @@ std::uint64_t size_that_counts(const Signature& signature) {
 
 bool is_same_op(const Signature& a, const Signature& b) {
   if (a.op != b.op) return false;
+  if (!a.label.empty() && !b.label.empty() && a.label != b.label) return false;
   return a.op != Op::Other || a.name == b.name;
 }
 
@@ -61,6 +62,7 @@ std::uint64_t likeness_of(const Signature& signature) {
   std::uint64_t hash = mix(static_cast<std::uint64_t>(signature.op), size_that_counts(signature));
   if (signature.op == Op::Other) hash = mix(hash, hash_text(signature.name));
   if (is_type_compared(signature)) hash = mix(hash, hash_text(signature.types));
+  if (!signature.label.empty()) hash = mix(hash, hash_text(signature.label));
   return mix(hash, static_cast<std::uint64_t>(signature.root + 1));
 }
 

@@ -53,9 +53,30 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
   const bool has_transfer = std::ranges::any_of(
       cycle.shortest, [&](int rank) { return scene.block(rank) && scene.block(rank)->is_p2p; });
-  out.kind = has_transfer ? Kind::P2pUnmatched : Kind::DeadlockCycle;
+  // Around a ring all send, or all receive: each half is met by none, and would be if one rank began with the other half.
+  const auto is_of = [&](int rank, Op op) {
+    return scene.block(rank) && scene.job.signature(scene.call_of(rank)).op == op;
+  };
+  const bool is_ring =
+      cycle.shortest.size() > 2 &&
+      (std::ranges::all_of(cycle.shortest, [&](int rank) { return is_of(rank, Op::Send); }) ||
+       std::ranges::all_of(cycle.shortest, [&](int rank) { return is_of(rank, Op::Recv); }));
+  out.kind = has_transfer && !is_ring ? Kind::P2pUnmatched : Kind::DeadlockCycle;
   out.features = {Feature::Cycle};
   out.culprits = !is_one && !odd.empty() ? odd : suspects;
+  // One is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too many.
+  std::vector<int> in_transfer;
+  std::size_t together = 0;
+  for (const int rank : cycle.shortest) {
+    const Front* front = scene.standing.front_of(rank);
+    if (front == nullptr) in_transfer.push_back(rank);
+    if (front != nullptr) together = std::max(together, front->waiting.size());
+  }
+  constexpr std::size_t kMost = 2;
+  if (in_transfer.size() == 1 && together >= kMost && !out.has(Feature::OneBreaks)) {
+    out.culprits = in_transfer;
+    out.add(Feature::FewOfMany);
+  }
   std::sort(out.culprits.begin(), out.culprits.end());
   if (is_one) out.add(Feature::OneBreaks);
   if (is_one ? odd == suspects : !odd.empty()) out.add(Feature::ByHabit);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diag/facts/call_lines.h"
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/op_name.h"
 #include "diag/hangdetect/verdict/fingerprint.h"
@@ -110,82 +111,6 @@ Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bo
   return out;
 }
 
-Positions rows_of(const LogFacts& logs, std::vector<int>& idle) {
-  Positions rows;
-  for (const auto& [rank, row] : logs.rows) {
-    const auto pending =
-        std::ranges::find_if(row.calls, [](const RowCall& call) { return call.is_pending; });
-    if (pending == row.calls.end()) {
-      idle.push_back(rank);
-      continue;
-    }
-    Position one;
-    one.ranks = {rank};
-    one.op = to_string(pending->op);
-    one.is_transfer = pending->op == Op::Send || pending->op == Op::Recv;
-    one.sequence = pending->sequence;
-    one.shape = pending->shape;
-    one.text = row.text;
-    one.evidence = {row.file, -1, row.line, row.text};
-    rows.push_back(std::move(one));
-  }
-  return rows;
-}
-
-/// A table of the ranks' last calls that a person made of dumps.
-void add_rows(const Scene& scene, Explanations& out) {
-  if (scene.logs.rows.size() < 3) return;
-  std::vector<int> idle;
-  Positions rows = rows_of(scene.logs, idle);
-  Positions transfers, collectives;
-  for (Position& one : rows) (one.is_transfer ? transfers : collectives).push_back(std::move(one));
-  if (collectives.size() < 2) return;
-  const auto named = [&](Kind kind, std::vector<int> ranks, const Positions& shown) {
-    Explanation one;
-    one.kind = kind;
-    one.features = {Feature::RowsDiffer};
-    one.culprits = std::move(ranks);
-    for (const Position& position : shown) {
-      if (one.places.size() < 4) one.places.push_back({position.ranks, "", position.text});
-      if (one.evidence.size() < 4) one.evidence.push_back(position.evidence);
-    }
-    one.missing.push_back({Need::What::Dumps});
-    out.push_back(std::move(one));
-  };
-  if (!transfers.empty() && transfers.size() < collectives.size()) {
-    std::vector<int> ranks;
-    for (const Position& one : transfers) ranks.push_back(one.ranks.front());
-    named(Kind::P2pUnmatched, ranks, transfers);
-    return;
-  }
-  if (!idle.empty() && idle.size() < collectives.size()) {
-    named(Kind::MissingRank, idle, collectives);
-    return;
-  }
-  const bool are_numbered =
-      std::ranges::all_of(collectives, [](const Position& one) { return one.sequence >= 0; });
-  const auto sequence = [](const Position& one) { return fmt::format("{:012}", one.sequence); };
-  std::vector<Camp> camps = camps_by(collectives, sequence);
-  Kind kind = Kind::DivergedControlFlow;
-  if (are_numbered && camps.size() > 1) {
-    const bool are_behind = std::ranges::all_of(camps, [&](const Camp& camp) {
-      return &camp == camps.data() || camp.value < camps[0].value;
-    });
-    if (are_behind) kind = Kind::MissingRank;
-  } else {
-    for (const Respect& respect : kRespects) {
-      camps = camps_by(collectives, respect.value_of);
-      kind = respect.kind;
-      if (camps.size() > 1) break;
-    }
-  }
-  if (camps.size() < 2) return;
-  Explanation one = parted(camps, kind, Feature::RowsDiffer, false);
-  if (one.culprits.empty()) return;
-  one.missing.push_back({Need::What::Dumps});
-  out.push_back(std::move(one));
-}
-
 /// What the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL) saw of each rank.
 void add_checks(const Scene& scene, Explanations& out) {
   std::map<int, Position> by_rank;
@@ -282,6 +207,10 @@ void add_last_lines(const Scene& scene, Explanations& out) {
     out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
+  // Two calls are compared as such.
+  const auto is_call = [&](int rank) { return !facts::read_calls(lines.at(rank).text).empty(); };
+  if (!scene.logs.stated_calls.empty() && is_call(odd.odd.front()) && is_call(odd.rest.front()))
+    return;
   // Three lines of a job of a thousand ranks are no majority.
   const auto world =
       static_cast<std::size_t>(std::max(scene.logs.known_world, lines.rbegin()->first + 1));
@@ -289,7 +218,11 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   // Most wait in something, by their own words, and the few are elsewhere: these have not come.
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
-  const Kind kind = odd.field.empty() && waits && !waits_too    ? Kind::MissingRank
+  const bool have_given_up =
+      std::ranges::includes(scene.gave_up, odd.rest) &&
+      std::ranges::none_of(odd.odd, [&](int rank) { return scene.gave_up.contains(rank); });
+  const Kind kind = odd.field.empty() && (have_given_up || (waits && !waits_too))
+                        ? Kind::MissingRank
                     : odd.field.starts_with("seq")              ? Kind::MissingRank
                     : odd.field == "src" || odd.field == "root" ? Kind::RootMismatch
                     : odd.field.empty()                         ? Kind::DivergedControlFlow
@@ -430,7 +363,12 @@ void add_stacks(const Scene& scene, Explanations& out) {
   // Only all ranks of a job in one call, and nothing else, point away from every rank.
   const bool are_all = scene.logs.known_world > 0 && most >= scene.logs.known_world;
   Explanation one;
-  one.kind = are_all ? Kind::NetworkStall : Kind::Unknown;
+  // All send, or all receive: no transfer has its other half.
+  const bool is_half =
+      are_all && std::ranges::all_of(waiting, [&](const Position& each) {
+        return each.op == waiting.front().op && (each.op == "send" || each.op == "recv");
+      });
+  one.kind = is_half ? Kind::DeadlockCycle : are_all ? Kind::NetworkStall : Kind::Unknown;
   one.features = {are_all ? Feature::StacksTogether : Feature::StacksApart};
   one.count = most;
   one.total = scene.logs.known_world > 0 ? scene.logs.known_world : -1;
@@ -443,7 +381,6 @@ void add_stacks(const Scene& scene, Explanations& out) {
 
 void add_positions(const Scene& scene, Explanations& out) {
   add_checks(scene, out);
-  add_rows(scene, out);
   add_last_lines(scene, out);
   add_stacks(scene, out);
 }

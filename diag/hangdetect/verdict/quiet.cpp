@@ -270,9 +270,9 @@ void add_well(const Scene& scene, Explanations& out) {
     if (run.alarming > 0) out.back().add(Feature::Alarms);
     return;
   }
-  if (run.alarming > 0) return;
+  if (run.alarming > run.questions) return;
   constexpr std::uint64_t kFewest = 3;
-  if (run.harmless > 0) {
+  if (run.harmless > 0 && run.questions == 0) {
     add(Feature::OnlyHarmless, false);
   } else if (run.steps >= kFewest && run.has_moved) {
     add(Feature::OnlySteps, true);

@@ -178,8 +178,7 @@ void add_differences(const Scene& scene, Explanations& out) {
     const Field field = is_analyser && named != said.end() ? (*named)->field : said.front()->field;
     Explanation one = stated(
         kind_of(field), is_person ? Feature::PersonSays : Feature::MismatchReported, said, ranks);
-    if (is_analyser || reporter == Reporter::Transport || reporter == Reporter::CallTrace)
-      one.add(Feature::Doubtful);
+    if (is_analyser || reporter == Reporter::Transport) one.add(Feature::Doubtful);
     if (ranks.empty()) one.missing.push_back({Need::What::CallLines});
     one.missing.push_back({Need::What::Dumps});
     out.push_back(std::move(one));

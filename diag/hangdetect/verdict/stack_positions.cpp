@@ -127,6 +127,12 @@ struct Waits {
   std::map<int, std::vector<int>> group;  ///< of the call that a rank is in
   std::map<int, StackHalf> half;
   std::map<int, int> peer;
+  std::map<int, int> tag;
+
+  /// A receive takes what is sent with its tag.
+  [[nodiscard]] bool do_tags_fit(int rank, int other) const {
+    return tag.at(rank) < 0 || tag.at(other) < 0 || tag.at(rank) == tag.at(other);
+  }
   std::size_t stacks = 0;
   int world = 0;
 };
@@ -144,6 +150,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
       waits.group[rank] = std::move(group);
       waits.half[rank] = half_of(stack);
       waits.peer[rank] = stack.peer;
+      waits.tag[rank] = stack.tag;
     }
   }
   constexpr int kMost = 4096;
@@ -168,9 +175,17 @@ std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
 /// A rank waits for the other end of its transfer, unless that is in the other half of it.
 std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
+  const auto has_peer = [&](const auto& one) {
+    return one.second.is_known && waits.peer.at(one.first) >= 0;
+  };
   const bool are_told =
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
-  if (!are_told) return {};
+  // Where some are in collectives, those in transfers must show whom they are with.
+  const bool are_peers_told = std::ranges::any_of(waits.half, has_peer) &&
+                              std::ranges::all_of(waits.half, [&](const auto& one) {
+                                return !one.second.is_known || has_peer(one);
+                              });
+  if (!are_told && !are_peers_told) return {};
   const auto first = waits.half.begin();
   const bool are_alike = std::ranges::all_of(waits.half, [&](const auto& one) {
     return one.second.is_send == first->second.is_send && one.second.stage == 0;
@@ -180,10 +195,18 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
   for (auto one = waits.half.begin(); one != waits.half.end(); ++one) {
     std::vector<int>& targets = graph[static_cast<std::size_t>(one->first)];
     const int peer = waits.peer.at(one->first);
+    if (!one->second.is_known) {
+      // A collective ends when those in transfers have come.
+      for (const auto& [other, half] : waits.half) {
+        if (half.is_known) targets.push_back(other);
+      }
+      continue;
+    }
     if (peer >= 0) {
       const auto other = waits.half.find(peer);
       const bool do_meet = other != waits.half.end() && waits.peer.at(peer) == one->first &&
-                           other->second.is_send != one->second.is_send;
+                           other->second.is_send != one->second.is_send &&
+                           waits.do_tags_fit(peer, one->first);
       if (other != waits.half.end() && !do_meet) targets.push_back(peer);
       continue;
     }
@@ -266,6 +289,15 @@ std::optional<Explanation> crossed_positions(const LogFacts& logs, const Positio
   out.culprits = cycles.front().ranks;
   const bool has_peers =
       std::ranges::all_of(out.culprits, [&](int rank) { return waits->peer.at(rank) >= 0; });
+  // A send and a receive between two ranks that do not meet, or a transfer whose peer is in a collective.
+  if (is_of_transfers && out.culprits.size() == 2) {
+    const StackHalf& first = waits->half.at(out.culprits.front());
+    const StackHalf& second = waits->half.at(out.culprits.back());
+    const bool are_halves = first.is_known && second.is_known && first.is_send != second.is_send;
+    const bool is_one_half = first.is_known != second.is_known;
+    if (is_one_half || (are_halves && has_peers)) out.kind = Kind::P2pUnmatched;
+    if (is_one_half) out.culprits = {out.culprits[first.is_known ? 0 : 1]};
+  }
   if (is_of_transfers && !are_all && !has_peers) out.add(Feature::Doubtful);
   out.shown = Shown::Stacks;
   for (const Position& one : waiting) {

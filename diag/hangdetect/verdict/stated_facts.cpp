@@ -272,9 +272,6 @@ class Translation {
                  Reporter::Analyser);
         break;
       }
-      case What::OrderCrossed:
-        mismatch(one, Field::Order, Reporter::CallTrace);
-        break;
       case What::EngineDiffers:
         mismatch(one, Field::Operation, Reporter::Engine);
         break;

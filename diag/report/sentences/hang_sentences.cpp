@@ -447,7 +447,6 @@ std::string why_of(const Explanation& one) {
     case F::CallsDiffer:
     case F::CallLinesDiffer:
     case F::CheckDiffers:
-    case F::RowsDiffer:
     case F::RootsDiffer:
       return difference_text(one);
     case F::MismatchReported:

@@ -74,8 +74,6 @@ std::string name_of(facts::Reporter reporter) {
       return "NCCL";
     case Reporter::Transport:
       return "a transport";
-    case Reporter::CallTrace:
-      return "traces of their calls";
     case Reporter::Process:
       break;
   }

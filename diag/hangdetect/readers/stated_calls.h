@@ -1,0 +1,55 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diag/facts/job_facts.h"
+#include "diag/hangdetect/readers/call.h"
+#include "diag/hangdetect/readers/log_dumps.h"
+#include "diag/hangdetect/readers/names.h"
+#include "diag/logparse/record.h"
+
+namespace ringside::hang {
+
+/// Makes dumps of the calls that a program prints itself, or that people list in tables (facts::read_calls): what each
+/// rank called, in the order of its lines, and which of these calls have not ended.
+///
+/// Ordering   lines of a rank come in their order, then finish(), once
+class StatedCalls {
+ public:
+  /// `rank`: whose line it is, by its prefix; -1: the line names it itself, if at all.
+  /// returns  whether the line is of a call
+  bool take(int rank, std::string_view line, logs::Place place);
+
+  /// The rank has logged something else than a call.
+  void take_other(int rank, std::string_view line);
+
+  /// Numbers of calls are those that lines give. Where they give none, calls of a group are counted from the first one,
+  /// within each step where lines have steps.
+  ///
+  /// claimed  somebody states that the job hangs: a call without a state is then pending if it is its rank's last one
+  /// world    ranks of the job; 0: unknown
+  /// returns  empty: fewer than two ranks have calls, or no call is pending
+  std::vector<RankDump> finish(Names& names, const WhereFunction& where, bool claimed, int world);
+
+ private:
+  struct Said {
+    facts::Call call;
+    logs::Place place;
+  };
+  struct Rank {
+    std::vector<Said> calls;
+    bool is_elsewhere = false;  ///< a line of something else follows its last call
+  };
+  void add(Rank& rank, Said said);
+  void number_calls(std::map<int, Rank>& ranks);
+
+  std::map<int, Rank> named_;     ///< by ranks that lines name as such
+  std::map<int, Rank> labelled_;  ///< by bare numbers before lines: ranks if no line names any
+  bool has_ends_ = false;         ///< some line tells of the end of a call
+};
+
+}  // namespace ringside::hang
