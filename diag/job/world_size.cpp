@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text_parts.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
@@ -46,7 +47,7 @@ void WorldSize::take(const logs::Record& record) {
 
 int world_in(std::string_view text) {
   // `Completed store-based barrier for key:store_based_barrier_key:1 with 4 nodes.`
-  if (text.find("ompleted store-based barrier") != std::string_view::npos) {
+  if (contains(text, "ompleted store-based barrier")) {
     const std::size_t with = text.find(" with ");
     const std::int64_t world =
         with == std::string_view::npos ? -1 : number_in(text.substr(with + 6));

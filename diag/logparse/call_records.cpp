@@ -132,7 +132,7 @@ Parsed note_call(std::string_view text, Record& record, TextFields& fields) {
 
 Parsed parse_api_call(std::string_view text, Record& record) {
   const std::size_t open = text.find('(');
-  if (open == std::string_view::npos || text.substr(0, open).find(' ') != std::string_view::npos) {
+  if (open == std::string_view::npos || contains(text.substr(0, open), ' ')) {
     return Parsed::No;
   }
   ApiCall call;
@@ -148,8 +148,8 @@ Parsed parse_api_call(std::string_view text, Record& record) {
 Parsed parse_result(std::string_view text, Record& record) {
   Cursor cursor(text);
   ResultStack result;
-  if (!cursor.until(':', result.file) || result.file.find(' ') != std::string_view::npos ||
-      result.file.find('.') == std::string_view::npos || !cursor.number(result.line)) {
+  if (!cursor.until(':', result.file) || contains(result.file, ' ') ||
+      !contains(result.file, '.') || !cursor.number(result.line)) {
     return Parsed::No;
   }
   if (cursor.eat(" (") && !cursor.until(')', result.function)) return Parsed::No;

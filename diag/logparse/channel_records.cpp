@@ -280,7 +280,7 @@ Parsed parse_tree(std::string_view text, Record& record) {
   // `up->rank->down/down/down` has its slashes behind the second arrow, from 2.10 on before the first.
   const std::size_t arrow = trees.list.find("->");
   trees.is_up_first = !trees.is_chain && !trees.is_nvls && arrow != std::string_view::npos &&
-                      trees.list.substr(0, arrow).find('/') == std::string_view::npos;
+                      !contains(trees.list.substr(0, arrow), '/');
   TreeLink first;
   if (TreeCursor(trees).next(first)) trees.rank = first.rank;
   record.make<Trees>() = trees;
