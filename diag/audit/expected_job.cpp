@@ -172,7 +172,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
   const int nodes = std::max(facts.nodes(), 1);
   if (!cluster.empty()) {
-    const bool has_count = cluster.find(':') != std::string::npos;
+    const bool has_count = contains(cluster, ':');
     RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
     return ExpectedJob{std::move(hosts), cluster, release};
   }

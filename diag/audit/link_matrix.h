@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "diag/audit/evidence.h"
 
 namespace ringside::audit {
@@ -67,7 +68,7 @@ class LinkMatrixLines {
 
   /// The line may be a heading, or belong to a matrix that has begun.
   [[nodiscard]] bool wants(std::string_view line) const {
-    return !open_.empty() || line.find("GPU0") != std::string_view::npos;
+    return !open_.empty() || contains(line, "GPU0");
   }
   void take(const logs::Record& record, std::string_view host, std::vector<LinkMatrix>& matrices);
 

@@ -1,5 +1,6 @@
 #include "diag/audit/plain_lines.h"
 
+#include "base/text_parts.h"
 #include "diag/audit/needles.h"
 
 namespace ringside::audit {
@@ -60,7 +61,7 @@ PlainSet plain_lines_of(std::string_view line) {
   PlainSet lines;
   known.each_in(line, [&](std::size_t i) {
     const Row& row = kRows[i];
-    if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) return;
+    if (!row.and_also.empty() && !contains(line, row.and_also)) return;
     lines.set(static_cast<std::size_t>(row.line));
   });
   return lines;

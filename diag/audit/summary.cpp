@@ -79,8 +79,7 @@ std::string size_text(const JobFacts& facts) {
                          : fmt::format("no communicator seen; {}", list_of(names));
   }
   std::vector<std::string> hosts;
-  for (const std::int32_t host : world->hosts)
-    hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  for (const std::int32_t host : world->hosts) hosts.push_back(facts.host_name(host));
   std::sort(hosts.begin(), hosts.end());
   // An NVLink domain of several hosts is one node to NCCL.
   const auto nodes = static_cast<std::size_t>(world->nodes());

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "diag/audit/evidence.h"
@@ -33,6 +34,15 @@ struct PatternFact {
   float bw_intra = -1, bw_inter = -1;
   std::string type_intra = {}, type_inter = {};
   Evidence evidence = {};
+
+  /// They are alike but for the rate between hosts.
+  friend bool operator==(const PatternFact& a, const PatternFact& b) {
+    const auto key = [](const PatternFact& one) {
+      return std::tie(one.pattern, one.cross_nic, one.nchannels, one.bw_intra, one.type_intra,
+                      one.type_inter);
+    };
+    return key(a) == key(b);
+  }
 };
 
 /// A version of NCCL or RCCL that a line names.

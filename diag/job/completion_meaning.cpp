@@ -15,8 +15,8 @@ constexpr CompletionMeaning kErrors[] = {
     {"local protection error",
      "the local memory key or range is not valid: with GPUDirect often ACS, an IOMMU, or freed "
      "memory",
-     "NCCL_NET_GDR_LEVEL=LOC to confirm; then iommu=pt, ACS off, a driver that fits "
-     "nvidia-peermem"},
+     "NCCL_NET_GDR_LEVEL=LOC on the host that reports it, to confirm; then iommu=pt, ACS off, a "
+     "driver that fits nvidia-peermem"},
     {"flushed", "its queue had failed before: it follows another error",
      "look for the first failed completion before it, in the logs of both hosts"},
     {"memory window error", "a memory window could not be bound", "driver of the adapter"},
@@ -30,7 +30,7 @@ constexpr CompletionMeaning kErrors[] = {
     {"remote access error",
      "the peer's memory key or range is not valid: GPUDirect with ACS or an IOMMU, or a freed "
      "buffer",
-     "NCCL_NET_GDR_LEVEL=LOC to confirm; then iommu=pt and ACS off at the peer"},
+     "NCCL_NET_GDR_LEVEL=LOC on the peer's host, to confirm; then iommu=pt and ACS off there"},
     {"remote operation error", "the peer's side failed: its GPU or PCIe",
      "read the peer's kernel log (dmesg, mlx5) and its process's own"},
     {"transport retries exhausted",

@@ -16,18 +16,6 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// What the flight recorder's stock analyser prints of ranks that have no dump.
-void find_lost_dumps(const JobFacts& facts, Findings& findings) {
-  const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
-  if (!lost.evidence.empty()) {
-    Finding& finding =
-        findings.add("dump_missing", Severity::Warning, "the dumps of some ranks are missing");
-    finding.evidence = lost.evidence;
-    finding.cause = "these ranks were dead or stuck when the others dumped, or do not record";
-    finding.fix = "look at these ranks first; ringside hang takes an incomplete set";
-  }
-}
-
 /// Operations of CPU groups time out in Gloo, and no watchdog speaks.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   Finding draft;
@@ -37,10 +25,7 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  "an operation of a CPU group waited for a peer in vain");
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  "an operation of a CPU group waited for a peer in vain", draft);
   finding.cause = "a symptom: some rank did not come to this operation within the group's timeout";
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
@@ -140,12 +125,11 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
                                      ? facts.messages[MessageId::WatchdogTimeout]
                                      : facts.messages[MessageId::WatchdogStatus];
-  const Waits waits = waits_of(facts, findings);
+  const Waits waits = waits_of(facts);
   constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
                                    MessageId::BarrierMissing, MessageId::DeepEpTimeout,
                                    MessageId::AnalyserMissing};
   const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
-  find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
   find_stopped_ranks(facts, findings);
   if (timeouts.evidence.empty()) {
@@ -180,8 +164,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
       fmt::format("{} gave up waiting in {}{}", who, where,
-                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()));
-  finding.evidence = timeouts.evidence;
+                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()),
+      timeouts.evidence);
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
       "a symptom: these ranks came to the operation, and somebody or the network did not";
@@ -211,10 +195,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   draft.evidence.mix(store);
   if (draft.evidence.empty()) return;
   const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
-        return finding.severity == Severity::Error && finding.id != "low_bandwidth" &&
-               finding.id != "socket_fallback" && finding.id != "gdr_missing";
-      });
+      findings.has_any(Severity::Error, {"low_bandwidth", "socket_fallback", "gdr_missing"});
   // At the end of a job that succeeded, the last to close find the others gone.
   const bool has_raised =
       std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
@@ -232,10 +213,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
   const bool is_harmless = is_explained || !(has_failed || is_excerpt) || is_ended_from_outside;
   Finding& finding = findings.add("remote_closed", is_harmless ? Severity::Info : Severity::Warning,
-                                  "peers closed their connections");
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  "peers closed their connections", draft);
   finding.cause = "a consequence: the process at the other end ended. It is the one to look at";
   finding.fix = "find the first rank with another error, or the one whose log stops";
 }

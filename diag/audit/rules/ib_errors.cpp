@@ -7,6 +7,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 #include "diag/audit/rules/words.h"
+#include "diag/job/completion_meaning.h"
 
 namespace ringside::audit {
 
@@ -175,7 +176,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     }
     return std::int64_t{-1};
   };
-  const auto is_first = [&](const KeptMessage& message) { return status_of(message) != kFlushed; };
+  const auto is_first = [&](const KeptMessage& message) {
+    return status_of(message) != job::kFlushed;
+  };
   const Evidence first = evidence_of(completions, is_first);
   if (!first.empty()) {
     std::int64_t status = -1;
@@ -199,13 +202,16 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
                            value_behind(text, "remoteGids"));
       }
     }
-    const WorkStatus meaning = meaning_of_status(status);
+    constexpr job::CompletionMeaning kOther{
+        "another error", "the transport reports an error",
+        "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
+    const job::CompletionMeaning* known = job::meaning_of_completion(status);
+    const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
     // Where other NICs take over, the job goes on.
     const bool is_survived =
         messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
     Finding& finding =
-        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {});
-    finding.evidence = first;
+        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
     findings.say_who(finding, who);
     // The peer that all name is the one to look at; else those that complain.
     const bool is_one = peers.size() == 1;
@@ -256,8 +262,8 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
         : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
         : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
-                                          : "requests of the network plugin fail");
-    finding.evidence = evidence;
+                                          : "requests of the network plugin fail",
+        evidence);
     findings.say_who(finding, lines.processes);
     const std::string_view device =
         lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
@@ -279,16 +285,6 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
           : fabric == OfiFabric::Slingshot ? "check FI_CXI_* and the VNI; "
                                            : "");
     }
-  }
-
-  const MessageLines& failed = messages[MessageId::IbDeviceFailed];
-  if (!failed.evidence.empty()) {
-    Finding& finding =
-        findings.add("nic_failover", Severity::Warning, "a NIC failed and others carry on");
-    findings.quote(finding, failed);
-    finding.cause =
-        "NCCL moved the connections to the NICs that are left: the job runs on with less bandwidth";
-    finding.fix = "repair the device named";
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "diag/audit/rules/releases.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/words.h"
 
@@ -127,11 +126,7 @@ std::string node_before(const JobFacts& facts, logs::Place place) {
 /// What waits at a start and is done with before the job goes on is no trouble.
 Severity severity_of_reason(const JobFacts& facts, const Reason& reason) {
   const bool may_pass = reason.line == PlainLine::SubsetWaits;
-  const bool is_started =
-      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
+  const bool is_started = facts.has_started();
   return may_pass && is_started ? Severity::Info : reason.severity;
 }
 

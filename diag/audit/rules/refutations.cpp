@@ -1,11 +1,12 @@
-#include "diag/audit/rules/refutations.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
 
@@ -101,7 +102,7 @@ void judge_gid_index(const JobFacts& facts, Finding& finding) {
   std::string version;
   for (const CapabilityFact& gid : facts.capabilities) {
     if (gid.what != What::Gid || !is_of_host(gid, finding.hosts)) continue;
-    table.add(gid.quoted.place, gid.quoted.process, gid.quoted.text);
+    table.add(gid.quoted);
     if (gid.index == index) {
       has_entry = true;
       version = gid.value;
@@ -130,11 +131,9 @@ void judge_container(const JobFacts& facts, Finding& finding) {
   Evidence host;
   for (const CapabilityFact& port : facts.capabilities) {
     const bool is_there = port.what == What::Port && port.value == "active";
-    if (is_there || port.what == What::Device)
-      host.add(port.quoted.place, port.quoted.process, port.quoted.text);
+    if (is_there || port.what == What::Device) host.add(port.quoted);
   }
-  const bool is_none = facts.net_devices.contains({"IB", std::string()}) ||
-                       facts.messages.has(MessageId::IbverbsNotFound);
+  const bool is_none = lacks_rdma_device(facts) || facts.messages.has(MessageId::IbverbsNotFound);
   if (host.empty() || !is_none) return;
   finding.evidence.mix(host);
   finding.cause =
@@ -151,7 +150,7 @@ void name_memlock(const JobFacts& facts, Finding& finding) {
   for (const CapabilityFact& limit : facts.capabilities) {
     if (limit.what != What::Memlock || limit.value == "unlimited") continue;
     finding.title += fmt::format(": {} KiB", limit.value);
-    finding.evidence.add(limit.quoted.place, limit.quoted.process, limit.quoted.text);
+    finding.evidence.add(limit.quoted);
     return;
   }
 }

@@ -1,5 +1,3 @@
-#include "diag/audit/rules/releases.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -137,8 +135,7 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
       if (release_in(text).parts == used.parts) findings.quote(finding, said);
     }
     for (const KeptLine& line : facts.plain_of(PlainLine::GpuName).kept) {
-      if (contains(line.quoted.text + " ", gpu.words))
-        finding.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+      if (contains(line.quoted.text + " ", gpu.words)) finding.evidence.add(line.quoted);
     }
     if (!finding.evidence.empty() && facts.messages.has(MessageId::LastError))
       finding.evidence.mix(facts.messages[MessageId::LastError].evidence);

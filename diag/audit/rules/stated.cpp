@@ -78,9 +78,7 @@ bool is_graver(const Warning& a, const Warning& b) {
 bool is_running(const JobFacts& facts) {
   const bool has_met =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return !comm.links.empty() ||
-               std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
+        return !comm.links.empty() || std::ranges::any_of(comm.members, &Member::is_complete);
       });
   const bool has_results =
       std::any_of(facts.tables.begin(), facts.tables.end(),
@@ -106,10 +104,10 @@ bool is_overcome(const JobFacts& facts, const Warning& warning) {
 
 /// A connection that failed a few times may have been made in the end.
 bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
-  constexpr std::uint64_t kFew = 4;
+  constexpr std::uint64_t kFewTries = 4;
   const bool is_connection = warning.domain == Domain::Network || warning.domain == Domain::Store;
-  return is_connection && warning.is_general && warning.times <= kFew && !facts.has_failure() &&
-         facts.stated.deaths.empty();
+  return is_connection && warning.is_general && warning.times <= kFewTries &&
+         !facts.has_failure() && facts.stated.deaths.empty();
 }
 
 /// Rows of which a finding quotes a line: a rule has spoken of them, be it as a note.
@@ -174,8 +172,7 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
       const bool may_explain = warning.severity == facts::Severity::Error &&
                                !warning.is_consequence && !is_result(warning) &&
                                warning.basis != facts::Basis::Person;
-      const bool is_known =
-          warning.meaning.empty() || finding.cause.find(warning.meaning) != std::string::npos;
+      const bool is_known = warning.meaning.empty() || contains(finding.cause, warning.meaning);
       if (!may_explain || is_known || !(is_of_rank || warning.domain == Domain::Filesystem))
         continue;
       finding.cause += "; " + warning.meaning;
@@ -188,10 +185,7 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
 
 /// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
-  const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
-        return finding.severity >= Severity::Warning && finding.id != "unread_lines";
-      });
+  const bool is_explained = findings.has_any(Severity::Warning, {"unread_lines"});
   explain_deaths(facts, findings);
   if (is_explained || findings.has("job_cancelled")) return;
   const bool runs = is_running(facts);
@@ -219,16 +213,14 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   if (title.empty()) title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
   if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);
   for (Finding& finding : findings.all()) finding.severity = Severity::Info;  // unread lines
-  Finding& finding =
-      findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, std::move(title));
+  Finding& finding = findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, title);
   for (const Warning& warning : facts.stated.warnings) {
     if (warning.id != worst->id) continue;
     finding.evidence.add(warning.source.place, 0, warning.source.text);
     if (warning.subject.rank >= 0) finding.ranks.push_back(warning.subject.rank);
     if (!warning.subject.host.empty()) finding.hosts.push_back(warning.subject.host);
   }
-  std::sort(finding.hosts.begin(), finding.hosts.end());
-  finding.hosts.erase(std::unique(finding.hosts.begin(), finding.hosts.end()), finding.hosts.end());
+  sort_once(finding.hosts);
   std::sort(finding.ranks.begin(), finding.ranks.end());
   finding.confidence = worst->is_general ? Confidence::Low : Confidence::Medium;
   finding.cause = fmt::format("{} reports it: {}", row.part, meaning);

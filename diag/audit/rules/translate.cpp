@@ -67,7 +67,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
     for (const KeptMessage& message : facts.messages[id].kept) {
       if (is_quoted(message)) continue;
       if (std::find(ranks.begin(), ranks.end(), rank_of(facts, message)) != ranks.end())
-        evidence.add(message.place(), message.process(), message.line());
+        evidence.add(message.quoted());
     }
   }
   return evidence;
@@ -106,8 +106,7 @@ std::string title_of(const std::string& why) { return why.substr(0, why.find(". 
 
 bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
-  const bool has_any = std::any_of(lines.messages.begin(), lines.messages.end(),
-                                   [&](MessageId id) { return facts.messages.has(id); });
+  const bool has_any = facts.messages.has_any(lines.messages);
   if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
   bool is_told = false;
   std::vector<const KindRow*> told;
@@ -126,10 +125,10 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
-    Finding& finding = findings.add(fmt::format("hang_{}", to_string(row->kind)),
-                                    is_within_host ? Severity::Warning : Severity::Error,
-                                    title_of(hang::why_of(*one)));
-    finding.evidence = view.evidence_of(*one, {lines.messages});
+    Finding& finding =
+        findings.add(fmt::format("hang_{}", to_string(row->kind)),
+                     is_within_host ? Severity::Warning : Severity::Error,
+                     title_of(hang::why_of(*one)), view.evidence_of(*one, {lines.messages}));
     if (is_occupation(view, *one))
       finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);
     finding.evidence.mix(said_by(one->culprits, lines.messages, facts, finding.evidence));

@@ -23,6 +23,10 @@ struct NetEdges {
 /// Connections between hosts over networks that can do GPUDirect, of all communicators.
 NetEdges net_edges(const JobFacts& facts);
 
+/// Some process lists RDMA devices; some process found none.
+bool lists_rdma_device(const JobFacts& facts);
+bool lacks_rdma_device(const JobFacts& facts);
+
 /// Plain TCP, as NCCL's own `Socket` network.
 bool is_socket(std::string_view net);
 

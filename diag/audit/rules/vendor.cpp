@@ -1,10 +1,8 @@
-#include "diag/audit/rules/vendor.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "diag/audit/facts.h"
+#include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
@@ -46,8 +44,7 @@ void replace_all(std::string& text, const Phrase& phrase) {
   }
 }
 
-}  // namespace
-
+/// RCCL or ROCm is at work.
 bool is_of_amd(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::AmdWord).evidence.empty() ||
          std::any_of(facts.version_facts.begin(), facts.version_facts.end(),
@@ -55,6 +52,8 @@ bool is_of_amd(const JobFacts& facts) {
          std::any_of(facts.comms.begin(), facts.comms.end(),
                      [](const CommFacts& comm) { return comm.is_rccl; });
 }
+
+}  // namespace
 
 void say_for_vendor(const JobFacts& facts, Finding& finding) {
   if (ofi_fabric(facts) != OfiFabric::Slingshot) replace_all(finding.fix, kSlingshot);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "diag/audit/hang_view.h"
 #include "diag/job/line_rank.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -19,17 +18,8 @@ std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
   return job::rank_in_text(message.line());
 }
 
-std::vector<std::int32_t> Waits::silent() const {
-  std::vector<std::int32_t> ranks;
-  for (std::int32_t rank = 0; rank < nranks; ++rank) {
-    if (timed_out.count(rank) == 0) ranks.push_back(rank);
-  }
-  return ranks;
-}
-
-Waits waits_of(const JobFacts& facts, Findings& findings) {
-  const bool has_any = std::any_of(kWatchdogLines.begin(), kWatchdogLines.end(),
-                                   [&](MessageId id) { return facts.messages.has(id); });
+Waits waits_of(const JobFacts& facts) {
+  const bool has_any = facts.messages.has_any(kWatchdogLines);
   if (!has_any) return {};
   job::WatchdogWaits all;
   for (const MessageId id : kWatchdogLines) {
@@ -45,7 +35,6 @@ Waits waits_of(const JobFacts& facts, Findings& findings) {
         std::all_of(some.begin(), some.end(), [](const job::Wait& wait) { return wait.is_idle(); });
     if (!are_idle) waits.timed_out.insert(rank);
   }
-  waits.nranks = findings.hang().ranks();
   return waits;
 }
 

@@ -19,13 +19,9 @@ inline constexpr std::array kWatchdogLines = {
 struct Waits {
   std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
   std::set<std::int32_t> timed_out = {};         ///< also those of whom only a status tells
-  std::int32_t nranks = 0;                       ///< of the job; 0: not known
-
-  /// Ranks of the job that no timeout names; empty where the job's size is not known.
-  [[nodiscard]] std::vector<std::int32_t> silent() const;
 };
 
-Waits waits_of(const JobFacts& facts, Findings& findings);
+Waits waits_of(const JobFacts& facts);
 
 /// `[rank3]:` or what else a line says of its rank; -1: nothing.
 std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message);

@@ -10,17 +10,6 @@
 /// source  docs/formats 4.2, 4.3, 8.1
 namespace ringside::audit {
 
-inline constexpr std::int64_t kFlushed = 5;  ///< IBV_WC_WR_FLUSH_ERR: never the first error
-
-struct WorkStatus {
-  std::string_view name;
-  std::string_view cause;
-  std::string_view fix;
-};
-
-/// Of a work completion of verbs.
-WorkStatus meaning_of_status(std::int64_t status);
-
 /// An adapter's event of a port that went down or came up.
 bool is_port_event(std::string_view text);
 
