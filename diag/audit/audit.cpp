@@ -11,7 +11,6 @@
 #include "diag/audit/cost.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
-#include "diag/audit/jobs.h"
 #include "diag/audit/join.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/shard.h"

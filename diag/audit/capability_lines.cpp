@@ -5,23 +5,13 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "diag/audit/link_matrix.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::audit {
 namespace {
 
 using What = CapabilityFact::What;
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(" \t"); at < line.size();
-       at = line.find_first_not_of(" \t", at)) {
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
 
 bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -98,7 +88,7 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
   for (const Tool& tool : kTools) {
     if (contains(line, tool.mark)) add(What::Command, {}, tool.command);
   }
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = cells_of(line);
 
   // ulimit -l, ulimit -a, /proc/PID/limits
   const bool is_answer = contains(command_, "ulimit -l") && words.size() == 1;

@@ -15,44 +15,44 @@ struct Follows {
   Forced forces = Forced::Nothing;  ///< of a cause that is a variable: what it decides
 };
 
-constexpr std::array kFollows{
-    Follows{"socket_fallback",
-            "plugin_missing plugin_incompatible net_init_error no_rdma_device ib_device_unusable"},
-    Follows{"socket_fallback", "env_override", Forced::NoRdma},
-    Follows{"no_rdma_device", "ib_device_unusable plugin_missing plugin_incompatible"},
-    Follows{"plugin_missing", "plugin_incompatible verbs_provider_missing"},
-    Follows{"gdr_missing", "env_override", Forced::GdrReach},
-    Follows{"gdr_missing", "topology_file"},
-    Follows{"shm_fallback", "p2p_disabled"},
-    Follows{"few_channels", "p2p_disabled"},
-    Follows{"few_channels", "env_override", Forced::Channels},
-    Follows{"few_channels", "socket_fallback topology_file"},
-    Follows{"asymmetric_config", "no_rdma_device version_mismatch"},
-    Follows{"low_bandwidth",
-            "topology_file socket_fallback gdr_missing p2p_disabled nvlink_missing few_channels "
-            "single_nic"},
-    Follows{"truncated_table",
-            "pcie_acs plugin_crash net_init_error benchmark_without_mpi rccl_system_setting"},
-    Follows{"cuda_error", "nvls_unavailable mnnvl_unavailable xid_error ipc_failed"},
-    Follows{"bootstrap_failure",
-            "version_mismatch wrong_interface net_unreachable fd_limit process_limit shm_exhausted "
-            "cuda_error duplicate_gpu"},
-    Follows{"net_unreachable", "wrong_interface fd_limit memlock_limit cuda_error shm_exhausted"},
-    Follows{"system_error", "process_limit net_init_error ib_device_unusable"},
-    Follows{"remote_closed",
-            "process_limit hang_dead_rank xid_error link_flap ib_error cuda_error "
-            "collective_timeout bootstrap_failure memlock_limit shm_exhausted fd_limit gid_index "
-            "duplicate_gpu efa_rails_differ"},
-    Follows{"gid_index", "ib_error"},
-    Follows{"ib_error", "link_flap nic_failover hang_dead_rank pcie_acs memlock_limit"},
-    Follows{"hang_dead_rank", "xid_error cuda_error shm_exhausted"},
-    Follows{"collective_timeout",
-            "version_mismatch xid_error hang_dead_rank hang_shape_mismatch hang_op_mismatch "
-            "hang_diverged_rank hang_slow_rank mismatched_collective link_flap ib_error pcie_acs "
-            "cuda_error hang_network_stall bootstrap_failure shm_exhausted memlock_limit gid_index "
-            "efa_rails_differ"},
-    Follows{"store_timeout", "hang_dead_rank cuda_error shm_exhausted duplicate_gpu"},
-    Follows{"net_init_error", "plugin_missing verbs_provider_missing"},
+constexpr Follows kFollows[] = {
+    {"socket_fallback",
+     "plugin_missing plugin_incompatible net_init_error no_rdma_device ib_device_unusable"},
+    {"socket_fallback", "env_override", Forced::NoRdma},
+    {"no_rdma_device", "ib_device_unusable plugin_missing plugin_incompatible"},
+    {"plugin_missing", "plugin_incompatible verbs_provider_missing"},
+    {"gdr_missing", "env_override", Forced::GdrReach},
+    {"gdr_missing", "topology_file"},
+    {"shm_fallback", "p2p_disabled"},
+    {"few_channels", "p2p_disabled"},
+    {"few_channels", "env_override", Forced::Channels},
+    {"few_channels", "socket_fallback topology_file"},
+    {"asymmetric_config", "no_rdma_device version_mismatch"},
+    {"low_bandwidth",
+     "topology_file socket_fallback gdr_missing p2p_disabled nvlink_missing few_channels "
+     "single_nic"},
+    {"truncated_table",
+     "pcie_acs plugin_crash net_init_error benchmark_without_mpi rccl_system_setting"},
+    {"cuda_error", "nvls_unavailable mnnvl_unavailable xid_error ipc_failed"},
+    {"bootstrap_failure",
+     "version_mismatch wrong_interface net_unreachable fd_limit process_limit shm_exhausted "
+     "cuda_error duplicate_gpu"},
+    {"net_unreachable", "wrong_interface fd_limit memlock_limit cuda_error shm_exhausted"},
+    {"system_error", "process_limit net_init_error ib_device_unusable"},
+    {"remote_closed",
+     "process_limit hang_dead_rank xid_error link_flap ib_error cuda_error "
+     "collective_timeout bootstrap_failure memlock_limit shm_exhausted fd_limit gid_index "
+     "duplicate_gpu efa_rails_differ"},
+    {"gid_index", "ib_error"},
+    {"ib_error", "link_flap nic_failover hang_dead_rank pcie_acs memlock_limit"},
+    {"hang_dead_rank", "xid_error cuda_error shm_exhausted"},
+    {"collective_timeout",
+     "version_mismatch xid_error hang_dead_rank hang_shape_mismatch hang_op_mismatch "
+     "hang_diverged_rank hang_slow_rank mismatched_collective link_flap ib_error pcie_acs "
+     "cuda_error hang_network_stall bootstrap_failure shm_exhausted memlock_limit gid_index "
+     "efa_rails_differ"},
+    {"store_timeout", "hang_dead_rank cuda_error shm_exhausted duplicate_gpu"},
+    {"net_init_error", "plugin_missing verbs_provider_missing"},
 };
 
 bool stops_the_job(const Finding& finding) {

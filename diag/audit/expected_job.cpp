@@ -37,11 +37,9 @@ struct PresetOfGpu {
 };
 
 /// A longer name before a shorter one that it has in it.
-constexpr std::array kPresets{
-    PresetOfGpu{"GB300", "gb300-nvl72"}, PresetOfGpu{"GB200", "gb200-nvl72"},
-    PresetOfGpu{"GH200", "gh200"},       PresetOfGpu{"H200", "hgx-h200"},
-    PresetOfGpu{"B200", "dgx-b200"},     PresetOfGpu{"H100", "dgx-h100"},
-    PresetOfGpu{"A100", "dgx-a100"},     PresetOfGpu{"V100", "dgx-1v"},
+constexpr PresetOfGpu kPresets[] = {
+    {"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},   {"H200", "hgx-h200"},
+    {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
 };
 
 /// The preset that is meant, and whether that is a guess; empty: nothing points to one.

@@ -64,6 +64,20 @@ bool Findings::has(std::string_view id, Severity at_least) const {
   return found != nullptr && found->severity >= at_least;
 }
 
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       const MessageLines& lines) {
+  Finding gathered;
+  quote(gathered, lines);
+  return add(id, severity, std::move(title), gathered);
+}
+
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       const SaidBy& said) {
+  Finding gathered;
+  quote(gathered, said);
+  return add(id, severity, std::move(title), gathered);
+}
+
 bool Findings::has_any(Severity at_least, std::initializer_list<std::string_view> besides) const {
   return std::ranges::any_of(all_, [&](const Finding& finding) {
     return finding.severity >= at_least && std::ranges::find(besides, finding.id) == besides.end();

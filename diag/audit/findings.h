@@ -29,6 +29,10 @@ class Findings {
   /// The same with its lines, ranks and hosts, as far as the rule has gathered them before.
   Finding& add(std::string_view id, Severity severity, std::string title, const Finding& gathered);
   Finding& add(std::string_view id, Severity severity, std::string title, Evidence evidence);
+  /// The same of the lines of a message, or of a thing that processes say, which quote() names.
+  Finding& add(std::string_view id, Severity severity, std::string title,
+               const MessageLines& lines);
+  Finding& add(std::string_view id, Severity severity, std::string title, const SaidBy& said);
 
   /// The worst of that id; nullptr: there is none.
   [[nodiscard]] const Finding* find(std::string_view id) const;

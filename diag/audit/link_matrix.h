@@ -29,6 +29,9 @@ struct MatrixCell {
   friend bool operator==(const MatrixCell&, const MatrixCell&) = default;
 };
 
+/// What stands between blanks.
+std::vector<std::string_view> cells_of(std::string_view line);
+
 /// `NV18`, `PXB`
 std::string to_string(MatrixCell cell);
 

@@ -12,8 +12,8 @@ struct Row {
   std::string_view and_also;  ///< another text that the line needs; empty: none
 };
 
-constexpr std::array kRows{
-#define RINGSIDE_WORDS(name, words, also) Row{PlainLine::name, words, also},
+constexpr Row kRows[] = {
+#define RINGSIDE_WORDS(name, words, also) {PlainLine::name, words, also},
 #include "diag/audit/reasons/words.def"
 #define RINGSIDE_WORDS(name, words, also) Row{PlainLine::name, words, also},
 #include "diag/audit/reasons/all.def"
@@ -21,8 +21,8 @@ constexpr std::array kRows{
 
 const Needles& needles() {
   static const Needles kNeedles = [] {
-    std::array<std::string_view, kRows.size()> texts;
-    for (std::size_t i = 0; i < kRows.size(); ++i) texts[i] = kRows[i].needle;
+    std::array<std::string_view, std::size(kRows)> texts;
+    for (std::size_t i = 0; i < std::size(kRows); ++i) texts[i] = kRows[i].needle;
     return Needles(texts);
   }();
   return kNeedles;

@@ -20,27 +20,23 @@ namespace {
 
 /// A question, or a test's verdict on itself: somebody speaks of the stack, and it does not speak.
 bool is_talk(std::string_view text) {
-  const bool asks = text.ends_with('?') || contains(text, "? ");
   // c10d asks itself: `Did the remote server shutdown or crash?`
+  const bool asks =
+      (text.ends_with('?') || contains(text, "? ")) && !contains(text, "Did the remote");
   // A program does not speak of itself as I.
-  const bool is_first_person = text.starts_with("I ") || contains(text, " I ") ||
-                               contains(text, " my ") || contains(text, "I'm ") ||
-                               contains(text, "I've ") || text.starts_with("We ") ||
-                               text.starts_with("My ");
-  return is_first_person || (asks && !contains(text, "Did the remote")) ||
-         contains(text, " PASSED") || contains(text, " SKIPPED") || text.ends_with(" ... ok");
+  return asks || starts_with_any(text, {"I ", "We ", "My "}) ||
+         contains_any(text, {" I ", " my ", "I'm ", "I've ", " PASSED", " SKIPPED"}) ||
+         text.ends_with(" ... ok");
 }
 
 /// Lines that only repeat what another one has said in full, and those that hold data.
 bool is_echo(std::string_view text) {
   constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
-  if (text.size() > kLongest || text.starts_with("+ ") || contains(text, "{\"")) return true;
-  return text.starts_with('"') || text.starts_with("Last error") ||
-         text.starts_with("Exception raised from") || text.starts_with("raise ") ||
-         text.starts_with("ncclSystemError:") || text.starts_with("ncclInternalError:") ||
-         text.starts_with("ncclUnhandledCudaError:") || text.starts_with("ncclRemoteError:") ||
-         text.starts_with("ncclInvalidUsage:") || text.starts_with("self.") ||
-         text.starts_with("dist.") || text.starts_with("torch.");
+  return text.size() > kLongest || contains(text, "{\"") ||
+         starts_with_any(text,
+                         {"+ ", "\"", "Last error", "Exception raised from", "raise ",
+                          "ncclSystemError:", "ncclInternalError:", "ncclUnhandledCudaError:",
+                          "ncclRemoteError:", "ncclInvalidUsage:", "self.", "dist.", "torch."});
 }
 
 QuotedLine quote(const Record& record) {

@@ -82,17 +82,6 @@ bool is_of_job(const Record& record) {
          });
 }
 
-std::string_view killed_process(const Record& record) {
-  const std::string_view name = message_argument(record, "name");
-  if (!name.empty()) return name;
-  // `oom-kill:constraint=..,task=python3,pid=4711,uid=0`
-  constexpr std::string_view kKey = "task=";
-  const std::size_t at = find_text(record.line, kKey);
-  if (at == std::string_view::npos) return {};
-  const std::string_view task = record.line.substr(at + kKey.size());
-  return task.substr(0, task.find(','));
-}
-
 int rank_in_process_name(std::string_view process) {
   const std::size_t at = process.rfind("TP");
   if (at == std::string_view::npos || contains(process, "PP") || contains(process, "DP")) return -1;

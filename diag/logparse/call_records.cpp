@@ -93,15 +93,6 @@ Parsed tuning_choice(std::string_view function, std::uint64_t bytes, Cursor curs
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-}  // namespace
-
-int datatype_bytes(int datatype) {
-  static constexpr std::array<int, 12> kBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-  return datatype >= 0 && datatype < 12 ? kBytes[static_cast<std::size_t>(datatype)] : 0;
-}
-
-namespace {
-
 /// `AllReduce: opCount 1f ...`, `AllReduce: 2097152 Bytes -> ...`, `2097152 Bytes -> ...`,
 /// `AllReduce [Symmetric]: 2097152 Bytes -> Kernel ...`
 template <typename C>

@@ -318,16 +318,6 @@ Parsed parse_connected(std::string_view text, Record& record) {
   return ended(cursor);
 }
 
-std::int64_t bracket_as_decimal(std::uint64_t id) {
-  std::int64_t value = 0;
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    const auto digit = static_cast<std::int64_t>((id >> shift) & 0xF);
-    if (digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
-}
-
 bool TreeCursor::next(TreeLink& link) {
   Cursor cursor(rest_);
   link = TreeLink{};

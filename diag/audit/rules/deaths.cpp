@@ -8,7 +8,6 @@
 #include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
-#include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "diag/report/sentences/hang_sentences.h"
 

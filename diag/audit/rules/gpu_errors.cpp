@@ -6,8 +6,7 @@
 #include "base/text.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/rules/rule.h"
-#include "diag/audit/rules/waits.h"
-#include "diag/audit/rules/words.h"
+#include "diag/audit/rules/translate.h"
 
 namespace ringside::audit {
 

@@ -7,7 +7,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/waits.h"
+#include "diag/job/watchdog_waits.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -15,6 +15,32 @@ namespace ringside::audit {
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
+
+/// Who waits for what, of all ranks that a watchdog speaks for. Who is late, and why, hangdetect says.
+struct Waits {
+  std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
+  std::set<std::int32_t> timed_out = {};         ///< also those of whom only a status tells
+};
+
+Waits waits_of(const JobFacts& facts) {
+  const bool has_any = facts.messages.has_any(kWatchdogLines);
+  if (!has_any) return {};
+  job::WatchdogWaits all;
+  for (const MessageId id : kWatchdogLines) {
+    for (const KeptMessage& message : facts.messages[id].kept)
+      all.take(message.record(), rank_of(facts, message));
+  }
+  Waits waits;
+  for (const auto& [rank, some] : all.by_rank()) {
+    const auto first = std::find_if(some.begin(), some.end(),
+                                    [](const job::Wait& wait) { return wait.has_timed_out; });
+    if (first != some.end()) waits.calls.emplace(rank, *first);
+    const bool are_idle =
+        std::all_of(some.begin(), some.end(), [](const job::Wait& wait) { return wait.is_idle(); });
+    if (!are_idle) waits.timed_out.insert(rank);
+  }
+  return waits;
+}
 
 /// Operations of CPU groups time out in Gloo, and no watchdog speaks.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
@@ -42,8 +68,8 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("collective_timeout", Severity::Error,
                    fmt::format("rank {} gave up on rank {}: {}", first.number("rank"),
-                               first.number("other"), first.argument("why")));
-  findings.quote(finding, waits);
+                               first.number("other"), first.argument("why")),
+                   waits);
   finding.reference = "docs/formats 4.11";
   finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
   finding.fix =
@@ -58,8 +84,7 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   translate_hang({kSilent}, HangsOf::Path, facts, findings);
   const std::string_view text = silent.kept.front().text();
   Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  std::string(text.substr(0, text.find(" ("))));
-  findings.quote(finding, silent);
+                                  std::string(text.substr(0, text.find(" ("))), silent);
   finding.reference = "docs/formats 4.11";
   finding.cause =
       "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "

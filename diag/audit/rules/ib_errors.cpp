@@ -6,7 +6,6 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/words.h"
 #include "diag/job/completion_meaning.h"
 
 namespace ringside::audit {
@@ -14,6 +13,16 @@ namespace ringside::audit {
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
+
+/// The value behind a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// returns  empty: the key is not there
+std::string_view value_behind(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view value = text.substr(at + key.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  return value.substr(0, value.find_first_of(", "));
+}
 
 bool has_roce(const JobFacts& facts) {
   return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
@@ -102,9 +111,9 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
                             : variable != nullptr ? variable->value
                                                   : std::string();
 
-  Finding& finding = findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
-                                  "queue pairs do not connect" + on + ": ibv_modify_qp fails");
-  findings.quote(finding, modify);
+  Finding& finding =
+      findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
+                   "queue pairs do not connect" + on + ": ibv_modify_qp fails", modify);
   finding.confidence = Confidence::Medium;
   if (!is_wrong_gid) {
     finding.cause =
@@ -237,9 +246,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
       gid.fix = "NCCL_IB_GID_INDEX=3   # the RoCE v2 entry that show_gids lists";
     }
   } else if (!completions.evidence.empty()) {
-    Finding& finding = findings.add("ib_error", Severity::Info,
-                                    "requests were flushed: the queue had failed before");
-    findings.quote(finding, completions);
+    Finding& finding =
+        findings.add("ib_error", Severity::Info,
+                     "requests were flushed: the queue had failed before", completions);
     finding.cause = "status 5 follows another error, here or at the peer";
     finding.fix = "look for the first failure in the logs of the other ranks";
   }

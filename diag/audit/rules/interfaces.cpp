@@ -104,9 +104,8 @@ void find_gloo_too_far(const JobFacts& facts, Findings& findings) {
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
   const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
   if (!nothing.evidence.empty()) {
-    Finding& finding =
-        findings.add("wrong_interface", Severity::Error, "no interface passes NCCL_SOCKET_IFNAME");
-    findings.quote(finding, nothing);
+    Finding& finding = findings.add("wrong_interface", Severity::Error,
+                                    "no interface passes NCCL_SOCKET_IFNAME", nothing);
     if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
       finding.evidence.mix(name->evidence);
       finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";

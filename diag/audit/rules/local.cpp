@@ -103,8 +103,7 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
     const bool matters = ranks_of_a_host(facts) != 1;
     Finding& finding = findings.add(
         "p2p_disabled", matters ? Severity::Error : Severity::Info,
-        fmt::format("{}={} switches GPU peer-to-peer off", off->name, off->value), off->evidence);
-    findings.say_who(finding, off->processes);
+        fmt::format("{}={} switches GPU peer-to-peer off", off->name, off->value), *off);
     finding.cause =
         "the variable is set: NVLink and PCIe peer-to-peer between the GPUs of a host stay unused";
     finding.fix = fmt::format("unset {}", off->name);
@@ -114,9 +113,9 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   const MessageLines& nvlink = facts.messages[MessageId::P2pDisabledOnNvlink];
   const MessageLines& pcie = facts.messages[MessageId::P2pDisabledByDriver];
   if (!nvlink.evidence.empty()) {
-    Finding& finding = findings.add("p2p_disabled", Severity::Error,
-                                    "the driver refuses peer access between GPUs joined by NVLink");
-    findings.quote(finding, nvlink);
+    Finding& finding =
+        findings.add("p2p_disabled", Severity::Error,
+                     "the driver refuses peer access between GPUs joined by NVLink", nvlink);
     finding.cause =
         "an NVLink or driver fault, a fabric manager that is not running, MIG or a vGPU";
     finding.fix =
@@ -125,8 +124,7 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   if (!pcie.evidence.empty()) {
     Finding& finding =
         findings.add("p2p_disabled", has_consumer_gpus(facts) ? Severity::Info : Severity::Warning,
-                     "the driver offers no peer access between connected GPUs");
-    findings.quote(finding, pcie);
+                     "the driver offers no peer access between connected GPUs", pcie);
     finding.confidence = Confidence::Medium;
     finding.cause = "PCIe ACS or an IOMMU, virtualisation, or a GPU class without peer access";
     finding.fix =
@@ -379,9 +377,9 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
     return;
   }
   if (!bind.evidence.empty()) {
-    Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
-                                    "NVLink SHARP memory did not bind; the job goes on without");
-    findings.quote(finding, bind);
+    Finding& finding =
+        findings.add("nvls_unavailable", Severity::Warning,
+                     "NVLink SHARP memory did not bind; the job goes on without", bind);
     finding.cause = "multicast memory is used up or its fabric manager is in a bad state";
     finding.fix = "end leaked processes; systemctl restart nvidia-fabricmanager";
     return;

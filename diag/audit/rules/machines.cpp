@@ -7,7 +7,6 @@
 #include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/words.h"
 #include "diag/audit/summary.h"
 #include "diag/job/xid_meaning.h"
 

@@ -5,7 +5,6 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
-#include "diag/audit/rules/waits.h"
 
 namespace ringside::audit {
 

@@ -46,8 +46,8 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
     const bool matters = is_slow || facts.nodes() > 1;
     const Severity otherwise = is_size_unknown(facts) ? Severity::Warning : Severity::Info;
     Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : otherwise,
-                                    "the libfabric plugin finds no provider of the fabric");
-    findings.quote(finding, messages[MessageId::OfiNoProvider]);
+                                    "the libfabric plugin finds no provider of the fabric",
+                                    messages[MessageId::OfiNoProvider]);
     finding.cause =
         "aws-ofi-nccl is loaded, but libfabric offers no provider such as efa or cxi: the device "
         "is not in "
@@ -153,10 +153,9 @@ void find_empty_filter(const JobFacts& facts, Findings& findings) {
   const auto none = facts.net_devices.find({"IB", std::string()});
   if (filter == nullptr || none == facts.net_devices.end()) return;
   if (lists_rdma_device(facts)) return;
-  Finding& finding =
-      findings.add("no_rdma_device", is_size_unknown(facts) ? Severity::Warning : Severity::Info,
-                   fmt::format("NCCL_IB_HCA={} lets no RDMA device through", filter->value));
-  findings.quote(finding, none->second);
+  Finding& finding = findings.add(
+      "no_rdma_device", is_size_unknown(facts) ? Severity::Warning : Severity::Info,
+      fmt::format("NCCL_IB_HCA={} lets no RDMA device through", filter->value), none->second);
   finding.evidence.mix(filter->evidence);
   finding.confidence = Confidence::Medium;
   finding.cause =
@@ -203,8 +202,8 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
     const bool is_start =
         messages.has(MessageId::NetPluginInitFailed) || messages.has(MessageId::OfiEndpointFailed);
     Finding& finding = findings.add(is_start ? "net_init_error" : "plugin_missing", Severity::Error,
-                                    "the network that NCCL_NET demands is not available");
-    findings.quote(finding, messages[MessageId::NoNetPlugin]);
+                                    "the network that NCCL_NET demands is not available",
+                                    messages[MessageId::NoNetPlugin]);
     for (const KeptMessage& message : messages[MessageId::NoNetPlugin].kept) {
       const std::string_view name = message.argument("name");
       if (name.empty()) continue;
@@ -272,10 +271,9 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
     finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
   }
   if (messages.has(MessageId::IbDeviceUnusable)) {
-    Finding& finding = findings.add("ib_device_unusable",
-                                    is_slow || has_failed ? Severity::Error : Severity::Warning,
-                                    "RDMA devices are visible but cannot be opened");
-    findings.quote(finding, messages[MessageId::IbDeviceUnusable]);
+    Finding& finding = findings.add(
+        "ib_device_unusable", is_slow || has_failed ? Severity::Error : Severity::Warning,
+        "RDMA devices are visible but cannot be opened", messages[MessageId::IbDeviceUnusable]);
     finding.evidence.mix(evidence_of(messages[MessageId::IbCallFailed], open_fails));
     finding.cause =
         "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
@@ -400,8 +398,8 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("socket_fallback", Severity::Warning,
                    has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
-                                 : "NCCL takes TCP between hosts");
-  findings.quote(finding, chosen->second);
+                                 : "NCCL takes TCP between hosts",
+                   chosen->second);
   finding.evidence.mix(facts.messages[MessageId::IbverbsNotFound].evidence);
   for (const auto& [key, said] : facts.net_devices) {
     const bool is_none = key.first == "IB" && key.second.empty();
@@ -434,10 +432,9 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
           return devices != host.devices.end() && devices->second.size() == 1;
         });
     if (is_one && ranks_of_a_host(facts) >= kBoard) {
-      Finding& finding = findings.add(
-          "single_nic", Severity::Info,
-          fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value), filter->evidence);
-      findings.say_who(finding, filter->processes);
+      Finding& finding =
+          findings.add("single_nic", Severity::Info,
+                       fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value), *filter);
       finding.confidence = Confidence::Low;
       finding.cause = "hosts with this many GPUs mostly have several NICs";
       finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";

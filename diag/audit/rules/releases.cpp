@@ -66,8 +66,8 @@ Release release_of_component(const JobFacts& facts, std::string_view component) 
 struct GpuSince {
   std::string_view words, name, release, source;
 };
-constexpr std::array kGpus{
-#define RINGSIDE_GPU_SINCE(words, name, release, source) GpuSince{words, name, release, source},
+constexpr GpuSince kGpus[] = {
+#define RINGSIDE_GPU_SINCE(words, name, release, source) {words, name, release, source},
 #include "diag/audit/releases.def"
 };
 
@@ -75,9 +75,9 @@ struct FaultRow {
   PlainLine line;
   std::string_view component, from, fixed, fix;
 };
-constexpr std::array kFaults{
+constexpr FaultRow kFaults[] = {
 #define RINGSIDE_KNOWN_FAULT(line, component, from, fixed, fix, source) \
-  FaultRow{PlainLine::line, component, from, fixed, fix},
+  {PlainLine::line, component, from, fixed, fix},
 #include "diag/audit/releases.def"
 };
 

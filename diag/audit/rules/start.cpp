@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/words.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -69,8 +68,8 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
                    last->number("attempt") == most ? Severity::Error : Severity::Warning,
                    fmt::format("connections{} do not get through: {}, attempt {} of {}",
                                address.empty() ? "" : " to " + named_address(facts, address), error,
-                               last->number("attempt"), most));
-  findings.quote(finding, retries);
+                               last->number("attempt"), most),
+                   retries);
   finding.cause = is_refused
                       ? "nobody listens at the address: the rank there has ended or never started"
                       : "the address cannot be reached from there: a firewall that rejects, an "
@@ -245,8 +244,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
     finding.fix = "df -h /dev/shm on that host; docker run --shm-size=16g; rm /dev/shm/nccl-*";
   } else if (!shm.evidence.empty()) {
     Finding& finding = findings.add("ipc_failed", Severity::Error,
-                                    "a shared memory segment of a peer is not there");
-    findings.quote(finding, shm);
+                                    "a shared memory segment of a peer is not there", shm);
     finding.cause = "the ranks run in containers that do not share /dev/shm but have one host name";
     finding.fix = "docker run --ipc=host ..., or NCCL_SHM_DISABLE=1";
   }
@@ -382,8 +380,8 @@ void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
       fmt::format("a communicator took {:.0f} s to start, {:.0f} s of them in the bootstrap",
-                  longest, bootstrap));
-  findings.quote(finding, facts.slow_inits);
+                  longest, bootstrap),
+      facts.slow_inits);
   finding.cause =
       bootstrap > longest / 2
           ? "ranks waited for each other: the one with the smallest bootstrap time came last"

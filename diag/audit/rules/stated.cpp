@@ -21,42 +21,42 @@ struct DomainRow {
   std::string_view id, part, fix;
 };
 
-constexpr std::array kDomains{
-    DomainRow{Domain::Driver, "cuda_error", "the GPU's driver",
-              "nvidia-smi on that host; dmesg for NVRM and Xid lines"},
-    DomainRow{Domain::Launcher, "launcher_failure", "the launcher",
-              "run a plain command by the same launcher on the same hosts first (hostname)"},
-    DomainRow{Domain::Scheduler, "launcher_failure", "the scheduler",
-              "the scheduler's record of the job (sacct, kubectl describe pod)"},
-    DomainRow{Domain::Library, "nccl_library_mismatch", "a library",
-              "ldd of the program that failed; the release of each library on every host"},
-    DomainRow{Domain::Configuration, "system_error", "the configuration",
-              "the line quoted names what is missing or not allowed"},
-    DomainRow{Domain::Memory, "system_error", "the host's memory",
-              "free -h; the limits of the container or the job"},
-    DomainRow{Domain::Filesystem, "system_error", "a file system",
-              "df -h of the path in the line, on that host"},
-    DomainRow{Domain::SharedMemory, "shm_exhausted", "shared memory",
-              "df -h /dev/shm on that host; docker run --shm-size=16g --ipc=host"},
-    DomainRow{Domain::Gpu, "cuda_error", "a GPU",
-              "the first rank that reports it is the suspect; dmesg there for Xid lines"},
-    DomainRow{Domain::Rdma, "ib_error", "the RDMA network",
-              "ibstat and show_gids on both hosts; ib_write_bw between them"},
-    DomainRow{Domain::Network, "net_unreachable", "the network",
-              "nc -vz to the address in the line, from that host; firewalls; "
-              "NCCL_SOCKET_IFNAME=<the hosts' network>"},
-    DomainRow{Domain::Bootstrap, "bootstrap_failure", "the start",
-              "check that all ranks start, on addresses that all can reach"},
-    DomainRow{Domain::Store, "store_timeout", "the rendezvous store",
-              "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"},
-    DomainRow{Domain::Program, "system_error", "the program", "read the traceback above the line"},
-    DomainRow{Domain::Unknown, "system_error", "the program", "the line quoted names what failed"},
+constexpr DomainRow kDomains[] = {
+    {Domain::Driver, "cuda_error", "the GPU's driver",
+     "nvidia-smi on that host; dmesg for NVRM and Xid lines"},
+    {Domain::Launcher, "launcher_failure", "the launcher",
+     "run a plain command by the same launcher on the same hosts first (hostname)"},
+    {Domain::Scheduler, "launcher_failure", "the scheduler",
+     "the scheduler's record of the job (sacct, kubectl describe pod)"},
+    {Domain::Library, "nccl_library_mismatch", "a library",
+     "ldd of the program that failed; the release of each library on every host"},
+    {Domain::Configuration, "system_error", "the configuration",
+     "the line quoted names what is missing or not allowed"},
+    {Domain::Memory, "system_error", "the host's memory",
+     "free -h; the limits of the container or the job"},
+    {Domain::Filesystem, "system_error", "a file system",
+     "df -h of the path in the line, on that host"},
+    {Domain::SharedMemory, "shm_exhausted", "shared memory",
+     "df -h /dev/shm on that host; docker run --shm-size=16g --ipc=host"},
+    {Domain::Gpu, "cuda_error", "a GPU",
+     "the first rank that reports it is the suspect; dmesg there for Xid lines"},
+    {Domain::Rdma, "ib_error", "the RDMA network",
+     "ibstat and show_gids on both hosts; ib_write_bw between them"},
+    {Domain::Network, "net_unreachable", "the network",
+     "nc -vz to the address in the line, from that host; firewalls; "
+     "NCCL_SOCKET_IFNAME=<the hosts' network>"},
+    {Domain::Bootstrap, "bootstrap_failure", "the start",
+     "check that all ranks start, on addresses that all can reach"},
+    {Domain::Store, "store_timeout", "the rendezvous store",
+     "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"},
+    {Domain::Program, "system_error", "the program", "read the traceback above the line"},
+    {Domain::Unknown, "system_error", "the program", "the line quoted names what failed"},
 };
 
 std::size_t layer_of(const Warning& warning) {
-  const auto row = std::find_if(kDomains.begin(), kDomains.end(),
+  const auto row = std::find_if(std::begin(kDomains), std::end(kDomains),
                                 [&](const DomainRow& one) { return one.domain == warning.domain; });
-  return static_cast<std::size_t>(row - kDomains.begin());
+  return static_cast<std::size_t>(row - std::begin(kDomains));
 }
 
 /// A result of the library's, of which another line may say the reason.
@@ -205,7 +205,7 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
     if (!runs) add_unexplained_end(facts, findings);
     return;
   }
-  const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];
+  const DomainRow& row = kDomains[std::min(layer_of(*worst), std::size(kDomains) - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
   // A code says what kind of failure it is; the words next to it may say what failed.

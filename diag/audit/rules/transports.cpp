@@ -187,6 +187,17 @@ bool fails_to_open(const JobFacts& facts, std::string_view text) {
                                                         "enable", "address vector", "initializ"});
 }
 
+bool is_memory_refused(std::string_view text) {
+  const bool is_refused = contains_any(text, {"Cannot allocate", "RC: -12", "ENOMEM"});
+  return is_refused && contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_",
+                                           "register memory", "register MR", "fi_mr_reg"});
+}
+
+bool is_port_event(std::string_view text) {
+  const std::string low = lower_case(text);
+  return contains_any(low, {"port error", "port_err", "port active", "port_active"});
+}
+
 bool is_size_unknown(const JobFacts& facts) {
   return std::none_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
     return comm.nnodes > 0 || !comm.links.empty() ||

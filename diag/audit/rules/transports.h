@@ -59,6 +59,12 @@ bool has_joined_hosts(const JobFacts& facts);
 /// A line of libfabric's plugin is of its start: it names what is opened, and no communicator is complete.
 bool fails_to_open(const JobFacts& facts, std::string_view text);
 
+/// An adapter's event of a port that went down or came up.
+bool is_port_event(std::string_view text);
+
+/// A registration of memory that the kernel refuses for want of it: the limit of locked memory, whoever asks.
+bool is_memory_refused(std::string_view text);
+
 /// Of all hosts.
 LocalEdges local_edges(const JobFacts& facts);
 /// By host, of communicators whose ranks all finished their start.

@@ -74,9 +74,8 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
       harmless.evidence.mix(setting.evidence);
       continue;
     }
-    Finding& finding = findings.add("env_override", Severity::Warning,
-                                    name_of(setting) + " is in force", setting.evidence);
-    findings.say_who(finding, setting.processes);
+    Finding& finding =
+        findings.add("env_override", Severity::Warning, name_of(setting) + " is in force", setting);
     finding.cause = std::string(harm.why);
     finding.forces = harm.forces;
     finding.fix = "unset " + setting.name;
@@ -102,10 +101,8 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
 void look_for_debugging(const JobFacts& facts, Findings& findings) {
   for (const Setting& setting : facts.environment) {
     if (setting.name != "NCCL_DEBUG" || lower_case(setting.value) != "trace") continue;
-    Finding& finding =
-        findings.add("env_debug_in_production", Severity::Warning,
-                     "NCCL_DEBUG=" + setting.value + " is in force", setting.evidence);
-    findings.say_who(finding, setting.processes);
+    Finding& finding = findings.add("env_debug_in_production", Severity::Warning,
+                                    "NCCL_DEBUG=" + setting.value + " is in force", setting);
     finding.cause = "every call is written down: that slows ranks and fills disks";
     finding.fix = "NCCL_DEBUG=WARN";
   }

@@ -15,23 +15,23 @@ struct Phrase {
 /// What one vendor's tools ask for, and how the other's are asked; longer phrases before those within them.
 /// source  rocm-smi --help; ROCm's documentation of HIP_VISIBLE_DEVICES and AMD_SERIALIZE_KERNEL; RCCL
 ///         src/transport/net_ib.cc (memory_peers/amdkfd) and src/misc/rocmwrap.cc (NCCL_DMABUF_ENABLE)
-constexpr std::array kPhrases{
-    Phrase{"nvidia-smi topo -m", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi topo -p2p r", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi topo -p2p n", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi nvlink -s", "rocm-smi --showxgmierr"},
-    Phrase{"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
-    Phrase{"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
-    Phrase{"nvidia-smi -L", "rocm-smi --showid"},
-    Phrase{"nvidia-smi -r", "rocm-smi --gpureset"},
-    Phrase{"nvidia-smi", "rocm-smi"},
-    Phrase{"modprobe nvidia-peermem",
-           "NCCL_DMABUF_ENABLE=1, or a driver of the NIC that knows "
-           "/sys/kernel/mm/memory_peers/amdkfd"},
-    Phrase{"for Xid lines", "for amdgpu lines"},
-    Phrase{"CUDA_LAUNCH_BLOCKING=1", "AMD_SERIALIZE_KERNEL=3"},
-    Phrase{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
-    Phrase{"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
+constexpr Phrase kPhrases[] = {
+    {"nvidia-smi topo -m", "rocm-smi --showtopo"},
+    {"nvidia-smi topo -p2p r", "rocm-smi --showtopo"},
+    {"nvidia-smi topo -p2p n", "rocm-smi --showtopo"},
+    {"nvidia-smi nvlink -s", "rocm-smi --showxgmierr"},
+    {"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
+    {"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
+    {"nvidia-smi -L", "rocm-smi --showid"},
+    {"nvidia-smi -r", "rocm-smi --gpureset"},
+    {"nvidia-smi", "rocm-smi"},
+    {"modprobe nvidia-peermem",
+     "NCCL_DMABUF_ENABLE=1, or a driver of the NIC that knows "
+     "/sys/kernel/mm/memory_peers/amdkfd"},
+    {"for Xid lines", "for amdgpu lines"},
+    {"CUDA_LAUNCH_BLOCKING=1", "AMD_SERIALIZE_KERNEL=3"},
+    {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
+    {"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
 };
 
 /// Of advice that goes through the fabrics, those that the job does not have.
