@@ -17,7 +17,6 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "diag/hangdetect/examine.h"
-#include "diag/report/hang_pages.h"
 #include "diag/report/hang_report.h"
 #include "study/scenario/synthesis.h"
 

@@ -8,15 +8,11 @@
 #include <set>
 #include <thread>
 
-#include "diag/audit/causes.h"
 #include "diag/audit/cost.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/findings.h"
-#include "diag/audit/jobs.h"
 #include "diag/audit/join.h"
-#include "diag/audit/rules/refutations.h"
 #include "diag/audit/rules/rule.h"
-#include "diag/audit/rules/vendor.h"
 #include "diag/audit/shard.h"
 #include "diag/facts/reader.h"
 
@@ -62,15 +58,29 @@ Severity Audit::worst() const {
   return worst;
 }
 
+namespace {
+
+struct Rule {
+  void (*look)(const JobFacts& facts, Findings& findings);
+  std::string_view reference;
+};
+
+constexpr Rule kRules[] = {
+#define RINGSIDE_RULE(look, reference) {look, reference},
+#include "diag/audit/rules/rules.def"
+};
+
 /// Several lines may name one rank.
 void name_each_once(std::vector<std::int32_t>& ranks) {
   std::set<std::int32_t> named;
   std::erase_if(ranks, [&](std::int32_t rank) { return !named.insert(rank).second; });
 }
 
+}  // namespace
+
 std::vector<Finding> judge(const JobFacts& facts) {
   Findings findings(facts);
-  for (const Rule& rule : all_rules()) {
+  for (const Rule& rule : kRules) {
     const std::size_t before = findings.all().size();
     rule.look(facts, findings);
     for (std::size_t i = before; i < findings.all().size(); ++i) {

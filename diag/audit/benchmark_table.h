@@ -19,9 +19,8 @@ struct BenchmarkDevice {
 struct BenchmarkLine {
   std::uint64_t bytes = 0;
   float time_us = -1, busbw_gbs = -1;  ///< of the better half
-  float algbw_gbs = -1;
-  float wrong = 0;          ///< of the worse half
-  float expected_gbs = -1;  ///< busbw that the model predicts
+  float wrong = 0;                     ///< of the worse half
+  float expected_gbs = -1;             ///< busbw that the model predicts
   QuotedLine quoted = {};
 };
 
@@ -37,7 +36,7 @@ struct BenchmarkTable {
   std::string expected_of = {};  ///< the hosts that the model was asked for; empty: unknown hosts
   bool has_known_nics = false;   ///< of these hosts
   bool is_announced = false;     ///< its first line was seen, not the columns' headings alone
-  bool has_heading = false, has_redop = false, is_concluded = false, is_failed = false;
+  bool has_heading = false, has_redop = false, is_concluded = false;
   std::uint32_t speaker = 0;
 };
 

@@ -5,27 +5,13 @@
 #include <cstdlib>
 
 #include "base/text.h"
+#include "diag/audit/link_matrix.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::audit {
 namespace {
 
 using What = CapabilityFact::What;
-
-bool has(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  for (std::size_t at = line.find_first_not_of(" \t"); at < line.size();
-       at = line.find_first_not_of(" \t", at)) {
-    const std::size_t end = std::min(line.find_first_of(" \t", at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = end;
-  }
-  return words;
-}
 
 bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
@@ -51,7 +37,8 @@ std::size_t prompt_end(std::string_view line) {
   const std::string_view before = line.substr(0, std::min(end, line.size()));
   constexpr std::size_t kLongest = 60;
   const bool is_prompt = end != std::string_view::npos && !before.empty() &&
-                         before.size() <= kLongest && (has(before, "@") || !has(before, " "));
+                         before.size() <= kLongest &&
+                         (contains(before, "@") || !contains(before, " "));
   return is_prompt ? end + 2 : std::string_view::npos;
 }
 
@@ -80,7 +67,7 @@ void CapabilityLines::take_prompt(std::string_view line, const logs::Record& rec
   host_ = host_of(prompt);
   command_ = line.substr(end);
   for (const Tool& tool : kTools) {
-    if (!has(command_, tool.command)) continue;
+    if (!contains(command_, tool.command)) continue;
     facts.push_back(fact_of(What::Command, record, host_));
     facts.back().value = tool.command;
   }
@@ -99,22 +86,22 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
     facts.back().value = value;
   };
   for (const Tool& tool : kTools) {
-    if (has(line, tool.mark)) add(What::Command, {}, tool.command);
+    if (contains(line, tool.mark)) add(What::Command, {}, tool.command);
   }
-  const std::vector<std::string_view> words = words_of(line);
+  const std::vector<std::string_view> words = cells_of(line);
 
   // ulimit -l, ulimit -a, /proc/PID/limits
-  const bool is_answer = has(command_, "ulimit -l") && words.size() == 1;
+  const bool is_answer = contains(command_, "ulimit -l") && words.size() == 1;
   if (is_answer && (words[0] == "unlimited" || is_number(words[0])))
     add(What::Memlock, {}, words[0]);
   if (lower_case(line).starts_with("max locked memory"))
-    add(What::Memlock, {}, has(line, "unlimited") ? "unlimited" : words.back());
+    add(What::Memlock, {}, contains(line, "unlimited") ? "unlimited" : words.back());
 
   // show_gids: DEV PORT INDEX GID [IPv4] VER DEV
   constexpr std::size_t kGid = 39;
   if (words.size() >= 6 && is_number(words[1]) && is_number(words[2]) && words[3].size() == kGid &&
-      has(words[3], ":")) {
-    add(What::Gid, words[0], has(line, "v2") ? "v2" : "v1");
+      contains(words[3], ":")) {
+    add(What::Gid, words[0], contains(line, "v2") ? "v2" : "v1");
     facts.back().index = std::atoi(std::string(words[2]).c_str());
     if (words.size() > 6) facts.back().value += " " + std::string(words[4]);
   }
@@ -135,7 +122,7 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
     add(What::Package, {}, std::string(words[0]) + " " + std::string(words[1]));
 
   // docker inspect --format '{{.HostConfig.Privileged}} {{.HostConfig.Devices}}'
-  if (has(command_, "HostConfig") && line == "false []") add(What::Device, {}, "none");
+  if (contains(command_, "HostConfig") && line == "false []") add(What::Device, {}, "none");
 }
 
 }  // namespace ringside::audit

@@ -1,123 +1,58 @@
-#include "diag/audit/causes.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
 #include "diag/audit/finding_types.h"
+#include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
 namespace {
 
-/// What may follow from what, the likeliest cause first.
-struct Arrow {
-  std::string_view effect, cause;
+/// What a finding may follow from, the likeliest first.
+struct Follows {
+  std::string_view effect, causes;
   Forced forces = Forced::Nothing;  ///< of a cause that is a variable: what it decides
 };
-constexpr std::array kArrows{
-    Arrow{"socket_fallback", "plugin_missing"},
-    Arrow{"socket_fallback", "plugin_incompatible"},
-    Arrow{"socket_fallback", "net_init_error"},
-    Arrow{"socket_fallback", "no_rdma_device"},
-    Arrow{"socket_fallback", "ib_device_unusable"},
-    Arrow{"socket_fallback", "env_override", Forced::NoRdma},
-    Arrow{"no_rdma_device", "ib_device_unusable"},
-    Arrow{"plugin_missing", "plugin_incompatible"},
-    Arrow{"gdr_missing", "env_override", Forced::GdrReach},
-    Arrow{"no_rdma_device", "plugin_missing"},
-    Arrow{"no_rdma_device", "plugin_incompatible"},
-    Arrow{"shm_fallback", "p2p_disabled"},
-    Arrow{"few_channels", "p2p_disabled"},
-    Arrow{"few_channels", "env_override", Forced::Channels},
-    Arrow{"few_channels", "socket_fallback"},
-    Arrow{"asymmetric_config", "no_rdma_device"},
-    Arrow{"asymmetric_config", "version_mismatch"},
-    Arrow{"gdr_missing", "topology_file"},
-    Arrow{"few_channels", "topology_file"},
-    Arrow{"low_bandwidth", "topology_file"},
-    Arrow{"low_bandwidth", "socket_fallback"},
-    Arrow{"low_bandwidth", "gdr_missing"},
-    Arrow{"low_bandwidth", "p2p_disabled"},
-    Arrow{"low_bandwidth", "nvlink_missing"},
-    Arrow{"low_bandwidth", "few_channels"},
-    Arrow{"low_bandwidth", "single_nic"},
-    Arrow{"truncated_table", "pcie_acs"},
-    Arrow{"truncated_table", "plugin_crash"},
-    Arrow{"truncated_table", "net_init_error"},
-    Arrow{"truncated_table", "benchmark_without_mpi"},
-    Arrow{"truncated_table", "rccl_system_setting"},
-    Arrow{"cuda_error", "nvls_unavailable"},
-    Arrow{"cuda_error", "mnnvl_unavailable"},
-    Arrow{"cuda_error", "xid_error"},
-    Arrow{"cuda_error", "ipc_failed"},
-    Arrow{"bootstrap_failure", "version_mismatch"},
-    Arrow{"net_unreachable", "wrong_interface"},
-    Arrow{"bootstrap_failure", "wrong_interface"},
-    Arrow{"bootstrap_failure", "net_unreachable"},
-    Arrow{"bootstrap_failure", "fd_limit"},
-    Arrow{"bootstrap_failure", "process_limit"},
-    Arrow{"system_error", "process_limit"},
-    Arrow{"remote_closed", "process_limit"},
-    Arrow{"gid_index", "ib_error"},
-    Arrow{"ib_error", "link_flap"},
-    Arrow{"ib_error", "nic_failover"},
-    Arrow{"ib_error", "hang_dead_rank"},
-    Arrow{"ib_error", "pcie_acs"},
-    Arrow{"hang_dead_rank", "xid_error"},
-    Arrow{"hang_dead_rank", "cuda_error"},
-    Arrow{"hang_dead_rank", "shm_exhausted"},
-    Arrow{"collective_timeout", "version_mismatch"},
-    Arrow{"collective_timeout", "xid_error"},
-    Arrow{"collective_timeout", "hang_dead_rank"},
-    Arrow{"collective_timeout", "hang_shape_mismatch"},
-    Arrow{"collective_timeout", "hang_op_mismatch"},
-    Arrow{"collective_timeout", "hang_diverged_rank"},
-    Arrow{"collective_timeout", "hang_slow_rank"},
-    Arrow{"collective_timeout", "mismatched_collective"},
-    Arrow{"collective_timeout", "link_flap"},
-    Arrow{"collective_timeout", "ib_error"},
-    Arrow{"collective_timeout", "pcie_acs"},
-    Arrow{"collective_timeout", "cuda_error"},
-    Arrow{"collective_timeout", "hang_network_stall"},
-    Arrow{"collective_timeout", "bootstrap_failure"},
-    Arrow{"store_timeout", "hang_dead_rank"},
-    Arrow{"remote_closed", "hang_dead_rank"},
-    Arrow{"remote_closed", "xid_error"},
-    Arrow{"remote_closed", "link_flap"},
-    Arrow{"remote_closed", "ib_error"},
-    Arrow{"remote_closed", "cuda_error"},
-    Arrow{"remote_closed", "collective_timeout"},
-    Arrow{"remote_closed", "bootstrap_failure"},
-    Arrow{"remote_closed", "memlock_limit"},
-    Arrow{"net_init_error", "plugin_missing"},
-    Arrow{"net_init_error", "verbs_provider_missing"},
-    Arrow{"plugin_missing", "verbs_provider_missing"},
-    Arrow{"system_error", "net_init_error"},
-    Arrow{"system_error", "ib_device_unusable"},
-    Arrow{"socket_fallback", "verbs_provider_missing"},
-    Arrow{"no_rdma_device", "verbs_provider_missing"},
-    // What a host lacks stands above the connections that fail for want of it.
-    Arrow{"remote_closed", "shm_exhausted"},
-    Arrow{"remote_closed", "fd_limit"},
-    Arrow{"remote_closed", "gid_index"},
-    Arrow{"remote_closed", "duplicate_gpu"},
-    Arrow{"remote_closed", "efa_rails_differ"},
-    Arrow{"net_unreachable", "fd_limit"},
-    Arrow{"net_unreachable", "memlock_limit"},
-    Arrow{"ib_error", "memlock_limit"},
-    Arrow{"bootstrap_failure", "shm_exhausted"},
-    Arrow{"bootstrap_failure", "cuda_error"},
-    Arrow{"bootstrap_failure", "duplicate_gpu"},
-    Arrow{"net_unreachable", "cuda_error"},
-    Arrow{"net_unreachable", "shm_exhausted"},
-    Arrow{"store_timeout", "cuda_error"},
-    Arrow{"store_timeout", "shm_exhausted"},
-    Arrow{"store_timeout", "duplicate_gpu"},
-    Arrow{"collective_timeout", "shm_exhausted"},
-    Arrow{"collective_timeout", "memlock_limit"},
-    Arrow{"collective_timeout", "gid_index"},
-    Arrow{"collective_timeout", "efa_rails_differ"},
+
+constexpr Follows kFollows[] = {
+    {"socket_fallback",
+     "plugin_missing plugin_incompatible net_init_error no_rdma_device ib_device_unusable"},
+    {"socket_fallback", "env_override", Forced::NoRdma},
+    {"no_rdma_device", "ib_device_unusable plugin_missing plugin_incompatible"},
+    {"plugin_missing", "plugin_incompatible verbs_provider_missing"},
+    {"gdr_missing", "env_override", Forced::GdrReach},
+    {"gdr_missing", "topology_file"},
+    {"shm_fallback", "p2p_disabled"},
+    {"few_channels", "p2p_disabled"},
+    {"few_channels", "env_override", Forced::Channels},
+    {"few_channels", "socket_fallback topology_file"},
+    {"asymmetric_config", "no_rdma_device version_mismatch"},
+    {"low_bandwidth",
+     "topology_file socket_fallback gdr_missing p2p_disabled nvlink_missing few_channels "
+     "single_nic"},
+    {"truncated_table",
+     "pcie_acs plugin_crash net_init_error benchmark_without_mpi rccl_system_setting"},
+    {"cuda_error", "nvls_unavailable mnnvl_unavailable xid_error ipc_failed"},
+    {"bootstrap_failure",
+     "version_mismatch wrong_interface net_unreachable fd_limit process_limit shm_exhausted "
+     "cuda_error duplicate_gpu"},
+    {"net_unreachable", "wrong_interface fd_limit memlock_limit cuda_error shm_exhausted"},
+    {"system_error", "process_limit net_init_error ib_device_unusable"},
+    {"remote_closed",
+     "process_limit hang_dead_rank xid_error link_flap ib_error cuda_error "
+     "collective_timeout bootstrap_failure memlock_limit shm_exhausted fd_limit gid_index "
+     "duplicate_gpu efa_rails_differ"},
+    {"gid_index", "ib_error"},
+    {"ib_error", "link_flap nic_failover hang_dead_rank pcie_acs memlock_limit"},
+    {"hang_dead_rank", "xid_error cuda_error shm_exhausted"},
+    {"collective_timeout",
+     "version_mismatch xid_error hang_dead_rank hang_shape_mismatch hang_op_mismatch "
+     "hang_diverged_rank hang_slow_rank mismatched_collective link_flap ib_error pcie_acs "
+     "cuda_error hang_network_stall bootstrap_failure shm_exhausted memlock_limit gid_index "
+     "efa_rails_differ"},
+    {"store_timeout", "hang_dead_rank cuda_error shm_exhausted duplicate_gpu"},
+    {"net_init_error", "plugin_missing verbs_provider_missing"},
 };
 
 bool stops_the_job(const Finding& finding) {
@@ -130,15 +65,19 @@ constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
 /// Results that do not come are the end of whatever else stops the job.
 bool is_outcome(std::string_view id) { return id == "truncated_table"; }
 
-/// The finding that `effect` follows from: the first arrow whose cause was found, and matters as much.
+/// The finding that `effect` follows from: the first cause that was found, and matters as much.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
-  for (const Arrow& arrow : kArrows) {
-    if (!is_a(findings[effect].id, arrow.effect)) continue;
-    for (std::size_t i = 0; i < findings.size(); ++i) {
-      if (!is_a(findings[i].id, arrow.cause) || i == effect) continue;
-      if (findings[i].severity == Severity::Info) continue;
-      if (findings[i].forces != arrow.forces) continue;
-      return i;
+  for (const Follows& row : kFollows) {
+    if (!is_a(findings[effect].id, row.effect)) continue;
+    for (std::string_view rest = row.causes; !rest.empty();) {
+      const std::string_view cause = rest.substr(0, rest.find(' '));
+      rest.remove_prefix(std::min(cause.size() + 1, rest.size()));
+      for (std::size_t i = 0; i < findings.size(); ++i) {
+        const Finding& one = findings[i];
+        if (i != effect && is_a(one.id, cause) && one.severity != Severity::Info &&
+            one.forces == row.forces)
+          return i;
+      }
     }
   }
   if (!is_outcome(findings[effect].id)) return kNobody;

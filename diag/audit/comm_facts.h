@@ -21,7 +21,6 @@ struct Member {
   std::int32_t coll_channels = -1;
   std::uint16_t network = 0xffff;  ///< of JobFacts::nets
   bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
-  std::int8_t ring_gdr = -1;
   float init_s = -1, bootstrap_s = -1;
   std::uint32_t ncalls = 0;
   logs::Place first = {};

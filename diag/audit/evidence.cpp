@@ -6,11 +6,6 @@ namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
-void sort_once(std::vector<std::uint32_t>& numbers) {
-  std::sort(numbers.begin(), numbers.end());
-  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
-}
-
 std::string quotable(std::string_view text) {
   std::string quoted(text.substr(0, kQuotedBytes));
   std::replace_if(

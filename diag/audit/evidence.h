@@ -11,8 +11,12 @@ namespace ringside::audit {
 
 inline constexpr std::size_t kQuotedBytes = 400;
 
-/// Ascending, each once: processes that say the same, and ranks.
-void sort_once(std::vector<std::uint32_t>& numbers);
+/// Ascending, each once: processes that say the same, ranks, hosts.
+template <typename T>
+void sort_once(std::vector<T>& all) {
+  std::sort(all.begin(), all.end());
+  all.erase(std::unique(all.begin(), all.end()), all.end());
+}
 
 /// A line that shows something.
 struct QuotedLine {
@@ -35,6 +39,7 @@ class Evidence {
     if (++count_ <= kKept) keep(place, process, text);
   }
 
+  void add(const QuotedLine& line) { add(line.place, line.process, line.text); }
   void append(const Evidence& later);
 
   /// Puts lines of another kind between these, by place: the first kKept of each kind stay.
@@ -43,7 +48,10 @@ class Evidence {
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const std::vector<QuotedLine>& lines() const { return lines_; }
-  [[nodiscard]] std::vector<QuotedLine>& lines() { return lines_; }
+  /// Speakers of a shard become processes of the job.
+  void renumber(const std::vector<std::uint32_t>& process_of_speaker) {
+    for (QuotedLine& line : lines_) line.process = process_of_speaker[line.process];
+  }
 
  private:
   void keep(logs::Place place, std::uint32_t process, std::string_view text);

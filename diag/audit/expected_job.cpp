@@ -37,11 +37,9 @@ struct PresetOfGpu {
 };
 
 /// A longer name before a shorter one that it has in it.
-constexpr std::array kPresets{
-    PresetOfGpu{"GB300", "gb300-nvl72"}, PresetOfGpu{"GB200", "gb200-nvl72"},
-    PresetOfGpu{"GH200", "gh200"},       PresetOfGpu{"H200", "hgx-h200"},
-    PresetOfGpu{"B200", "dgx-b200"},     PresetOfGpu{"H100", "dgx-h100"},
-    PresetOfGpu{"A100", "dgx-a100"},     PresetOfGpu{"V100", "dgx-1v"},
+constexpr PresetOfGpu kPresets[] = {
+    {"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},   {"H200", "hgx-h200"},
+    {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
 };
 
 /// The preset that is meant, and whether that is a guess; empty: nothing points to one.
@@ -172,7 +170,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(release.name));
   const int nodes = std::max(facts.nodes(), 1);
   if (!cluster.empty()) {
-    const bool has_count = cluster.find(':') != std::string::npos;
+    const bool has_count = contains(cluster, ':');
     RINGSIDE_TRY(JobHosts hosts, load_hosts(cluster, has_count ? 1 : nodes, std::nullopt));
     return ExpectedJob{std::move(hosts), cluster, release};
   }

@@ -65,6 +65,17 @@ void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& 
   }
 }
 
+const std::string& JobFacts::host_name(std::int32_t host) const {
+  static const std::string kUnknown;
+  return host < 0 ? kUnknown : hosts[static_cast<std::size_t>(host)].name;
+}
+
+bool JobFacts::has_started() const {
+  return std::ranges::any_of(comms, [](const CommFacts& comm) {
+    return std::ranges::any_of(comm.members, &Member::is_complete);
+  });
+}
+
 int JobFacts::nodes() const {
   int most = 0;
   for (const CommFacts& comm : comms) most = std::max(most, comm.nodes());
@@ -82,14 +93,8 @@ FileLine JobFacts::where(Place place) const {
   return {pieces[place.piece].file, pieces[place.piece].first_line + place.line};
 }
 
-bool JobFacts::has_setting(std::string_view name, std::string_view value) const {
-  return std::any_of(environment.begin(), environment.end(),
-                     [&](const Setting& one) { return one.name == name && one.value == value; });
-}
-
 const Setting* JobFacts::setting(std::string_view name) const {
-  const auto found = std::find_if(environment.begin(), environment.end(),
-                                  [&](const Setting& one) { return one.name == name; });
+  const auto found = std::ranges::find(environment, name, &Setting::name);
   return found == environment.end() ? nullptr : &*found;
 }
 
@@ -100,9 +105,9 @@ bool JobFacts::has_output_of(std::string_view command) const {
 }
 
 bool JobFacts::has_failure() const {
-  const bool has_raised = std::any_of(
-      python_errors.begin(), python_errors.end(),
-      [](const PythonErrorFact& error) { return error.type.find("Warning") == std::string::npos; });
+  const bool has_raised =
+      std::any_of(python_errors.begin(), python_errors.end(),
+                  [](const PythonErrorFact& error) { return !contains(error.type, "Warning"); });
   if (!results.empty() || has_raised) return true;
   for (const PlainLine line :
        {PlainLine::SystemError, PlainLine::CudaCallFailed, PlainLine::RemoteFailed,

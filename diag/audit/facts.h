@@ -8,17 +8,10 @@
 #include <utility>
 #include <vector>
 
-#include "diag/audit/benchmark_table.h"
-#include "diag/audit/capability_lines.h"
 #include "diag/audit/comm_facts.h"
-#include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
-#include "diag/audit/link_matrix.h"
-#include "diag/audit/message_log.h"
-#include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
-#include "diag/audit/topology_dump.h"
-#include "diag/facts/facts.h"
+#include "diag/audit/said_tables.h"
 #include "diag/logparse/parse_logs.h"
 
 /// The job model: what the logs of all ranks, taken together, say of a job. Indices everywhere: a process is
@@ -41,17 +34,15 @@ struct ProcessFacts {
   std::uint64_t lines = 0;
 };
 
-/// A variable's value and the processes that have it.
-struct Setting {
-  std::string name, value;
-  std::vector<std::uint32_t> processes = {};  ///< sorted, each once
-  Evidence evidence = {};
-};
-
 /// A thing that some processes say.
 struct SaidBy {
   std::vector<std::uint32_t> processes = {};  ///< sorted, each once
   Evidence evidence = {};
+};
+
+/// A variable's value and the processes that have it.
+struct Setting : SaidBy {
+  std::string name = {}, value = {};
 };
 
 /// Edges that are alike, over all communicators.
@@ -76,47 +67,18 @@ bool is_p2p(logs::Via via);
 /// Adds a communicator's, by host; -1: of unknown ones.
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
 
-struct JobFacts {
-  facts::Facts stated;  ///< by the rows of the catalogue, in the order of the input
+struct JobFacts : SaidTables<SaidBy>, StatedLists {
   std::vector<HostFacts> hosts = {};
   std::vector<ProcessFacts> processes = {};  ///< 0 is nobody: lines without a prefix
   std::vector<CommFacts> comms = {};         ///< largest first, then in order of appearance
   std::vector<std::string> nets = {};
-
   std::vector<Setting> environment = {};  ///< by name, then value
   std::vector<EdgeFacts> edges = {};
   std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: of unknown ones
-  std::map<std::pair<std::string, std::string>, SaidBy> net_devices =
-      {};  ///< by net and list; empty: none found
-  std::map<std::pair<std::string, std::string>, SaidBy> exports =
-      {};  ///< that a script set: name, value
-  std::map<std::string, SaidBy> networks = {};
-  std::map<std::pair<std::string, std::string>, SaidBy> bootstraps =
-      {};  ///< by interface and address
-  std::map<std::string, SaidBy> versions = {};
-  std::map<std::string, VersionFact> version_facts = {};
-  std::map<std::pair<std::string, bool>, SaidBy> gdr_of_hca = {};
-  std::array<SaidBy, 2> gdr_of_pair = {};
-  std::map<int, SaidBy> results = {};
-  std::map<int, SaidBy> channel_counts = {};
-  SaidBy slow_inits = {};
-  std::vector<PatternFact> patterns = {};
-  std::vector<TopologyDump> dumps = {};
-  std::vector<BenchmarkTable> tables = {};
-  std::vector<XidFact> xids = {};
-  std::vector<PythonErrorFact> python_errors = {};
-  std::vector<RasFact> ras = {};
-  std::vector<CapabilityFact> capabilities = {};  ///< in the order of their lines
   std::vector<UnreadReport> unread_reports = {};
-  std::vector<LinkMatrix> matrices = {};
   std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
-  MessageLog messages = {};
-  AllPlainLines plain = {};
-  UnreadLines unread = {};
-  std::uint64_t lines = 0;                            ///< of all logs
+  std::uint64_t lines = 0;       ///< of all logs
   std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files, that places are counted in
-  std::size_t longest_ring =
-      0;  ///< ranks, of an order that a line gives, also where nothing tells of what communicator
   bool is_of_job =
       true;  ///< false: every line could be any program's, a browser's or a web server's
   std::uint64_t stack_lines =
@@ -135,10 +97,16 @@ struct JobFacts {
 
   /// The communicator that most of the job is in; nullptr: none was seen.
   [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
+  /// Some rank has finished the start of a communicator.
+  [[nodiscard]] bool has_started() const;
+  /// The name of a host, and of a process's; empty: no line says it.
+  [[nodiscard]] const std::string& host_name(std::int32_t host) const;
+  [[nodiscard]] const std::string& host_of(std::uint32_t process) const {
+    return host_name(processes[process].host);
+  }
   /// Hosts of the widest communicator; without one, hosts that printed anything.
   [[nodiscard]] int nodes() const;
   [[nodiscard]] logs::FileLine where(logs::Place place) const;
-  [[nodiscard]] bool has_setting(std::string_view name, std::string_view value) const;
   [[nodiscard]] const Setting* setting(
       std::string_view name) const;  ///< the first value; nullptr: none
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {

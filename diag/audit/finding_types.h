@@ -24,11 +24,11 @@ struct FindingType {
   std::string_view id;
   Severity most = Severity::Error;  ///< the worst that it is reported as
   Effect effect = Effect::Stops;
-  CostModel cost = CostModel::None;
+  std::string_view summary;  ///< one line
   /// A coarser id that names the same trouble without its reason; empty: none. Who asks for `cuda_error` is answered
   /// by `gpu_out_of_memory` too.
   std::string_view family = {};
-  std::string_view summary;  ///< one line
+  CostModel cost = CostModel::None;
 };
 
 /// All of them, in the order of their ids.

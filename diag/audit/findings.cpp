@@ -13,27 +13,11 @@
 namespace ringside::audit {
 
 const char* to_string(Severity severity) {
-  switch (severity) {
-    case Severity::Info:
-      return "info";
-    case Severity::Warning:
-      return "warn";
-    case Severity::Error:
-      break;
-  }
-  return "error";
+  return std::array{"info", "warn", "error"}[static_cast<std::size_t>(severity)];
 }
 
 const char* to_string(Confidence confidence) {
-  switch (confidence) {
-    case Confidence::Low:
-      return "low";
-    case Confidence::Medium:
-      return "medium";
-    case Confidence::High:
-      break;
-  }
-  return "high";
+  return std::array{"low", "medium", "high"}[static_cast<std::size_t>(confidence)];
 }
 
 Findings::Findings(const JobFacts& facts) : facts_(facts) {}
@@ -51,6 +35,21 @@ Finding& Findings::add(std::string_view id, Severity severity, std::string title
   return all_.back();
 }
 
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       const Finding& gathered) {
+  Finding& finding = add(id, severity, std::move(title), gathered.evidence);
+  finding.ranks = gathered.ranks;
+  finding.hosts = gathered.hosts;
+  return finding;
+}
+
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       Evidence evidence) {
+  Finding& finding = add(id, severity, std::move(title));
+  finding.evidence = std::move(evidence);
+  return finding;
+}
+
 const Finding* Findings::find(std::string_view id) const {
   const Finding* worst = nullptr;
   for (const Finding& finding : all_) {
@@ -65,20 +64,34 @@ bool Findings::has(std::string_view id, Severity at_least) const {
   return found != nullptr && found->severity >= at_least;
 }
 
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       const MessageLines& lines) {
+  Finding gathered;
+  quote(gathered, lines);
+  return add(id, severity, std::move(title), gathered);
+}
+
+Finding& Findings::add(std::string_view id, Severity severity, std::string title,
+                       const SaidBy& said) {
+  Finding gathered;
+  quote(gathered, said);
+  return add(id, severity, std::move(title), gathered);
+}
+
+bool Findings::has_any(Severity at_least, std::initializer_list<std::string_view> besides) const {
+  return std::ranges::any_of(all_, [&](const Finding& finding) {
+    return finding.severity >= at_least && std::ranges::find(besides, finding.id) == besides.end();
+  });
+}
+
 void Findings::say_who(Finding& finding, std::span<const std::uint32_t> processes) const {
   for (const std::uint32_t index : processes) {
     const ProcessFacts& process = facts_.processes[index];
     if (process.rank >= 0) finding.ranks.push_back(process.rank);
-    if (process.host >= 0) {
-      finding.hosts.push_back(facts_.hosts[static_cast<std::size_t>(process.host)].name);
-    }
+    if (process.host >= 0) finding.hosts.push_back(facts_.host_name(process.host));
   }
-  const auto once = [](auto& all) {
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-  };
-  once(finding.ranks);
-  once(finding.hosts);
+  sort_once(finding.ranks);
+  sort_once(finding.hosts);
 }
 
 void Findings::quote(Finding& finding, const MessageLines& lines) const {
@@ -101,22 +114,12 @@ std::string named_address(const JobFacts& facts, std::string_view address) {
   for (const auto& [key, said] : facts.bootstraps) {
     if (key.second != address) continue;
     for (const std::uint32_t process : said.processes) {
-      const std::int32_t host = facts.processes[process].host;
-      if (host >= 0) names.insert(facts.hosts[static_cast<std::size_t>(host)].name);
+      if (facts.processes[process].host >= 0) names.insert(facts.host_of(process));
     }
   }
   // Hosts behind bridges of containers have one address: that names none of them.
   if (names.size() != 1) return std::string(address);
   return fmt::format("{} ({})", *names.begin(), address);
-}
-
-bool contains(std::string_view text, std::string_view part) {
-  return text.find(part) != std::string_view::npos;
-}
-
-bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [text](std::string_view part) { return contains(text, part); });
 }
 
 }  // namespace ringside::audit

@@ -19,7 +19,7 @@ namespace {
 Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   const ProcessFacts& process = facts.processes[index];
   Speaker speaker;
-  if (process.host >= 0) speaker.host = facts.hosts[static_cast<std::size_t>(process.host)].name;
+  if (process.host >= 0) speaker.host = facts.host_name(process.host);
   speaker.pid = process.pid;
   speaker.launcher_rank = process.launcher_rank;
   return speaker;
@@ -39,7 +39,7 @@ int ranks_of_job(const JobFacts& facts) {
 job::ProcessRanks ranks_of_processes(const JobFacts& facts) {
   job::ProcessRanks ranks;
   const auto host_of = [&](std::int32_t host) {
-    return host < 0 ? std::string_view() : facts.hosts[static_cast<std::size_t>(host)].name;
+    return host < 0 ? std::string_view() : facts.host_name(host);
   };
   for (const ProcessFacts& process : facts.processes)
     ranks.know(host_of(process.host), process.pid, process.rank);
@@ -165,8 +165,6 @@ HangView::HangView(const JobFacts& facts) {
 }
 
 HangView::~HangView() = default;
-
-int HangView::ranks() const { return said_->facts.known_world; }
 
 namespace {
 

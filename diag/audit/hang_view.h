@@ -59,9 +59,6 @@ class HangView {
   HangView(const HangView&) = delete;
   HangView& operator=(const HangView&) = delete;
 
-  /// How many ranks the job has, where a line says it.  returns  0: none does
-  [[nodiscard]] int ranks() const;
-
   /// Explanations that rest on one of these lines, the surest first.
   [[nodiscard]] std::vector<const hang::Explanation*> resting_on(const LinesOf& lines) const;
 

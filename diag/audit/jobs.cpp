@@ -1,8 +1,8 @@
-#include "diag/audit/jobs.h"
-
 #include <algorithm>
 #include <map>
 #include <numeric>
+
+#include "diag/audit/join.h"
 
 namespace ringside::audit {
 namespace {

@@ -4,8 +4,7 @@
 #include <bit>
 
 #include "diag/audit/evidence.h"
-#include "diag/audit/join_comms.h"
-#include "diag/audit/join_processes.h"
+#include "diag/audit/join_parts.h"
 #include "diag/facts/reader.h"
 #include "diag/logparse/init_records.h"
 
@@ -17,7 +16,7 @@ namespace {
 
 /// Appends what a later shard says; its speakers become processes.
 void append(SaidBy& to, Said& from, const std::vector<std::uint32_t>& process_of) {
-  for (QuotedLine& line : from.evidence.lines()) line.process = process_of[line.process];
+  from.evidence.renumber(process_of);
   to.evidence.append(from.evidence);
   from.speakers.for_each(
       [&](std::uint32_t speaker) { to.processes.push_back(process_of[speaker]); });
@@ -39,7 +38,6 @@ class Joiner {
     for (std::size_t s = 0; s < shards_.size(); ++s) {
       nets_.push_back(net_numbers(*shards_[s]));
       add_said(*shards_[s], processes_[s]);
-      add_environment(*shards_[s], processes_[s]);
       add_edges(*shards_[s], processes_[s]);
       add_lists(*shards_[s], processes_[s]);
       add_tables(*shards_[s], processes_[s]);
@@ -50,6 +48,8 @@ class Joiner {
         facts_.unread_reports.push_back(one);
       }
     }
+    for (auto& [key, said] : environment_)
+      facts_.environment.push_back({std::move(said), key.first, key.second});
     join_comms(shards_, processes_, nets_, facts_);
     std::sort(facts_.edges.begin(), facts_.edges.end(), [](const EdgeFacts& a, const EdgeFacts& b) {
       return std::tie(a.via, a.direction, a.gdr, a.net) <
@@ -83,27 +83,8 @@ class Joiner {
     append_all(facts_.results, shard.results, process_of);
     append_all(facts_.channel_counts, shard.channel_counts, process_of);
     append(facts_.slow_inits, shard.slow_inits, process_of);
-    for (std::size_t i = 0; i < 2; ++i) {
-      append(facts_.gdr_of_pair[i], shard.gdr_of_pair[i], process_of);
-    }
     facts_.version_facts.insert(shard.version_facts.begin(), shard.version_facts.end());
-  }
-
-  void add_environment(Shard& shard, const std::vector<std::uint32_t>& process_of) {
-    for (auto& [key, said] : shard.environment) {
-      auto at = std::lower_bound(facts_.environment.begin(), facts_.environment.end(), key,
-                                 [](const Setting& one, const auto& wanted) {
-                                   return std::tie(one.name, one.value) <
-                                          std::tie(wanted.first, wanted.second);
-                                 });
-      const bool is_new =
-          at == facts_.environment.end() || at->name != key.first || at->value != key.second;
-      if (is_new) at = facts_.environment.insert(at, {.name = key.first, .value = key.second});
-      SaidBy all{std::move(at->processes), std::move(at->evidence)};
-      append(all, said, process_of);
-      at->processes = std::move(all.processes);
-      at->evidence = std::move(all.evidence);
-    }
+    for (auto& [key, said] : shard.environment) append(environment_[key], said, process_of);
   }
 
   void add_edges(Shard& shard, const std::vector<std::uint32_t>& process_of) {
@@ -123,13 +104,8 @@ class Joiner {
 
   void add_lists(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (PatternFact& pattern : shard.patterns) {
-      for (QuotedLine& line : pattern.evidence.lines()) line.process = process_of[line.process];
-      const auto at =
-          std::find_if(facts_.patterns.begin(), facts_.patterns.end(), [&](const PatternFact& one) {
-            return one.pattern == pattern.pattern && one.nchannels == pattern.nchannels &&
-                   one.cross_nic == pattern.cross_nic && one.bw_intra == pattern.bw_intra &&
-                   one.type_intra == pattern.type_intra && one.type_inter == pattern.type_inter;
-          });
+      pattern.evidence.renumber(process_of);
+      const auto at = std::ranges::find(facts_.patterns, pattern);
       if (at == facts_.patterns.end()) {
         facts_.patterns.push_back(std::move(pattern));
       } else {
@@ -152,7 +128,7 @@ class Joiner {
           [&](const TopologyDump& one) { return one.host == dump.host && one.is_whole; });
       if (is_known) continue;
       dump.speaker = process_of[dump.speaker];
-      for (QuotedLine& line : dump.evidence.lines()) line.process = process_of[line.process];
+      dump.evidence.renumber(process_of);
       facts_.dumps.push_back(std::move(dump));
     }
     const auto move_all = [&](auto& to, auto& from) {
@@ -165,49 +141,37 @@ class Joiner {
     move_all(facts_.python_errors, shard.python_errors);
     move_all(facts_.ras, shard.ras);
     move_all(facts_.capabilities, shard.capabilities);
-    const std::array<std::pair<Evidence*, Evidence*>, 3> unread = {
-        {{&facts_.unread.lines, &shard.unread.lines},
-         {&facts_.unread.warnings, &shard.unread.warnings},
-         {&facts_.unread.texts, &shard.unread.texts}}};
-    for (const auto& [all, mine] : unread) {
-      for (QuotedLine& line : mine->lines()) line.process = process_of[line.process];
-      all->append(*mine);
+    for (Evidence UnreadLines::*some :
+         {&UnreadLines::lines, &UnreadLines::warnings, &UnreadLines::texts}) {
+      (shard.unread.*some).renumber(process_of);
+      (facts_.unread.*some).append(shard.unread.*some);
     }
     for (std::size_t i = 0; i < kPlainLines; ++i) {
-      for (QuotedLine& line : shard.plain[i].evidence.lines()) {
-        line.process = process_of[line.process];
-      }
+      shard.plain[i].evidence.renumber(process_of);
       facts_.plain[i].evidence.append(shard.plain[i].evidence);
       move_all(facts_.plain[i].kept, shard.plain[i].kept);
     }
   }
 
-  /// A table that the end of a shard cut goes on in the next one.
   void add_matrices(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (LinkMatrix& matrix : shard.matrices) {
       if (matrix.rows.empty()) continue;  // words that look like its heading
       matrix.process = process_of[matrix.process];
-      const std::int32_t host = facts_.processes[matrix.process].host;
-      if (matrix.host.empty() && host >= 0) {
-        matrix.host = facts_.hosts[static_cast<std::size_t>(host)].name;
-      }
-      for (QuotedLine& line : matrix.evidence.lines()) line.process = matrix.process;
+      if (matrix.host.empty()) matrix.host = facts_.host_of(matrix.process);
+      matrix.evidence.renumber(process_of);
       facts_.matrices.push_back(std::move(matrix));
     }
   }
 
+  /// A table that the end of a shard cut goes on in the next one.
   void add_tables(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (BenchmarkTable& table : shard.tables) {
       table.speaker = process_of[table.speaker];
-      for (BenchmarkLine& row : table.rows) {
-        row.quoted.process = process_of[row.quoted.process];
-      }
-      for (BenchmarkDevice& device : table.devices) {
+      for (BenchmarkLine& row : table.rows) row.quoted.process = process_of[row.quoted.process];
+      for (BenchmarkDevice& device : table.devices)
         device.quoted.process = process_of[device.quoted.process];
-      }
-      for (Evidence* evidence : {&table.begin, &table.average, &table.stopped}) {
-        for (QuotedLine& line : evidence->lines()) line.process = process_of[line.process];
-      }
+      for (Evidence* evidence : {&table.begin, &table.average, &table.stopped})
+        evidence->renumber(process_of);
       BenchmarkTable* open = nullptr;
       for (BenchmarkTable& known : facts_.tables) {
         if (known.speaker == table.speaker) open = known.is_concluded ? nullptr : &known;
@@ -228,7 +192,6 @@ class Joiner {
       open->average.append(table.average);
       if (table.average_gbs >= 0) open->average_gbs = table.average_gbs;
       open->is_concluded = table.is_concluded;
-      open->is_failed = open->is_failed || table.is_failed;
     }
   }
 
@@ -291,6 +254,7 @@ class Joiner {
   JobFacts facts_ = {};
   ProcessTable processes_;
   std::vector<std::vector<std::uint16_t>> nets_ = {};
+  SaidTables<SaidBy>::ByTwo environment_ = {};
 };
 
 }  // namespace

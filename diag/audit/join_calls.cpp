@@ -1,6 +1,6 @@
-#include "diag/audit/join_calls.h"
-
 #include <algorithm>
+
+#include "diag/audit/join_parts.h"
 
 namespace ringside::audit {
 namespace {

@@ -1,5 +1,3 @@
-#include "diag/audit/join_comms.h"
-
 #include <algorithm>
 #include <atomic>
 #include <iterator>
@@ -9,8 +7,7 @@
 #include <tuple>
 #include <unordered_set>
 
-#include "diag/audit/join_calls.h"
-#include "diag/audit/join_rings.h"
+#include "diag/audit/join_parts.h"
 
 namespace ringside::audit {
 
@@ -45,14 +42,11 @@ void fold(CommPart& to, const CommPart& from) {
   take_known<std::int16_t>(to.cuda_device, from.cuda_device, -1);
   take_known<std::int16_t>(to.nvml_device, from.nvml_device, -1);
   take_known(to.nnodes, from.nnodes, -1);
-  take_known(to.local_ranks, from.local_ranks, -1);
   take_known(to.mnnvl, from.mnnvl, -1);
   take_known(to.coll_channels, from.coll_channels, -1);
   take_known(to.nvls_channels, from.nvls_channels, -1);
   take_known(to.p2p_channels, from.p2p_channels, -1);
   take_known(to.ring_channels, from.ring_channels, -1);
-  take_known<std::int8_t>(to.ring_gdr, from.ring_gdr, -1);
-  take_known<std::int8_t>(to.ring_pxn, from.ring_pxn, -1);
   take_known(to.init_s, from.init_s, -1.0F);
   take_known(to.bootstrap_s, from.bootstrap_s, -1.0F);
   take_known<std::uint16_t>(to.network, from.network, 0xffff);
@@ -61,8 +55,6 @@ void fold(CommPart& to, const CommPart& from) {
   to.is_destroyed |= from.is_destroyed;
   to.is_aborted |= from.is_aborted;
   to.is_rccl |= from.is_rccl;
-  to.has_rings |= from.has_rings;
-  to.has_trees |= from.has_trees;
   to.ncalls += from.ncalls;
 }
 
@@ -296,7 +288,6 @@ Member member_of(const Chain& chain, const JobFacts& facts) {
           .is_complete = part.is_complete,
           .is_destroyed = part.is_destroyed,
           .is_aborted = part.is_aborted,
-          .ring_gdr = part.ring_gdr,
           .init_s = part.init_s,
           .bootstrap_s = part.bootstrap_s,
           .ncalls = part.ncalls,

@@ -1,9 +1,9 @@
-#include "diag/audit/join_processes.h"
-
 #include <algorithm>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+
+#include "diag/audit/join_parts.h"
 
 namespace ringside::audit {
 

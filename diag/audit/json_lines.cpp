@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/text_parts.h"
 #include "diag/job/nccl_result.h"
 
 namespace ringside::audit {
@@ -49,8 +50,7 @@ bool truth(const Json& value) {
 bool may_be_report(std::string_view text) {
   constexpr std::size_t kHead = 400;
   const std::string_view head = text.substr(0, kHead);
-  return head.find("\"nccl_version\"") != std::string_view::npos ||
-         head.find("\"version\"") != std::string_view::npos;
+  return contains(head, "\"nccl_version\"") || contains(head, "\"version\"");
 }
 
 }  // namespace
@@ -139,7 +139,7 @@ void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& 
     table.collective = name.substr(0, name.rfind("_perf"));
   }
   const QuotedLine begin = quote_at(0);
-  table.begin.add(begin.place, begin.process, begin.text);
+  table.begin.add(begin);
   for (const Json& device : member(member(report, "config"), "devices")) {
     if (table.devices.size() >= kMost) break;
     table.devices.push_back({whole(member(device, "rank")), whole(member(device, "pid")),
@@ -159,7 +159,6 @@ void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& 
       row.wrong = std::max(row.wrong, static_cast<float>(number(member(part, "nwrong"), 0)));
       if (busbw <= row.busbw_gbs) continue;
       row.busbw_gbs = busbw;
-      row.algbw_gbs = static_cast<float>(number(member(part, "alg_bw")));
       row.time_us = static_cast<float>(number(member(part, "time")));
     }
     row.quoted = quote_key("\"size\"", at);
@@ -169,7 +168,7 @@ void JsonLines::read_benchmark(const Json& report, std::vector<BenchmarkTable>& 
   const Json& mean = member(report, "average_bus_bandwidth");
   if (mean.is_object()) {
     const QuotedLine line = quote_key("\"average_bus_bandwidth\"", average);
-    table.average.add(line.place, line.process, line.text);
+    table.average.add(line);
     table.average_gbs = static_cast<float>(number(member(mean, "bandwidth")));
   }
   tables.push_back(std::move(table));

@@ -16,12 +16,11 @@ struct ReachName {
   std::string_view name;
   DeviceReach reach;
 };
-constexpr std::array kReaches{
-    ReachName{"X", DeviceReach::Self},    ReachName{"PIX", DeviceReach::Pix},
-    ReachName{"PXB", DeviceReach::Pxb},   ReachName{"PHB", DeviceReach::Phb},
-    ReachName{"NODE", DeviceReach::Node}, ReachName{"SYS", DeviceReach::Sys},
-    ReachName{"SOC", DeviceReach::Sys},  // the word of older drivers
-    ReachName{"N/A", DeviceReach::None},  ReachName{"DIS", DeviceReach::None}};
+constexpr ReachName kReaches[] = {{"X", DeviceReach::Self},    {"PIX", DeviceReach::Pix},
+                                  {"PXB", DeviceReach::Pxb},   {"PHB", DeviceReach::Phb},
+                                  {"NODE", DeviceReach::Node}, {"SYS", DeviceReach::Sys},
+                                  {"SOC", DeviceReach::Sys},  // the word of older drivers
+                                  {"N/A", DeviceReach::None},  {"DIS", DeviceReach::None}};
 
 /// returns  false: it is no cell
 bool read_cell(std::string_view word, MatrixCell& cell) {
@@ -38,17 +37,6 @@ bool read_cell(std::string_view word, MatrixCell& cell) {
   if (error != std::errc() || stop != end || links == 0) return false;
   cell = {DeviceReach::NvLink, links};
   return true;
-}
-
-std::vector<std::string_view> cells_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  constexpr std::string_view kBlanks = " \t\r";
-  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
-    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
-    words.push_back(line.substr(at, end - at));
-    at = line.find_first_not_of(kBlanks, end);
-  }
-  return words;
 }
 
 bool is_gpu(std::string_view name) {
@@ -102,6 +90,17 @@ std::vector<std::string> gpus_where(const LinkMatrix& matrix, bool is_linked) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> cells_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  constexpr std::string_view kBlanks = " \t\r";
+  for (std::size_t at = line.find_first_not_of(kBlanks); at != std::string_view::npos;) {
+    const std::size_t end = std::min(line.find_first_of(kBlanks, at), line.size());
+    words.push_back(line.substr(at, end - at));
+    at = line.find_first_not_of(kBlanks, end);
+  }
+  return words;
+}
 
 std::string to_string(MatrixCell cell) {
   if (cell.reach == DeviceReach::NvLink) return fmt::format("NV{}", cell.nvlinks);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "diag/audit/evidence.h"
 
 namespace ringside::audit {
@@ -27,6 +28,9 @@ struct MatrixCell {
   std::uint8_t nvlinks = 0;  ///< `NV18`: 18
   friend bool operator==(const MatrixCell&, const MatrixCell&) = default;
 };
+
+/// What stands between blanks.
+std::vector<std::string_view> cells_of(std::string_view line);
 
 /// `NV18`, `PXB`
 std::string to_string(MatrixCell cell);
@@ -67,7 +71,7 @@ class LinkMatrixLines {
 
   /// The line may be a heading, or belong to a matrix that has begun.
   [[nodiscard]] bool wants(std::string_view line) const {
-    return !open_.empty() || line.find("GPU0") != std::string_view::npos;
+    return !open_.empty() || contains(line, "GPU0");
   }
   void take(const logs::Record& record, std::string_view host, std::vector<LinkMatrix>& matrices);
 

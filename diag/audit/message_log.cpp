@@ -70,7 +70,7 @@ void MessageLog::append(MessageLog&& later, const std::vector<std::uint32_t>& pr
   for (std::size_t i = 0; i < later.by_id_.size(); ++i) {
     MessageLines& from = later.by_id_[i];
     if (from.evidence.empty()) continue;
-    for (QuotedLine& line : from.evidence.lines()) line.process = process_of_speaker[line.process];
+    from.evidence.renumber(process_of_speaker);
     by_id_[i].evidence.append(from.evidence);
     for (const std::uint32_t speaker : from.processes) {
       by_id_[i].processes.push_back(process_of_speaker[speaker]);

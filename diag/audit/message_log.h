@@ -1,6 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +30,7 @@ class KeptMessage {
   [[nodiscard]] std::int64_t time_us() const { return record_.time_us; }
   [[nodiscard]] std::uint32_t process() const { return speaker_; }
   void set_process(std::uint32_t process) { speaker_ = process; }
+  [[nodiscard]] QuotedLine quoted() const { return {place(), process(), quotable(line_)}; }
 
   /// The record with views of this object.
   [[nodiscard]] logs::Record record() const;
@@ -59,6 +62,11 @@ class MessageLog {
   /// All that are kept, in the order of the logs.
   [[nodiscard]] std::vector<const KeptMessage*> kept_lines() const;
   [[nodiscard]] bool has(logs::MessageId id) const { return !(*this)[id].evidence.empty(); }
+  /// ids  a range of them
+  template <typename Ids = std::initializer_list<logs::MessageId>>
+  [[nodiscard]] bool has_any(const Ids& ids) const {
+    return std::ranges::any_of(ids, [&](logs::MessageId id) { return has(id); });
+  }
 
  private:
   std::vector<MessageLines> by_id_ = {};

@@ -1,5 +1,6 @@
 #include "diag/audit/plain_lines.h"
 
+#include "base/text_parts.h"
 #include "diag/audit/needles.h"
 
 namespace ringside::audit {
@@ -11,8 +12,8 @@ struct Row {
   std::string_view and_also;  ///< another text that the line needs; empty: none
 };
 
-constexpr std::array kRows{
-#define RINGSIDE_WORDS(name, words, also) Row{PlainLine::name, words, also},
+constexpr Row kRows[] = {
+#define RINGSIDE_WORDS(name, words, also) {PlainLine::name, words, also},
 #include "diag/audit/reasons/words.def"
 #define RINGSIDE_WORDS(name, words, also) Row{PlainLine::name, words, also},
 #include "diag/audit/reasons/all.def"
@@ -20,8 +21,8 @@ constexpr std::array kRows{
 
 const Needles& needles() {
   static const Needles kNeedles = [] {
-    std::array<std::string_view, kRows.size()> texts;
-    for (std::size_t i = 0; i < kRows.size(); ++i) texts[i] = kRows[i].needle;
+    std::array<std::string_view, std::size(kRows)> texts;
+    for (std::size_t i = 0; i < std::size(kRows); ++i) texts[i] = kRows[i].needle;
     return Needles(texts);
   }();
   return kNeedles;
@@ -60,7 +61,7 @@ PlainSet plain_lines_of(std::string_view line) {
   PlainSet lines;
   known.each_in(line, [&](std::size_t i) {
     const Row& row = kRows[i];
-    if (!row.and_also.empty() && line.find(row.and_also) == std::string_view::npos) return;
+    if (!row.and_also.empty() && !contains(line, row.and_also)) return;
     lines.set(static_cast<std::size_t>(row.line));
   });
   return lines;

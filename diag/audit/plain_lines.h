@@ -24,7 +24,6 @@ enum class PlainLine : std::uint16_t {
   SystemError,         ///< "unhandled system error", without more
   Occupied,  ///< what job::occupation_in() reads: a checkpoint, a progress bar, a stack among files
   LoopbackMesh,        ///< Gloo meets itself on the loopback address
-  RecorderLost,        ///< and ranks without a dump
   CudaCallFailed,      ///< "unhandled cuda error", without more
   RemoteFailed,        ///< "remote process exited or there was a network error", without more
   OtherNcclError,      ///< invalid usage and internal errors, without more

@@ -63,14 +63,12 @@ struct CommPart {
   std::int32_t color = -1, child = -1;
   std::int64_t bus_id = -1;
   std::int16_t cuda_device = -1, nvml_device = -1;
-  std::int32_t nnodes = -1, local_ranks = -1, mnnvl = -1;
+  std::int32_t nnodes = -1, mnnvl = -1;
   std::int32_t coll_channels = -1, nvls_channels = -1, p2p_channels = -1;
   std::int32_t ring_channels = -1;  ///< `Channel 00/16`: 16, of rank 0
-  std::int8_t ring_gdr = -1, ring_pxn = -1;
   bool is_started = false, is_complete = false, is_destroyed = false, is_aborted = false;
   bool is_rccl = false;
-  bool is_headless = false;                   ///< its `Init START` is lost
-  bool has_rings = false, has_trees = false;  ///< `Connected all ...`
+  bool is_headless = false;  ///< its `Init START` is lost
   float init_s = -1, bootstrap_s = -1;
   logs::Place first = {};          ///< line
   std::uint16_t network = 0xffff;  ///< of Shard::nets

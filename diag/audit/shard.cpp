@@ -374,7 +374,6 @@ void Shard::take_comm_nodes(const Record& record) {
   part.rank = nodes.rank;
   part.nranks = nodes.nranks;
   part.nnodes = nodes.nnodes;
-  part.local_ranks = nodes.local_ranks;
   part.mnnvl = nodes.mnnvl;
 }
 

@@ -8,16 +8,10 @@
 #include <unordered_map>
 #include <vector>
 
-#include "diag/audit/benchmark_table.h"
 #include "diag/audit/call_list.h"
-#include "diag/audit/capability_lines.h"
-#include "diag/audit/evidence.h"
 #include "diag/audit/json_lines.h"
-#include "diag/audit/link_matrix.h"
-#include "diag/audit/message_log.h"
-#include "diag/audit/plain_lines.h"
 #include "diag/audit/process_parts.h"
-#include "diag/audit/topology_dump.h"
+#include "diag/audit/said_tables.h"
 #include "diag/facts/reader.h"
 #include "diag/logparse/call_records.h"
 #include "diag/logparse/host_records.h"
@@ -101,7 +95,7 @@ struct KnownCall {
 /// same thing again; connections grow with the pairs that talk, calls of collectives by 8 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
-class Shard : public logs::RecordSink {
+class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLists {
  public:
   static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest is as if lost
 
@@ -121,32 +115,7 @@ class Shard : public logs::RecordSink {
   Names nets = {};
 
   std::map<std::pair<std::string, std::string>, Said> environment = {};  ///< by name and value
-  std::map<std::pair<std::string, std::string>, Said> exports = {};      ///< that a script set
-  std::map<std::pair<std::string, std::string>, Said> net_devices = {};  ///< by net and list
-  std::map<std::string, Said> networks = {};                             ///< `Using network`
-  std::map<std::pair<std::string, std::string>, Said> bootstraps =
-      {};                                     ///< by interface and address
-  std::map<std::string, Said> versions = {};  ///< by text
-  std::map<std::string, VersionFact> version_facts = {};
-  std::map<std::pair<std::string, bool>, Said> gdr_of_hca = {};  ///< by net and whether enabled
-  std::array<Said, 2> gdr_of_pair = {};                          ///< by whether enabled
   std::map<EdgeKind, Said> edges = {};
-  std::map<int, Said> results = {};         ///< by ncclResult
-  std::map<int, Said> channel_counts = {};  ///< by collective channels
-  std::vector<PatternFact> patterns = {};
-  Said slow_inits = {};  ///< Init timings of 30 s or more
-  std::vector<TopologyDump> dumps = {};
-  std::vector<BenchmarkTable> tables = {};
-  std::vector<XidFact> xids = {};
-  std::vector<PythonErrorFact> python_errors = {};
-  std::vector<RasFact> ras = {};
-  std::vector<CapabilityFact> capabilities = {};
-  std::vector<LinkMatrix> matrices = {};
-  MessageLog messages = {};
-  facts::Facts stated = {};  ///< by the rows of the catalogue; settled once all shards are joined
-  AllPlainLines plain = {};
-  UnreadLines unread = {};
-  std::size_t longest_ring = 0;     ///< ranks, of an order that a line gives
   bool is_of_job = false;           ///< a line is of a job, by its kind or its words
   std::size_t longest = 0;          ///< characters of a line
   std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long

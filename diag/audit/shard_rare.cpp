@@ -21,31 +21,23 @@ namespace {
 
 /// A question, or a test's verdict on itself: somebody speaks of the stack, and it does not speak.
 bool is_talk(std::string_view text) {
-  const bool asks = text.ends_with('?') || text.find("? ") != std::string_view::npos;
   // c10d asks itself: `Did the remote server shutdown or crash?`
+  const bool asks =
+      (text.ends_with('?') || contains(text, "? ")) && !contains(text, "Did the remote");
   // A program does not speak of itself as I.
-  const bool is_first_person =
-      text.starts_with("I ") || text.find(" I ") != std::string_view::npos ||
-      text.find(" my ") != std::string_view::npos || text.find("I'm ") != std::string_view::npos ||
-      text.find("I've ") != std::string_view::npos || text.starts_with("We ") ||
-      text.starts_with("My ");
-  return is_first_person || (asks && text.find("Did the remote") == std::string_view::npos) ||
-         text.find(" PASSED") != std::string_view::npos ||
-         text.find(" SKIPPED") != std::string_view::npos || text.ends_with(" ... ok");
+  return asks || starts_with_any(text, {"I ", "We ", "My "}) ||
+         contains_any(text, {" I ", " my ", "I'm ", "I've ", " PASSED", " SKIPPED"}) ||
+         text.ends_with(" ... ok");
 }
 
 /// Lines that only repeat what another one has said in full, and those that hold data.
 bool is_echo(std::string_view text) {
   constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
-  if (text.size() > kLongest || text.starts_with("+ ") ||
-      text.find("{\"") != std::string_view::npos)
-    return true;
-  return text.starts_with('"') || text.starts_with("Last error") ||
-         text.starts_with("Exception raised from") || text.starts_with("raise ") ||
-         text.starts_with("ncclSystemError:") || text.starts_with("ncclInternalError:") ||
-         text.starts_with("ncclUnhandledCudaError:") || text.starts_with("ncclRemoteError:") ||
-         text.starts_with("ncclInvalidUsage:") || text.starts_with("self.") ||
-         text.starts_with("dist.") || text.starts_with("torch.");
+  return text.size() > kLongest || contains(text, "{\"") ||
+         starts_with_any(text,
+                         {"+ ", "\"", "Last error", "Exception raised from", "raise ",
+                          "ncclSystemError:", "ncclInternalError:", "ncclUnhandledCudaError:",
+                          "ncclRemoteError:", "ncclInvalidUsage:", "self.", "dist.", "torch."});
 }
 
 QuotedLine quote(const Record& record) {
@@ -59,7 +51,6 @@ BenchmarkLine line_of(const BenchmarkRow& row, const Record& record) {
   return {.bytes = row.bytes,
           .time_us = best.time_us,
           .busbw_gbs = best.busbw_gbs,
-          .algbw_gbs = best.algbw_gbs,
           .wrong = std::max(out.wrong, in.wrong),
           .quoted = quote(record)};
 }
@@ -113,7 +104,6 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
       BenchmarkTable& table = open_table(tables, record.speaker);
       const auto& average = record.as<BenchmarkAverage>();
       table.average_gbs = average.busbw_gbs;
-      table.is_failed = average.verdict == "FAILED";
       table.average.add(record.place, record.speaker, record.line);
       table.is_concluded = true;
       return;
@@ -125,8 +115,8 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
 void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& record) {
   const bool is_header = is_message(record, MessageId::BenchmarkOptions) &&
                          !message_argument(record, "threads").empty();
-  const bool is_start = is_message(record, MessageId::BenchmarkStarted) &&
-                        record.text().find("starting") != std::string_view::npos;
+  const bool is_start =
+      is_message(record, MessageId::BenchmarkStarted) && contains(record.text(), "starting");
   if (!is_start && !is_header) return;
   BenchmarkTable* table = &open_table(tables, record.speaker);
   if (!table->rows.empty() || table->has_heading || (is_start && !table->begin.empty()) ||
@@ -339,9 +329,6 @@ void Shard::take_rare(const Record& record) {
       gdr_of_hca[{std::string(hca.net), hca.is_enabled}].add(record);
       return;
     }
-    case RecordKind::GdrOfPair:
-      gdr_of_pair[record.as<GdrOfPair>().is_enabled ? 1 : 0].add(record);
-      return;
     case RecordKind::RingOrder: {
       const auto& ring = record.as<RingOrder>();
       const std::uint32_t part = setup_part(record);
@@ -355,34 +342,21 @@ void Shard::take_rare(const Record& record) {
       ring_lists.push_back(list);
       return;
     }
-    case RecordKind::Connected: {
-      const auto& connected = record.as<Connected>();
-      CommPart& part =
-          parts[connected.comm != 0 ? part_of(record, connected.comm) : current_part(record)];
-      if (connected.what == Connected::What::Rings) {
-        part.has_rings = true;
-        part.ring_gdr = connected.gdr;
-        part.ring_pxn = connected.pxn;
-      }
-      if (connected.what == Connected::What::Trees) part.has_trees = true;
-      return;
-    }
     case RecordKind::GraphPattern: {
       const auto& graph = record.as<GraphPattern>();
-      for (PatternFact& known : patterns) {
-        if (known.pattern != graph.pattern || known.nchannels != graph.nchannels ||
-            known.cross_nic != graph.cross_nic || known.type_intra != graph.type_intra ||
-            known.type_inter != graph.type_inter || known.bw_intra != graph.bw_intra) {
-          continue;
-        }
-        known.evidence.add(record.place, record.speaker, record.line);
-        return;
+      PatternFact pattern{graph.pattern,
+                          graph.cross_nic,
+                          graph.nchannels,
+                          graph.bw_intra,
+                          graph.bw_inter,
+                          std::string(graph.type_intra),
+                          std::string(graph.type_inter)};
+      auto known = std::ranges::find(patterns, pattern);
+      if (known == patterns.end()) {
+        if (patterns.size() >= kMostFacts) return;
+        known = patterns.insert(known, std::move(pattern));
       }
-      if (patterns.size() >= kMostFacts) return;
-      patterns.push_back({graph.pattern, graph.cross_nic, graph.nchannels, graph.bw_intra,
-                          graph.bw_inter, std::string(graph.type_intra),
-                          std::string(graph.type_inter)});
-      patterns.back().evidence.add(record.place, record.speaker, record.line);
+      known->evidence.add(record.place, record.speaker, record.line);
       return;
     }
     case RecordKind::ResultStack: {

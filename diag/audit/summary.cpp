@@ -11,29 +11,12 @@ namespace ringside::audit {
 using namespace logs;  // its records are this folder's daily words
 
 std::string transport_name(Via via, bool has_gdr, const std::string& net) {
-  switch (via) {
-    case Via::P2pDirect:
-      return "P2P/direct pointer";
-    case Via::P2pIpc:
-      return "P2P/IPC";
-    case Via::P2pCumem:
-      return "P2P/CUMEM";
-    case Via::P2pMnnvl:
-      return "P2P/MNNVL";
-    case Via::P2pCommon:
-      return "P2P/common device";
-    case Via::P2pIndirect:
-      return "P2P/indirect";
-    case Via::Shm:
-      return "SHM";
-    case Via::Net:
-      return "NET/" + net + (has_gdr ? "/GDRDMA" : "");
-    case Via::CollNet:
-      return "COLLNET/" + net + (has_gdr ? "/GDRDMA" : "");
-    case Via::Unknown:
-      break;
-  }
-  return "unknown";
+  const std::string tail = net + (has_gdr ? "/GDRDMA" : "");
+  if (via == Via::Net) return "NET/" + tail;
+  if (via == Via::CollNet) return "COLLNET/" + tail;
+  constexpr const char* kNames[] = {"P2P/direct pointer", "P2P/IPC",      "P2P/CUMEM", "P2P/MNNVL",
+                                    "P2P/common device",  "P2P/indirect", "SHM"};
+  return via <= Via::Shm ? kNames[static_cast<std::size_t>(via)] : "unknown";
 }
 
 std::map<std::string, std::uint64_t> transports_of(const JobFacts& facts, const CommFacts& comm) {
@@ -79,8 +62,7 @@ std::string size_text(const JobFacts& facts) {
                          : fmt::format("no communicator seen; {}", list_of(names));
   }
   std::vector<std::string> hosts;
-  for (const std::int32_t host : world->hosts)
-    hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+  for (const std::int32_t host : world->hosts) hosts.push_back(facts.host_name(host));
   std::sort(hosts.begin(), hosts.end());
   // An NVLink domain of several hosts is one node to NCCL.
   const auto nodes = static_cast<std::size_t>(world->nodes());

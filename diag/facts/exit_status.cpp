@@ -84,12 +84,6 @@ std::optional<ExitStatus> status_of_words(std::string_view words) {
   return status_of_signal(words);
 }
 
-std::string_view signal_name(std::int64_t number) {
-  const auto found = std::find_if(kSignals.begin(), kSignals.end(),
-                                  [&](const Signal& one) { return one.number == number; });
-  return found == kSignals.end() ? std::string_view() : found->name;
-}
-
 std::string canonical_operation(std::string_view name) {
   std::string letters;
   for (const char c : lower_case(name)) {

@@ -26,9 +26,6 @@ std::optional<ExitStatus> status_of_signal(std::string_view signal);
 /// returns  nothing: the words state no end, or a good one
 std::optional<ExitStatus> status_of_words(std::string_view words);
 
-/// `SIGKILL` of 9; empty: no signal that processes die of.
-std::string_view signal_name(std::int64_t number);
-
 /// `all_reduce` of `ALLREDUCE`, `allreduce`, `_ALLGATHER_BASE`, `ncclAllReduce`, `MPI_Allreduce`; else the name in small
 /// letters.
 std::string canonical_operation(std::string_view name);

@@ -339,25 +339,6 @@ void FactReader::take_logged_error(const Record& record, const logs::Speaker& sp
   add(std::move(warning), record);
 }
 
-/// A message of which the catalogue says no more than how bad it is.
-void FactReader::take_weight(const Record& record, const logs::Speaker& speaker) {
-  const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
-  if (known.weight != 'F' && known.weight != 'D') return;
-  // What a library reports as information it does not hold for a failure.
-  if (record.level == logs::Level::Info) return;
-  Warning warning;
-  warning.subject = owner_of(record, speaker);
-  warning.row = known.name;
-  warning.id = known.name;
-  warning.severity = known.weight == 'F' ? Severity::Error : Severity::Warning;
-  warning.meaning = known.meaning;
-  warning.location = location_of(record);
-  warning.domain = domain_of(warning.location);
-  if (record.level != logs::Level::None) warning.program = "nccl";
-  ++emitted_;
-  add(std::move(warning), record);
-}
-
 /// The rows of a line. One that marks a harmless form silences what a message or a code means elsewhere.
 void FactReader::find_rows(const Record& record) {
   const bool is_of_nccl = record.level != logs::Level::None;

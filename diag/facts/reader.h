@@ -54,7 +54,6 @@ class FactReader {
   void take_identity(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_logged_error(const logs::Record& record, const logs::Speaker& speaker);
-  void take_weight(const logs::Record& record, const logs::Speaker& speaker);
   /// Whose spec emits a fact.
   struct Emitter {
     std::string_view id, program;

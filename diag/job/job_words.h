@@ -14,9 +14,6 @@ bool is_of_anybody(logs::MessageId id);
 /// launcher, a GPU. What is_of_anybody() counts only where it does, or where another line of the text does.
 bool is_of_job(const logs::Record& record);
 
-/// The process that a line of MessageId::KernelOom names; empty: it names none.
-std::string_view killed_process(const logs::Record& record);
-
 /// `1` of `VLLM::Worker_TP1`, `sglang::scheduler_TP1`: the rank of its tensor-parallel group, which is the job's where it
 /// has no other.  returns  -1: the name has none, or other groups' too
 int rank_in_process_name(std::string_view process);

@@ -14,25 +14,17 @@ using logs::trimmed;
 using What = Occupation::What;
 
 // What Megatron-LM, DeepSpeed, transformers, Lightning and NeMo say around a checkpoint: a verb and what is written.
-constexpr std::array kBegun = {std::string_view{"saving"}, std::string_view{"writing"}};
-constexpr std::array kDone = {std::string_view{"saved"}, std::string_view{"finished saving"},
-                              std::string_view{"done saving"}, std::string_view{"written"}};
-constexpr std::array kCalls = {std::string_view{"torch.save"}, std::string_view{"save_pretrained"},
-                               std::string_view{"save_checkpoint("}};
-constexpr std::array kWritten = {std::string_view{"checkpoint"}, std::string_view{"model"},
-                                 std::string_view{"optimizer"}, std::string_view{"state"},
-                                 std::string_view{"weights"}};
+constexpr auto kBegun = std::to_array<std::string_view>({"saving", "writing"});
+constexpr auto kDone =
+    std::to_array<std::string_view>({"saved", "finished saving", "done saving", "written"});
+constexpr auto kCalls =
+    std::to_array<std::string_view>({"torch.save", "save_pretrained", "save_checkpoint("});
+constexpr auto kWritten =
+    std::to_array<std::string_view>({"checkpoint", "model", "optimizer", "state", "weights"});
 
 // Frames of py-spy's stacks, whole words of which no message is made.
-constexpr std::array kFiles = {std::string_view{"(torch/serialization.py:"},
-                               std::string_view{"_try_get_data ("}};
-
-template <typename Words>
-bool has_any(std::string_view text, const Words& words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return text.find(word) != std::string_view::npos;
-  });
-}
+constexpr auto kFiles =
+    std::to_array<std::string_view>({"(torch/serialization.py:", "_try_get_data ("});
 
 /// Labels of the loop that all ranks run: its bar stands because the job does.
 bool is_of_training(std::string_view label) {
@@ -85,18 +77,18 @@ Occupation bar_in(std::string_view line) {
 }  // namespace
 
 Occupation occupation_in(std::string_view line) {
-  if (has_any(line, kFiles)) return {What::Files};
+  if (contains_any(line, kFiles)) return {What::Files};
   if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
   constexpr std::size_t kNear = 200;  // words of a message, not of what it quotes
   const std::string small = lower_case(line.substr(0, kNear));
   // A call in a line of source is none that is made.
-  const bool is_call = has_any(small, kCalls) && small.find(" = ") == std::string::npos &&
-                       small.find("(model") == std::string::npos;
+  const bool is_call =
+      contains_any(small, kCalls) && !contains(small, " = ") && !contains(small, "(model");
   if (is_call) return {What::Saving};
-  if (!has_any(small, kWritten)) return {};
-  if (has_any(small, kDone)) return {What::Saved};
+  if (!contains_any(small, kWritten)) return {};
+  if (contains_any(small, kDone)) return {What::Saved};
   // A setting, and no deed: `saving a checkpoint every 500 steps`.
-  if (has_any(small, kBegun) && small.find("every") == std::string::npos) return {What::Saving};
+  if (contains_any(small, kBegun) && !contains(small, "every")) return {What::Saving};
   return {};
 }
 

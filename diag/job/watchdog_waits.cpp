@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "base/text_parts.h"
 #include "diag/job/line_rank.h"
 #include "diag/job/world_size.h"
 #include "diag/logparse/message.h"
@@ -78,8 +79,8 @@ void set_work(const logs::TorchWork& work, Wait& wait) {
 
 /// Of an all-gather what comes out over what goes in, of a reduce-scatter the inverse.  returns  0: it does not tell
 int group_size_of(const logs::TorchWork& work) {
-  const bool gathers = work.operation.find("ALLGATHER") != std::string_view::npos;
-  const bool scatters = work.operation.find("REDUCE_SCATTER") != std::string_view::npos;
+  const bool gathers = contains(work.operation, "ALLGATHER");
+  const bool scatters = contains(work.operation, "REDUCE_SCATTER");
   const std::int64_t more = gathers ? work.numel_out : work.numel_in;
   const std::int64_t less = gathers ? work.numel_in : work.numel_out;
   const bool tells = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
@@ -194,7 +195,6 @@ void WatchdogWaits::take_status(const logs::Record& record, std::vector<Wait>& a
     same->enqueued = std::max(same->enqueued.value_or(-1), *enqueued);
   }
   if (completed) same->completed = std::max(same->completed.value_or(-1), *completed);
-  if (!same->has_status) same->status_place = record.place;
   same->has_status = true;
   name_group(prefix, *same);
 }
@@ -205,7 +205,7 @@ void WatchdogWaits::take_signal(const logs::Record& record, int rank) {
   signal.completed = number_of(record, "completed");
   if (!signal.enqueued || !signal.completed) return;
   name_group(logs::torch_prefix(record), signal);
-  signal.place = signal.status_place = record.place;
+  signal.place = record.place;
   signal.has_status = true;
   signals_.insert_or_assign(rank, std::move(signal));
 }

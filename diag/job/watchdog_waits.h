@@ -28,8 +28,7 @@ struct Wait {
   int group_number = -1;  ///< in that process: do not compare between ranks
   int group_rank = -1;
   logs::Place place;        ///< of the line that told first
-  bool has_status = false;  ///< a line says what was enqueued, here:
-  logs::Place status_place;
+  bool has_status = false;  ///< a line says what was enqueued
 
   [[nodiscard]] bool has_group() const { return !group.empty() || group_number >= 0; }
   /// Completed as far as enqueued, and nothing says that a call timed out: nothing waits.

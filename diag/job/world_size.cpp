@@ -4,6 +4,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/text_parts.h"
 #include "diag/logparse/init_records.h"
 #include "diag/logparse/message.h"
 #include "diag/logparse/torch_lines.h"
@@ -80,7 +81,7 @@ int world_of_command(std::string_view text) {
 
 int world_in(std::string_view text) {
   // `Completed store-based barrier for key:store_based_barrier_key:1 with 4 nodes.`
-  if (text.find("ompleted store-based barrier") != std::string_view::npos) {
+  if (contains(text, "ompleted store-based barrier")) {
     const std::size_t with = text.find(" with ");
     const std::int64_t world =
         with == std::string_view::npos ? -1 : number_in(text.substr(with + 6));
@@ -91,11 +92,10 @@ int world_in(std::string_view text) {
     std::string_view before;
     bool is_fraction;  ///< the number stands behind a slash
   };
-  constexpr std::array kKeys = {SizeWord{"world_size", false},    SizeWord{"world size", false},
-                                SizeWord{"WORLD_SIZE", false},    SizeWord{"MEMBER:", true},
-                                SizeWord{"Starting with", false}, SizeWord{"nranks", false},
-                                SizeWord{"num_processes", false}, SizeWord{"Num processes", false},
-                                SizeWord{"total_gpus", false}};
+  constexpr SizeWord kKeys[] = {
+      {"world_size", false},    {"world size", false},    {"WORLD_SIZE", false},
+      {"MEMBER:", true},        {"Starting with", false}, {"nranks", false},
+      {"num_processes", false}, {"Num processes", false}, {"total_gpus", false}};
   for (const SizeWord& key : kKeys) {
     const std::size_t at = text.find(key.before);
     if (at == std::string_view::npos) continue;

@@ -54,7 +54,7 @@ bool may_name_host(std::string_view word, bool is_first) {
   const std::string_view behind = word.substr(colon + 1);
   if (behind.empty()) return is_first;
   const bool is_number = behind.find_first_not_of("0123456789") == std::string_view::npos;
-  return !is_number || word.substr(0, colon).find('_') == std::string_view::npos;
+  return !is_number || !contains(word.substr(0, colon), '_');
 }
 
 }  // namespace
@@ -99,8 +99,7 @@ bool read_bare_prefix(std::string_view text, NcclPrefix& prefix) {
   for (words.skip_blanks(); words.word(word); words.skip_blanks()) {
     if (device_of(word, prefix.device)) {
       prefix.host = host_of(last, pid);
-    } else if (prefix.host.empty() && word.find(':') != std::string_view::npos &&
-               may_name_host(word, last.empty())) {
+    } else if (prefix.host.empty() && contains(word, ':') && may_name_host(word, last.empty())) {
       prefix.host = host_of(word, pid);
     }
     last = word;

@@ -49,9 +49,9 @@ Parsed comment(std::string_view text, Record& record) {
   if (!cursor.eat("size ")) return Parsed::No;
   BenchmarkHeading heading;
   heading.names = trimmed(text.substr(text.find("size ")));
-  if (heading.names.find("count") == std::string_view::npos) return Parsed::No;
-  heading.has_redop = heading.names.find("redop") != std::string_view::npos;
-  heading.has_root = heading.names.find("root") != std::string_view::npos;
+  if (!contains(heading.names, "count")) return Parsed::No;
+  heading.has_redop = contains(heading.names, "redop");
+  heading.has_root = contains(heading.names, "root");
   record.make<BenchmarkHeading>() = heading;
   return Parsed::Open;
 }

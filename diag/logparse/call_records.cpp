@@ -93,15 +93,6 @@ Parsed tuning_choice(std::string_view function, std::uint64_t bytes, Cursor curs
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-}  // namespace
-
-int datatype_bytes(int datatype) {
-  static constexpr std::array<int, 12> kBytes = {1, 1, 4, 4, 8, 8, 2, 4, 8, 2, 1, 1};
-  return datatype >= 0 && datatype < 12 ? kBytes[static_cast<std::size_t>(datatype)] : 0;
-}
-
-namespace {
-
 /// `AllReduce: opCount 1f ...`, `AllReduce: 2097152 Bytes -> ...`, `2097152 Bytes -> ...`,
 /// `AllReduce [Symmetric]: 2097152 Bytes -> Kernel ...`
 template <typename C>
@@ -132,7 +123,7 @@ Parsed note_call(std::string_view text, Record& record, TextFields& fields) {
 
 Parsed parse_api_call(std::string_view text, Record& record) {
   const std::size_t open = text.find('(');
-  if (open == std::string_view::npos || text.substr(0, open).find(' ') != std::string_view::npos) {
+  if (open == std::string_view::npos || contains(text.substr(0, open), ' ')) {
     return Parsed::No;
   }
   ApiCall call;
@@ -148,8 +139,8 @@ Parsed parse_api_call(std::string_view text, Record& record) {
 Parsed parse_result(std::string_view text, Record& record) {
   Cursor cursor(text);
   ResultStack result;
-  if (!cursor.until(':', result.file) || result.file.find(' ') != std::string_view::npos ||
-      result.file.find('.') == std::string_view::npos || !cursor.number(result.line)) {
+  if (!cursor.until(':', result.file) || contains(result.file, ' ') ||
+      !contains(result.file, '.') || !cursor.number(result.line)) {
     return Parsed::No;
   }
   if (cursor.eat(" (") && !cursor.until(')', result.function)) return Parsed::No;

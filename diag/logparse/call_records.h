@@ -24,10 +24,6 @@ struct CollCall {
   std::string_view function;      ///< `AllReduce`
 };
 
-/// returns  bytes of an element of NCCL's datatype; 0: no such type
-/// source   docs/formats 3.1
-int datatype_bytes(int datatype);
-
 /// A line of subsystem TUNING. Numbers and names of algorithms are of NCCL: 0 TREE, 1 RING, 2 COLLNET_DIRECT,
 /// 3 COLLNET_CHAIN, 4 NVLS, 5 NVLS_TREE, 6 PAT; protocols 0 LL, 1 LL128, 2 SIMPLE.
 struct TuningChoice {

@@ -280,7 +280,7 @@ Parsed parse_tree(std::string_view text, Record& record) {
   // `up->rank->down/down/down` has its slashes behind the second arrow, from 2.10 on before the first.
   const std::size_t arrow = trees.list.find("->");
   trees.is_up_first = !trees.is_chain && !trees.is_nvls && arrow != std::string_view::npos &&
-                      trees.list.substr(0, arrow).find('/') == std::string_view::npos;
+                      !contains(trees.list.substr(0, arrow), '/');
   TreeLink first;
   if (TreeCursor(trees).next(first)) trees.rank = first.rank;
   record.make<Trees>() = trees;
@@ -316,16 +316,6 @@ Parsed parse_connected(std::string_view text, Record& record) {
   take_rccl_tail(cursor, connected);
   record.make<Connected>() = connected;
   return ended(cursor);
-}
-
-std::int64_t bracket_as_decimal(std::uint64_t id) {
-  std::int64_t value = 0;
-  for (int shift = 60; shift >= 0; shift -= 4) {
-    const auto digit = static_cast<std::int64_t>((id >> shift) & 0xF);
-    if (digit > 9) return -1;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 bool TreeCursor::next(TreeLink& link) {

@@ -50,11 +50,6 @@ struct ChannelEdge {
   std::int32_t nranks = -1;      ///< RCCL
 };
 
-/// `[10]` is a device from 2.18 on, a bus id before and for RCCL: reads the digits of a
-/// ChannelEdge::from_id as decimal.
-/// returns  -1: there is a letter among them
-std::int64_t bracket_as_decimal(std::uint64_t id);
-
 /// The whole ring in send direction from rank 0, as the comm's rank 0 says it.
 struct RingOrder {
   static constexpr RecordKind kKind = RecordKind::RingOrder;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/text_parts.h"
 #include "diag/logparse/quick_text.h"
 #include "diag/logparse/text_search.h"
 

@@ -21,9 +21,7 @@ bool source_line(std::string_view text, FrameLine& frame) {
   if (colon == std::string_view::npos || colon == 0 || colon + 1 >= text.size()) return false;
   const auto number = whole_number(text.substr(colon + 1));
   const std::string_view file = text.substr(0, colon);
-  if (!number || file.find(' ') != std::string_view::npos ||
-      file.find('.') == std::string_view::npos)
-    return false;
+  if (!number || contains(file, ' ') || !contains(file, '.')) return false;
   frame.file = file;
   frame.line = *number;
   return true;
@@ -37,13 +35,12 @@ bool py_spy_frame(std::string_view text, FrameLine& frame) {
   const std::string_view inside = text.substr(open + 2, text.size() - open - 3);
   frame.function = text.substr(0, open);
   // A function is one word, or a C++ name with its arguments.
-  const bool is_word = frame.function.find(' ') == std::string_view::npos ||
-                       frame.function.find("::") != std::string_view::npos ||
-                       frame.function.find('(') != std::string_view::npos;
+  const bool is_word = !contains(frame.function, ' ') || contains(frame.function, "::") ||
+                       contains(frame.function, '(');
   if (!is_word || frame.function.ends_with(':') || frame.function.ends_with(',')) return false;
   if (source_line(inside, frame)) return true;
   frame.file = inside;
-  return inside.find(".so") != std::string_view::npos && inside.find(' ') == std::string_view::npos;
+  return contains(inside, ".so") && !contains(inside, ' ');
 }
 
 /// `File "train.py", line 12 in main`
@@ -89,7 +86,7 @@ bool gdb_frame(std::string_view text, FrameLine& frame) {
     return true;
   }
   if (at != std::string_view::npos) return source_line(rest.substr(at + 4), frame);
-  return rest.find('(') != std::string_view::npos;
+  return contains(rest, '(');
 }
 
 /// `sync_buffers at /app/models/splatting.py:650`
@@ -98,8 +95,7 @@ bool recorded_frame(std::string_view text, FrameLine& frame) {
   if (at == std::string_view::npos || at == 0) return false;
   frame.function = text.substr(0, at);
   const std::string_view behind = text.substr(at + 4);
-  return frame.function.find(' ') == std::string_view::npos &&
-         behind.find(".py:") != std::string_view::npos && source_line(behind, frame);
+  return !contains(frame.function, ' ') && contains(behind, ".py:") && source_line(behind, frame);
 }
 
 }  // namespace
@@ -113,13 +109,12 @@ bool place_first(std::string_view text, FrameLine& frame) {
   std::string_view function = trimmed(text.substr(blank));
   if (function.starts_with("in ")) function = trimmed(function.substr(3));
   frame.function = function;
-  return !function.empty() && function.find(' ') == std::string_view::npos;
+  return !function.empty() && !contains(function, ' ');
 }
 
 bool is_function(std::string_view text) {
   return !text.empty() && (is_letter(text.front()) || text.front() == '_' || text == "<module>") &&
-         text.find('=') == std::string_view::npos &&
-         (text.find(' ') == std::string_view::npos || text.ends_with(')'));
+         !contains(text, '=') && (!contains(text, ' ') || text.ends_with(')'));
 }
 
 /// A frame of a stack in a line: in full, or a function's name alone.
@@ -178,11 +173,8 @@ bool is_label(std::string_view text) {
 }
 
 /// What parts the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.
-constexpr std::array kArrows = {
-    std::string_view{" <- "}, std::string_view{" \u2190 "}, std::string_view{" < "},
-    std::string_view{" -> "}, std::string_view{" \u2192 "}, std::string_view{" > "},
-    std::string_view{" => "}, std::string_view{" / "},      std::string_view{" | "},
-    std::string_view{"; "},   std::string_view{", "}};
+constexpr auto kArrows = std::to_array<std::string_view>(
+    {" <- ", " \u2190 ", " < ", " -> ", " \u2192 ", " > ", " => ", " / ", " | ", "; ", ", "});
 
 bool is_outermost(const FrameLine& frame) {
   return frame.function == "main" || frame.function == "<module>" || frame.function == "train" ||
@@ -216,10 +208,10 @@ std::optional<LineStack> stack_without_arrows(std::string_view text) {
 
 std::optional<LineStack> parse_stack_in_line(std::string_view text) {
   constexpr std::size_t kLongest = 2048;
-  if (text.size() > kLongest || text.find('.') == std::string_view::npos) return std::nullopt;
+  if (text.size() > kLongest || !contains(text, '.')) return std::nullopt;
   LineStack stack;
   for (const std::string_view arrow : kArrows) {
-    if (text.find(arrow) == std::string_view::npos) continue;
+    if (!contains(text, arrow)) continue;
     std::string_view rest = text;
     std::size_t whole = 0;
     bool are_frames = true;

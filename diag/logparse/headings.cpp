@@ -27,22 +27,13 @@ std::int32_t small_number(std::string_view text) {
 
 /// Words that say nothing of who it is.
 bool is_filler(std::string_view word) {
-  static constexpr std::array kWords = {
-      std::string_view{"log"},     std::string_view{"logs"},    std::string_view{"output"},
-      std::string_view{"out"},     std::string_view{"stdout"},  std::string_view{"stderr"},
-      std::string_view{"stack"},   std::string_view{"stacks"},  std::string_view{"stacktrace"},
-      std::string_view{"trace"},   std::string_view{"tail"},    std::string_view{"py-spy"},
-      std::string_view{"pyspy"},   std::string_view{"gdb"},     std::string_view{"dump"},
-      std::string_view{"of"},      std::string_view{"on"},      std::string_view{"from"},
-      std::string_view{"at"},      std::string_view{"the"},     std::string_view{"for"},
-      std::string_view{"file"},    std::string_view{"process"}, std::string_view{"host"},
-      std::string_view{"node"},    std::string_view{"machine"}, std::string_view{"server"},
-      std::string_view{"console"}, std::string_view{"full"},    std::string_view{"last"},
-      std::string_view{"lines"},   std::string_view{"end"},     std::string_view{"global"},
-      std::string_view{"errors"},  std::string_view{"error"},   std::string_view{"excerpt"},
-      std::string_view{"dmesg"},   std::string_view{"kernel"},  std::string_view{"journal"},
-      std::string_view{"pod"},     std::string_view{"worker"},  std::string_view{"container"},
-      std::string_view{"and"},     std::string_view{"pid"},     std::string_view{"gpu"}};
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"log",        "logs",      "output", "out",     "stdout", "stderr", "stack",   "stacks",
+       "stacktrace", "trace",     "tail",   "py-spy",  "pyspy",  "gdb",    "dump",    "of",
+       "on",         "from",      "at",     "the",     "for",    "file",   "process", "host",
+       "node",       "machine",   "server", "console", "full",   "last",   "lines",   "end",
+       "global",     "errors",    "error",  "excerpt", "dmesg",  "kernel", "journal", "pod",
+       "worker",     "container", "and",    "pid",     "gpu"});
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();
 }
 
@@ -50,8 +41,7 @@ bool is_filler(std::string_view word) {
 std::int32_t rank_in_word(std::string_view word) {
   if (!word.starts_with("rank")) return -1;
   word.remove_prefix(4);
-  if (!word.empty() && std::string_view("_-=#.").find(word.front()) != std::string_view::npos)
-    word.remove_prefix(1);
+  if (!word.empty() && contains(std::string_view("_-=#."), word.front())) word.remove_prefix(1);
   return small_number(word);
 }
 
@@ -147,16 +137,12 @@ bool begins_with_rule(std::string_view text) {
 
 /// `node-2`, `worker_1`, `gpu-b12`: a name alone that only hosts and pods have.
 bool is_name_of_host(std::string_view word) {
-  static constexpr std::array kWords = {
-      std::string_view{"node"},  std::string_view{"host"},    std::string_view{"worker"},
-      std::string_view{"pod"},   std::string_view{"trainer"}, std::string_view{"server"},
-      std::string_view{"gpu-"},  std::string_view{"dgx"},     std::string_view{"machine"},
-      std::string_view{"head-"}, std::string_view{"master-"}};
+  static constexpr auto kWords =
+      std::to_array<std::string_view>({"node", "host", "worker", "pod", "trainer", "server", "gpu-",
+                                       "dgx", "machine", "head-", "master-"});
   const std::string small = lower_case(word);
   return !word.empty() && word.size() < 64 && std::all_of(word.begin(), word.end(), is_host) &&
-         !host_in_word(small).empty() &&
-         std::any_of(kWords.begin(), kWords.end(),
-                     [&](std::string_view one) { return small.starts_with(one); });
+         !host_in_word(small).empty() && starts_with_any(small, kWords);
 }
 
 }  // namespace
@@ -197,7 +183,7 @@ std::optional<Heading> heading_of(std::string_view line) {
         text.ends_with(':') || text.find("ank") != text.npos || text.find("ANK") != text.npos;
     // `"rank": 0,` is of a report.
     const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
-      return is_host(c) || std::string_view(" #()[]:/").find(c) != std::string_view::npos;
+      return is_host(c) || contains(std::string_view(" #()[]:/"), c);
     });
     if (!may_name || !is_plain) return std::nullopt;
     // `[rank3]:` is the tag of an empty line.

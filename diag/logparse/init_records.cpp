@@ -254,8 +254,7 @@ Parsed parse_environment(std::string_view text, Record& record) {
   cursor.eat("ENV/Plugin: ");
   cursor.eat("Warning: ENV ");
   cursor.eat("ENV: ");
-  if (!cursor.word(variable.name) || variable.name.find('_') == std::string_view::npos)
-    return Parsed::No;
+  if (!cursor.word(variable.name) || !contains(variable.name, '_')) return Parsed::No;
   if (cursor.eat(" set by environment to ") || cursor.eat(" set by env to ") ||
       cursor.eat(" set to ")) {
     variable.value = trimmed(cursor.rest());
@@ -283,8 +282,8 @@ Parsed parse_environment(std::string_view text, Record& record) {
 
 Parsed parse_echo(std::string_view text, Record& record) {
   const std::string_view name = text.substr(0, text.find(' '));
-  const bool is_echo = name.find('_') != std::string_view::npos &&
-                       text.substr(name.size()).starts_with(" set by environment to ");
+  const bool is_echo =
+      contains(name, '_') && text.substr(name.size()).starts_with(" set by environment to ");
   return is_echo ? parse_environment(text, record) : Parsed::No;
 }
 
@@ -321,7 +320,7 @@ Parsed parse_shell_variable(std::string_view text, Record& record) {
   if (value.size() >= 2 && (value.front() == '"' || value.front() == '\'') &&
       value.back() == value.front()) {
     value = value.substr(1, value.size() - 2);
-  } else if (value.find(' ') != std::string_view::npos) {
+  } else if (contains(value, ' ')) {
     return Parsed::No;  // a sentence, or a command behind it
   }
   variable.value = value;

@@ -26,7 +26,7 @@ bool goes_on_as_prefix(std::string_view rest) {
   // A device, and no time of day.
   const std::size_t end = rest.find_first_not_of("0123456789", 1);
   return rest.size() > 1 && rest.front() == '[' && end > 1 && end < rest.size() &&
-         rest[end] == ']' && rest.substr(0, kNear).find("NCCL ") != std::string_view::npos;
+         rest[end] == ']' && contains(rest.substr(0, kNear), "NCCL ");
 }
 
 Label label_of(std::string_view text) {
@@ -67,13 +67,9 @@ Label label_of(std::string_view text) {
   const bool is_pod =
       rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
   // `trainer-2   Evicted`; what is indented behind a label stays so.
-  static constexpr std::array kStates = {
-      std::string_view{"Running"}, std::string_view{"Evicted"},  std::string_view{"Completed"},
-      std::string_view{"Error"},   std::string_view{"Pending"},  std::string_view{"OOMKilled"},
-      std::string_view{"Failed"},  std::string_view{"CrashLoop"}};
-  const bool is_state =
-      next > behind + 1 && std::any_of(kStates.begin(), kStates.end(),
-                                       [&](std::string_view one) { return rest.starts_with(one); });
+  static constexpr auto kStates = std::to_array<std::string_view>(
+      {"Running", "Evicted", "Completed", "Error", "Pending", "OOMKilled", "Failed", "CrashLoop"});
+  const bool is_state = next > behind + 1 && starts_with_any(rest, kStates);
   if (is_pod || is_state) return label;
   // `n-1: rank 3 died` is a program's own.
   if ((has_colon && rest.starts_with("rank ")) || goes_on_as_prefix(rest)) return label;

@@ -98,8 +98,7 @@ bool begins_like_others(std::string_view text) {
                                                                "NCCL version",
                                                                "Caught signal",
                                                                "Loading "};
-  if (std::any_of(kStarts.begin(), kStarts.end(),
-                  [&](std::string_view start) { return text.starts_with(start); })) {
+  if (starts_with_any(text, kStarts)) {
     // The work that a watchdog names goes on with what the line before began.
     return !text.starts_with("WorkNCCL(");
   }
@@ -107,7 +106,7 @@ bool begins_like_others(std::string_view text) {
   const std::size_t colon = text.find(": ");
   if (colon == std::string_view::npos || colon > 80) return false;
   const std::string_view word = text.substr(0, colon);
-  if (word.find(' ') != std::string_view::npos || word.size() <= 5) return false;
+  if (contains(word, ' ') || word.size() <= 5) return false;
   return word.ends_with("Error") || word.ends_with("Exception") || word.ends_with("Warning");
 }
 
@@ -171,21 +170,13 @@ bool begins_line(std::string_view line) {
 
 namespace {
 
-bool starts_with_any(std::string_view text, std::span<const std::string_view> words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.starts_with(word); });
-}
-
 /// A line of the report that PyTorch's analyser prints, or of ncclras: short, and nothing goes on in the next one.
 bool is_report_line(std::string_view text) {
-  static constexpr std::array kKeys = {
-      std::string_view{"sequence number:"},  std::string_view{"internal record id:"},
-      std::string_view{"group info:"},       std::string_view{"missing ranks:"},
-      std::string_view{"input sizes:"},      std::string_view{"output sizes:"},
-      std::string_view{"world size:"},       std::string_view{"expected ranks:"},
-      std::string_view{"collective state:"}, std::string_view{"collective stack trace:"},
-      std::string_view{"error msg:"},        std::string_view{"collective: nccl:"},
-      std::string_view{"collective: gloo:"}, std::string_view{"found ranks:"}};
+  static constexpr auto kKeys = std::to_array<std::string_view>(
+      {"sequence number:", "internal record id:", "group info:", "missing ranks:", "input sizes:",
+       "output sizes:", "world size:", "expected ranks:", "collective state:",
+       "collective stack trace:", "error msg:", "collective: nccl:", "collective: gloo:",
+       "found ranks:"});
   if (starts_with_any(text, kKeys)) return true;
   return (text.starts_with("Process ") && text.size() > 8 && is_digit(text[8])) ||
          (text.starts_with("Rank ") && text.find(" -- GPU ") < 64) ||
@@ -207,23 +198,13 @@ bool is_row(std::string_view text) {
 /// Whether a line of a full page can be the first of what a program said: a header, a tag, a label, a frame, a row,
 /// words that begin messages. More than begins_line() knows: a page is full by chance, too.
 bool begins_on_full_page(std::string_view text) {
-  static constexpr std::array kWords = {
-      std::string_view{"[default"},   std::string_view{"[E"},
-      std::string_view{"[W"},         std::string_view{"[I"},
-      std::string_view{"[PG "},       std::string_view{"[c10d]"},
-      std::string_view{"Thread "},    std::string_view{"Current thr"},
-      std::string_view{"(Worker"},    std::string_view{"Python v"},
-      std::string_view{"terminate "}, std::string_view{"what():"},
-      std::string_view{"---"},        std::string_view{"***"},
-      std::string_view{"WARNING"},    std::string_view{"INFO"},
-      std::string_view{"ERROR"},      std::string_view{"Exception ra"},
-      std::string_view{"RuntimeErr"}, std::string_view{"torch."},
-      std::string_view{"Root Cause"}, std::string_view{"Missing "},
-      std::string_view{"Group "},     std::string_view{"Errors"},
-      std::string_view{"Warnings"},   std::string_view{"Not all "},
-      std::string_view{"Channel "},   std::string_view{"Connected "},
-      std::string_view{"Fatal "},     std::string_view{"Collective se"},
-      std::string_view{"Detected "},  std::string_view{"sending "}};
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"[default",   "[E",          "[W",         "[I",         "[PG ",       "[c10d]",
+       "Thread ",    "Current thr", "(Worker",    "Python v",   "terminate ", "what():",
+       "---",        "***",         "WARNING",    "INFO",       "ERROR",      "Exception ra",
+       "RuntimeErr", "torch.",      "Root Cause", "Missing ",   "Group ",     "Errors",
+       "Warnings",   "Not all ",    "Channel ",   "Connected ", "Fatal ",     "Collective se",
+       "Detected ",  "sending "});
   if (text.empty() || starts_with_any(text, kWords)) return true;
   if (is_frame_line(text) || is_report_line(text) || is_row(text)) return true;
   Record record;

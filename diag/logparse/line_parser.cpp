@@ -504,8 +504,8 @@ void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view tex
   }
   record.speaker = traceback_speaker_;
   // Its last line is the only one that begins with a letter and names an error.
-  const bool is_inside = text.starts_with("File \"") || text.starts_with(' ') ||
-                         text.find("Error: ") == std::string_view::npos;
+  const bool is_inside =
+      text.starts_with("File \"") || text.starts_with(' ') || !contains(text, "Error: ");
   if (!is_inside) traceback_left_ = 0;
 }
 

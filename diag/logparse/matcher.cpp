@@ -109,7 +109,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
     const std::uint32_t key = four_at(text.data());
     if (start_filter_.may_contain(key)) collect(starts_, key, candidates);
   }
-  if (short_starts_.find(text.front()) != std::string::npos) {
+  if (contains(short_starts_, text.front())) {
     const char key[4] = {text.front(), 0, 0, 0};
     collect(starts_, four_at(key), candidates);
   }

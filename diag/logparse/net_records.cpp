@@ -54,7 +54,7 @@ Parsed gdr_of_hca(std::string_view net, Cursor cursor, Record& record) {
     return Parsed::No;
   }
   if (!take_hca_name(cursor, gdr)) return Parsed::Broken;
-  gdr.is_module_missing = cursor.rest().find("(no module") != std::string_view::npos;
+  gdr.is_module_missing = contains(cursor.rest(), "(no module");
   record.make<GdrOfHca>() = gdr;
   return Parsed::Open;
 }
@@ -138,7 +138,7 @@ bool NetDeviceCursor::next(NetDevice& device) {
   std::string_view tail(begin, static_cast<std::size_t>(cursor.at() - begin));
   rest_ = cursor.rest();
   const std::size_t slash = tail.find('/');
-  if (slash == std::string_view::npos || tail.find('<') != std::string_view::npos) {
+  if (slash == std::string_view::npos || contains(tail, '<')) {
     device.link = tail;
     return true;
   }

@@ -165,7 +165,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     const Parsed parsed = parse_xid(text, record);
     if (parsed != Parsed::No) return parsed;
   }
-  if (text.find('=') != std::string_view::npos) {
+  if (contains(text, '=')) {
     const Parsed parsed = parse_shell_variable(text, record);
     if (parsed != Parsed::No) return parsed;
   }

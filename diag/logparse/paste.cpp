@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <span>
 
 #include "diag/logparse/bare_prefix.h"
@@ -11,8 +12,8 @@
 #include "diag/logparse/line_begins.h"
 #include "diag/logparse/matcher.h"
 #include "diag/logparse/message.h"
+#include "diag/logparse/nccl_prefix.h"
 #include "diag/logparse/parsers.h"
-#include "diag/logparse/piece_tags.h"
 #include "diag/logparse/row_matcher.h"
 #include "diag/logparse/torch_prefix.h"
 #include "diag/logparse/undress.h"
@@ -36,14 +37,32 @@ bool begins_as_message(std::string_view text) {
 
 namespace {
 
+/// `host:pid:tid [3] ` that no level follows: what a collector put before the rest of a line that it had cut.
+/// returns  its size, 0: it is none
+std::size_t prefix_without_level(std::string_view text) {
+  Cursor cursor(text);
+  while (is_host(cursor.peek())) cursor.skip(1);
+  std::int32_t number = 0;
+  const bool is_prefix = cursor.left() < text.size() && cursor.eat(':') && cursor.number(number) &&
+                         cursor.eat(':') && cursor.number(number) && cursor.eat(" [") &&
+                         cursor.number(number) && cursor.eat("] ");
+  if (!is_prefix) return 0;
+  for (const std::string_view level : {"CCL INFO", "CCL WARN", "CCL TRACE"}) {
+    if (contains(cursor.rest(), level)) return 0;
+  }
+  return text.size() - cursor.left();
+}
+
+/// What a launcher or a collector put before both pieces of a line: `[1,3]<stderr>:`, `3: `, `(pid=77) `.
+/// returns  its size, 0: nothing
+std::size_t common_tag(std::string_view line, std::string_view next) {
+  std::size_t size = strip_wrappers(next, false).size;
+  if (size == 0) size = prefix_without_level(next);
+  return size > 0 && line.starts_with(next.substr(0, size)) ? size : 0;
+}
+
 constexpr std::size_t kLongestJoined = 4'096;
 constexpr std::uint32_t kMostJoined = 64;
-
-bool has_any(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return find_text(text, word) != std::string_view::npos;
-  });
-}
 
 /// A line of a library, as far as its words tell, and not one that only mentions a rank.
 Parsed parse_joined(std::string_view line, Record& record) {
@@ -101,7 +120,7 @@ bool stays_known(std::string_view alone, std::string_view joined) {
 /// Of the stack, or of a launcher, a kernel or a program that says what went wrong: people wrap those too.
 bool may_go_on(std::string_view text) {
   return is_of_stack(text) ||
-         has_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
+         contains_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
 }
 
 /// What a paste's lines are, each asked at most once.
@@ -184,7 +203,7 @@ bool ends_open(std::string_view text) {
 /// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
-  if (has_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
+  if (contains_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
   // A message of its own: it says what it says without the line before it.
@@ -214,8 +233,7 @@ bool is_cut_within_word(std::string_view text, std::string_view rest) {
 bool ends_in_first_word(std::string_view line) {
   const Wrapping wrapping = strip_wrappers(line, false);
   const std::string_view own = line.substr(wrapping.size);
-  return wrapping.size > 0 && !own.empty() && is_letter(own.back()) &&
-         own.find(' ') == std::string_view::npos;
+  return wrapping.size > 0 && !own.empty() && is_letter(own.back()) && !contains(own, ' ');
 }
 
 /// Puts together the lines of a page that was broken by a terminal, which fills its lines, or by an editor, which
@@ -335,27 +353,27 @@ class Joiner {
 
 /// How often phrases stand in the lines that are long enough to be broken often.
 std::size_t sense_of(const std::vector<MendedLine>& lines) {
-  static constexpr std::array kPhrases = {
-      std::string_view{"Watchdog caught collective operation timeout: WorkNCCL(SeqNum="},
-      std::string_view{"milliseconds before timing out."},
-      std::string_view{"is running collective: CollectiveFingerPrint("},
-      std::string_view{"watchdog thread terminated with exception: "},
-      std::string_view{"failure detected by watchdog at work sequence id: "},
-      std::string_view{"PG status: last enqueued work: "},
-      std::string_view{"last completed work: "},
-      std::string_view{"last enqueued NCCL work: "},
-      std::string_view{"last completed NCCL work: "},
-      std::string_view{" local_rank: "},
-      std::string_view{" of binary: "},
-      std::string_view{" error: "},
-      std::string_view{" failed "},
-      std::string_view{" on node "},
-      std::string_view{" exited on signal "},
-      std::string_view{" but "},
-      std::string_view{" and "},
-      std::string_view{" the "},
-      std::string_view{" of "},
-      std::string_view{" to "}};
+  static constexpr auto kPhrases = std::to_array<std::string_view>(
+      {"Watchdog caught collective operation timeout: WorkNCCL(SeqNum=",
+       "milliseconds before timing out.",
+       "is running collective: CollectiveFingerPrint(",
+       "watchdog thread terminated with exception: ",
+       "failure detected by watchdog at work sequence id: ",
+       "PG status: last enqueued work: ",
+       "last completed work: ",
+       "last enqueued NCCL work: ",
+       "last completed NCCL work: ",
+       " local_rank: ",
+       " of binary: ",
+       " error: ",
+       " failed ",
+       " on node ",
+       " exited on signal ",
+       " but ",
+       " and ",
+       " the ",
+       " of ",
+       " to "});
   std::size_t found = 0;
   for (const MendedLine& line : lines) {
     if (line.lines == 1) continue;  // alike in all readings, or part of another one's line
@@ -404,7 +422,7 @@ bool is_as_written(std::string_view text) {
     NcclPrefix prefix;
     if (!line.empty() && !is_known) {
       if (!read_nccl_prefix(line, prefix)) return false;
-      if (line.find("&lt;") != std::string_view::npos) return false;  // from a web page
+      if (contains(line, "&lt;")) return false;  // from a web page
       known[next++ % known.size()] = line.substr(0, prefix.end);
     }
     if (end == std::string_view::npos) break;

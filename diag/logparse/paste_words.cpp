@@ -1,21 +1,9 @@
-#include <algorithm>
-
+#include "base/text_parts.h"
 #include "diag/logparse/paste.h"
-#include "diag/logparse/text_search.h"
 
 namespace ringside::logs {
-namespace {
-
-bool has_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return find_text(text, word) != std::string_view::npos;
-  });
-}
-
-}  // namespace
-
 bool is_of_stack(std::string_view text) {
-  return has_one_of(
+  return contains_any(
       text,
       {"NCCL ",          "NCCL:",        "NCCL_",       "RCCL ",     "nccl",    "rccl",
        "NET/",           "ibv_",         "ibverbs",     "Gloo",      "gloo/",   "ProcessGroup",
@@ -26,15 +14,16 @@ bool is_of_stack(std::string_view text) {
 }
 
 bool is_trouble_of_stack(std::string_view text) {
-  if (find_text(text, "CCL INFO ") != std::string_view::npos) return false;
-  if (has_one_of(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("})) return true;
+  if (contains(text, "CCL INFO ")) return false;
+  if (contains_any(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("}))
+    return true;
   constexpr std::size_t kHead =
       200;  // further on, it is a value among those of a program's settings
   return is_of_stack(text.substr(0, kHead)) &&
-         has_one_of(text,
-                    {" error",  "Error",   "ERROR",    "fail",    "Fail",     "FAIL",     "annot ",
-                     "can't",   "Can't",   "ould not", "ouldn't", "nable to", "imed out", "timeout",
-                     "Timeout", "refused", "reset by", "ismatch", "nvalid ",  "nexpected"});
+         contains_any(
+             text, {" error",  "Error",   "ERROR",    "fail",    "Fail",     "FAIL",     "annot ",
+                    "can't",   "Can't",   "ould not", "ouldn't", "nable to", "imed out", "timeout",
+                    "Timeout", "refused", "reset by", "ismatch", "nvalid ",  "nexpected"});
 }
 
 }  // namespace ringside::logs

@@ -10,8 +10,7 @@ namespace {
 /// How seldom a character is in other programs' output.
 int rarity(char c) {
   if (c == ' ') return 0;
-  if (c >= 'a' && c <= 'z')
-    return std::string_view("etaoinsr").find(c) != std::string_view::npos ? 0 : 1;
+  if (c >= 'a' && c <= 'z') return contains(std::string_view("etaoinsr"), c) ? 0 : 1;
   if (is_digit(c)) return 1;
   return 3;
 }

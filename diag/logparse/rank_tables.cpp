@@ -26,7 +26,7 @@ std::string_view without_code(std::string_view cell) {
 Cells barred_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
-  if (text.size() < 3 || text.find('|') == std::string_view::npos) return cells;
+  if (text.size() < 3 || !contains(text, '|')) return cells;
   if (text.front() == '|') text.remove_prefix(1);
   if (text.ends_with('|')) text.remove_suffix(1);
   while (cells.size() < kMostCells) {
@@ -56,7 +56,7 @@ Cells blank_cells(std::string_view line, std::size_t columns) {
 
 bool is_rule(std::string_view line) {
   line = trimmed(line);
-  return line.size() > 2 && line.find('-') != std::string_view::npos &&
+  return line.size() > 2 && contains(line, '-') &&
          line.find_first_not_of("|-:+= ") == std::string_view::npos;
 }
 
@@ -136,7 +136,7 @@ std::size_t rank_column_of(const Cells& header) {
 std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
-    const bool has_bars = lines[at].find('|') != std::string_view::npos;
+    const bool has_bars = contains(lines[at], '|');
     const bool is_barred =
         trimmed(lines[at]).starts_with('|') || (has_bars && is_rule(lines[at + 1]));
     const Cells fields = is_barred ? Cells{} : comma_cells(lines[at]);
@@ -157,7 +157,7 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
          : is_list ? std::none_of(header.begin(), header.end(), is_number)
                    : lines[at].find_first_of("0123456789") == std::string_view::npos) &&
         (is_list || trimmed(lines[at]).find_first_of("\t|") != std::string_view::npos ||
-         trimmed(lines[at]).find("  ") != std::string_view::npos || is_rule(lines[at + 1]));
+         contains(trimmed(lines[at]), "  ") || is_rule(lines[at + 1]));
     if (!is_header) continue;
     std::size_t row = at + 1;
     if (is_rule(lines[row])) {

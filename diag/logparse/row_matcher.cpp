@@ -151,9 +151,7 @@ bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::st
           end = small.find(next, at);
         }
         if (end == std::string_view::npos) return false;
-        if (element.hole == Hole::Word &&
-            small.substr(at, end - at).find(' ') != std::string_view::npos)
-          return false;
+        if (element.hole == Hole::Word && contains(small.substr(at, end - at), ' ')) return false;
       }
     }
     if (end == at && element.hole != Hole::Text) return false;

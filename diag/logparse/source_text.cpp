@@ -14,18 +14,6 @@ bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
 bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
 bool is_word(char c) { return is_letter(c) || is_digit(c) || c == '_'; }
 
-template <typename Words>
-bool starts_with_one(std::string_view text, const Words& words) {
-  return std::any_of(words.begin(), words.end(),
-                     [&](std::string_view word) { return text.starts_with(word); });
-}
-
-bool has_word_of(std::string_view text, std::initializer_list<std::string_view> words) {
-  return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    return find_text(text, word) != std::string_view::npos;
-  });
-}
-
 /// `dist.all_reduce(`, `print(`: in small letters, as functions of Python are.  returns  0: there is none
 std::size_t call_at_start(std::string_view text) {
   std::size_t at = 0;
@@ -51,7 +39,7 @@ std::size_t assignment(std::string_view text) {
   if (at == std::string_view::npos || at > kLongestName) return 0;
   const std::string_view name = text.substr(0, at);
   const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
-    return is_word(c) || std::string_view(".,[]\"' ").find(c) != std::string_view::npos;
+    return is_word(c) || contains(std::string_view(".,[]\"' "), c);
   });
   // Two words one behind the other are a sentence, or a type and its name.
   const std::size_t blank = name.find(' ');
@@ -70,36 +58,31 @@ bool is_condition(std::string_view text) {
 }
 
 bool is_python(std::string_view whole) {
-  static constexpr std::array kBlocks = {
-      std::string_view{"if "},   std::string_view{"elif "},  std::string_view{"else:"},
-      std::string_view{"for "},  std::string_view{"while "}, std::string_view{"with "},
-      std::string_view{"try:"},  std::string_view{"except"}, std::string_view{"finally:"},
-      std::string_view{"def "},  std::string_view{"class "}, std::string_view{"async def "},
-      std::string_view{"elif("}, std::string_view{"match "}};
+  static constexpr auto kBlocks = std::to_array<std::string_view>(
+      {"if ", "elif ", "else:", "for ", "while ", "with ", "try:", "except", "finally:", "def ",
+       "class ", "async def ", "elif(", "match "});
   const std::string_view text = without_comment(whole);
   if (text.starts_with(">>> ") || text.starts_with("#!/")) return true;
-  if (text.ends_with(':') && starts_with_one(text, kBlocks) && is_condition(text)) return true;
-  if (text.starts_with("def ") && text.find('(') != std::string_view::npos) return true;
+  if (text.ends_with(':') && starts_with_any(text, kBlocks) && is_condition(text)) return true;
+  if (text.starts_with("def ") && contains(text, '(')) return true;
   if (text.starts_with("import ") || text.starts_with("from ")) {
     const bool is_plain = std::all_of(text.begin(), text.end(), [](char c) {
-      return is_word(c) || std::string_view("., *()").find(c) != std::string_view::npos;
+      return is_word(c) || contains(std::string_view("., *()"), c);
     });
     const std::size_t module = text.find(' ') + 1;
     if (module >= text.size() || is_digit(text[module])) return false;
     const bool has_import = text.starts_with("import ") || find_text(text, " import ") != text.npos;
     const bool is_sentence = text.starts_with("import ") &&
-                             std::count(text.begin(), text.end(), ' ') > 3 &&
-                             text.find(',') == std::string_view::npos;
+                             std::count(text.begin(), text.end(), ' ') > 3 && !contains(text, ',');
     return is_plain && has_import && !is_sentence;
   }
   if (text.starts_with("raise ") || text.starts_with("return ") || text.starts_with("assert ")) {
     const std::size_t word = text.find(' ') + 1;
     const std::size_t open = text.find_first_of("(.[");
     return open != std::string_view::npos && open > word &&
-           text.substr(word, open - word).find(' ') == std::string_view::npos;
+           !contains(text.substr(word, open - word), ' ');
   }
-  const bool is_closed =
-      !text.empty() && std::string_view("(),[]{}").find(text.back()) != std::string_view::npos;
+  const bool is_closed = !text.empty() && contains(std::string_view("(),[]{}"), text.back());
   if (call_at_start(text) > 0 && is_closed) return true;
   if (const std::size_t value = assignment(text); value > 0) {
     const std::string_view given = text.substr(value);
@@ -127,35 +110,26 @@ bool is_command_with_variables(std::string_view text) {
     if (!cursor.eat(' ')) return false;
     cursor.skip_blanks();
   }
-  static constexpr std::array kCommands = {
-      std::string_view{"python"}, std::string_view{"torchrun"}, std::string_view{"srun"},
-      std::string_view{"mpirun"}, std::string_view{"./"},       std::string_view{"/"},
-      std::string_view{"vllm"},   std::string_view{"bash"},     std::string_view{"accelerate"},
-      std::string_view{"uv "},    std::string_view{"deepspeed"}};
-  return has_variable && starts_with_one(cursor.rest(), kCommands);
+  static constexpr auto kCommands =
+      std::to_array<std::string_view>({"python", "torchrun", "srun", "mpirun", "./", "/", "vllm",
+                                       "bash", "accelerate", "uv ", "deepspeed"});
+  return has_variable && starts_with_any(cursor.rest(), kCommands);
 }
 
 bool is_shell(std::string_view text) {
-  static constexpr std::array kCommands = {
-      std::string_view{"#SBATCH "},     std::string_view{"srun -"},
-      std::string_view{"torchrun -"},   std::string_view{"mpirun -"},
-      std::string_view{"mpiexec -"},    std::string_view{"docker run"},
-      std::string_view{"python -"},     std::string_view{"python3 -"},
-      std::string_view{"deepspeed --"}, std::string_view{"accelerate launch"},
-      std::string_view{"kubectl "},     std::string_view{"vllm serve"},
-      std::string_view{"unset "},       std::string_view{"source "},
-      std::string_view{"RUN "},         std::string_view{"ENV "},
-      std::string_view{"CMD ["},        std::string_view{"ENTRYPOINT ["},
-      std::string_view{"WORKDIR /"},    std::string_view{"COPY "},
-      std::string_view{"-e NCCL_"},     std::string_view{"--env "},
-      std::string_view{"- name: "},     std::string_view{"-x NCCL_"}};
-  return text.ends_with(" \\") || starts_with_one(text, kCommands) ||
+  static constexpr auto kCommands = std::to_array<std::string_view>(
+      {"#SBATCH ",   "srun -",     "torchrun -",   "mpirun -",     "mpiexec -",
+       "docker run", "python -",   "python3 -",    "deepspeed --", "accelerate launch",
+       "kubectl ",   "vllm serve", "unset ",       "source ",      "RUN ",
+       "ENV ",       "CMD [",      "ENTRYPOINT [", "WORKDIR /",    "COPY ",
+       "-e NCCL_",   "--env ",     "- name: ",     "-x NCCL_"});
+  return text.ends_with(" \\") || starts_with_any(text, kCommands) ||
          is_command_with_variables(text);
 }
 
 /// `%s`, `%d`, `%lx` within quotation marks: what a program would print, and has not.
 bool has_format(std::string_view text) {
-  if (text.find('"') == std::string_view::npos) return false;
+  if (!contains(text, '"')) return false;
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
     std::size_t end = at + 1;
     while (end < text.size() && std::string_view("lzhj0123456789.").find(text[end]) != text.npos)
@@ -172,8 +146,7 @@ bool is_c(std::string_view text) {
   if (text.starts_with("#include ") || text.starts_with("//") || text.starts_with("/*"))
     return true;
   if (text.ends_with(") {") || find_text(text, "printf(") != text.npos) return true;
-  if (text.ends_with('(') && text.find("::") != std::string_view::npos &&
-      find_text(text, " = ") != text.npos)
+  if (text.ends_with('(') && contains(text, "::") && find_text(text, " = ") != text.npos)
     return true;
   if (text.ends_with(';') && find_text(text, ") << ") != text.npos) return true;
   // `NCCLCHECK(ncclCommDestroy(comm));`, `ncclComm_t comms[2];`; a sentence ends with a semicolon, too.
@@ -202,25 +175,17 @@ bool is_table_rule(std::string_view text) {
 
 /// Headers of tables that say what to do about messages: what stands in their rows nobody has printed.
 bool advises(std::string_view header) {
-  return has_word_of(header, {"olution", "eaning", "emedy", "ix |", "likely", "xplanation",
-                              "ymptom", "What to", "what to"});
+  return contains_any(header, {"olution", "eaning", "emedy", "ix |", "likely", "xplanation",
+                               "ymptom", "What to", "what to"});
 }
 
 /// Headers of tables that explain.
 bool explains(std::string_view header) {
-  static constexpr std::array kWords = {
-      std::string_view{"meaning"},     std::string_view{"escription"},
-      std::string_view{"explanation"}, std::string_view{"efault"},
-      std::string_view{"what it"},     std::string_view{"What it"},
-      std::string_view{"ix |"},        std::string_view{"olution"},
-      std::string_view{"likely"},      std::string_view{"Meaning"},
-      std::string_view{"urpose"},      std::string_view{"emedy"},
-      std::string_view{"Variable"},    std::string_view{"variable"},
-      std::string_view{"Setting"},     std::string_view{"setting"},
-      std::string_view{"ymptom"},      std::string_view{"Explanation"}};
-  return std::any_of(kWords.begin(), kWords.end(), [&](std::string_view word) {
-    return find_text(header, word) != std::string_view::npos;
-  });
+  static constexpr auto kWords = std::to_array<std::string_view>(
+      {"meaning", "escription", "explanation", "efault", "what it", "What it", "ix |", "olution",
+       "likely", "Meaning", "urpose", "emedy", "Variable", "variable", "Setting", "setting",
+       "ymptom", "Explanation"});
+  return contains_any(header, kWords);
 }
 
 /// `NCCL_IB_TIMEOUT` of `` | `NCCL_IB_TIMEOUT` | timeout of ... | ``
@@ -229,7 +194,7 @@ bool begins_with_variable(std::string_view row) {
   cell = trimmed(cell.substr(0, cell.find('|')));
   while (!cell.empty() && (cell.front() == '`' || cell.front() == '*')) cell.remove_prefix(1);
   cell = cell.substr(0, cell.find_first_of("`*= "));
-  return cell.size() > 4 && cell.find('_') != std::string_view::npos &&
+  return cell.size() > 4 && contains(cell, '_') &&
          std::all_of(cell.begin(), cell.end(),
                      [](char c) { return is_upper(c) || is_digit(c) || c == '_'; });
 }
@@ -290,7 +255,7 @@ void take_blocks(const std::vector<std::string>& lines, const std::vector<std::s
 /// Somebody tells what has happened to them.
 bool is_of_first_person(std::string_view text) {
   return text.starts_with("I ") || text.starts_with("We ") || text.starts_with("My ") ||
-         has_word_of(text, {" I ", " I'm", " I've", " we ", " my ", " our ", " me "});
+         contains_any(text, {" I ", " I'm", " I've", " we ", " my ", " our ", " me "});
 }
 
 /// `If you see`, `when the job fails with`: of any job, and not of this one.
@@ -298,10 +263,10 @@ bool is_conditional(std::string_view text) {
   if (is_of_first_person(text)) return false;
   const bool is_when = text.starts_with("If ") || text.starts_with("When ") ||
                        text.starts_with("Whenever ") ||
-                       has_word_of(text, {" if ", " when ", " whenever ", ". If ", ", if "});
+                       contains_any(text, {" if ", " when ", " whenever ", ". If ", ", if "});
   return is_when &&
-         has_word_of(text, {" see", " get", " print", " fail", " report", " show", " hit", " error",
-                            " message", " log", " receive", " encounter"});
+         contains_any(text, {" see", " get", " print", " fail", " report", " show", " hit",
+                             " error", " message", " log", " receive", " encounter"});
 }
 
 /// ``If you see `NCCL WARN ...`, then ...``: a page that explains messages.
@@ -309,8 +274,8 @@ bool explains_message(std::string_view text) {
   const std::size_t open = text.find('`');
   if (open == std::string_view::npos || text.find('`', open + 1) == std::string_view::npos)
     return false;
-  if (has_word_of(text, {"f you see", "hen you see", "f you get", "hen you get", "` means", "` - ",
-                         "` indicates"}))
+  if (contains_any(text, {"f you see", "hen you see", "f you get", "hen you get", "` means", "` - ",
+                          "` indicates"}))
     return true;
   return is_conditional(text);
 }
@@ -392,27 +357,21 @@ bool is_yaml(std::string_view text) {
   const std::size_t end = text.find(':');
   if (end == std::string_view::npos || end == 0) return false;
   return std::all_of(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end),
-                     [](char c) {
-                       return is_word(c) ||
-                              std::string_view("-./\"").find(c) != std::string_view::npos;
-                     }) &&
+                     [](char c) { return is_word(c) || contains(std::string_view("-./\""), c); }) &&
          (end + 1 == text.size() || text[end + 1] == ' ');
 }
 
 /// Manifests of Kubernetes and of docker compose say what is to run. What `kubectl get -o yaml` shows of a pod has a
 /// status, which tells what has happened.
 void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
-  static constexpr std::array kKeys = {
-      std::string_view{"apiVersion:"},  std::string_view{"kind:"},
-      std::string_view{"services:"},    std::string_view{"metadata:"},
-      std::string_view{"spec:"},        std::string_view{"image:"},
-      std::string_view{"containers:"},  std::string_view{"volumes:"},
-      std::string_view{"environment:"}, std::string_view{"resources:"}};
+  static constexpr auto kKeys = std::to_array<std::string_view>(
+      {"apiVersion:", "kind:", "services:", "metadata:", "spec:", "image:", "containers:",
+       "volumes:", "environment:", "resources:"});
   std::size_t keys = 0;
   for (const std::string& line : lines) {
     const std::string_view text = trimmed(line);
     if (text.starts_with("status:") || text.starts_with("lastState:")) return;
-    keys += starts_with_one(text, kKeys) ? 1U : 0U;
+    keys += starts_with_any(text, kKeys) ? 1U : 0U;
   }
   constexpr std::size_t kSeveral = 3;
   if (keys < kSeveral) return;
@@ -455,11 +414,9 @@ bool has_literal(std::string_view text) {
 /// `- fix: "NCCL WARN ..." when`, of a list of changes.
 bool is_change(std::string_view text) {
   if (!text.starts_with("- ") && !text.starts_with("* ")) return false;
-  static constexpr std::array kKinds = {
-      std::string_view{"fix:"},  std::string_view{"fix("},   std::string_view{"feat:"},
-      std::string_view{"feat("}, std::string_view{"perf:"},  std::string_view{"docs:"},
-      std::string_view{"Fix "},  std::string_view{"Fixes "}, std::string_view{"Fixed "}};
-  return starts_with_one(trimmed_left(text.substr(2)), kKinds);
+  static constexpr auto kKinds = std::to_array<std::string_view>(
+      {"fix:", "fix(", "feat:", "feat(", "perf:", "docs:", "Fix ", "Fixes ", "Fixed "});
+  return starts_with_any(trimmed_left(text.substr(2)), kKinds);
 }
 
 }  // namespace

@@ -14,8 +14,7 @@ bool source_place(Cursor& cursor, TorchPrefix& prefix) {
   const std::size_t colon = place.rfind(':');
   if (colon == std::string_view::npos) return false;
   prefix.file = trimmed(place.substr(0, colon));
-  if (prefix.file.find('.') == std::string_view::npos ||
-      prefix.file.find(' ') != std::string_view::npos) {
+  if (!contains(prefix.file, '.') || contains(prefix.file, ' ')) {
     return false;
   }
   Cursor number(place.substr(colon + 1));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,11 +16,57 @@
 #include "diag/logparse/paste.h"
 #include "diag/logparse/rank_tables.h"
 #include "diag/logparse/source_text.h"
-#include "diag/logparse/typeset.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::logs {
 namespace {
+
+/// What word processors, chats and web pages make of characters, and what stood there.
+struct Typeset {
+  std::string_view is, was;
+};
+constexpr std::array kTypeset = {
+    Typeset{"\u2502", "|"},  Typeset{"\u00a0", " "},  Typeset{"\u2007", " "},
+    Typeset{"\u202f", " "},  Typeset{"\u200b", ""},   Typeset{"\u200c", ""},
+    Typeset{"\u200d", ""},   Typeset{"\u2060", ""},   Typeset{"\ufeff", ""},
+    Typeset{"\u2018", "'"},  Typeset{"\u2019", "'"},  Typeset{"\u201c", "\""},
+    Typeset{"\u201d", "\""}, Typeset{"&lt;", "<"},    Typeset{"&gt;", ">"},
+    Typeset{"&amp;", "&"},   Typeset{"&quot;", "\""}, Typeset{"&#39;", "'"},
+    Typeset{"&nbsp;", " "}};
+
+const Typeset* typeset_at(std::string_view text) {
+  const auto row = std::find_if(kTypeset.begin(), kTypeset.end(),
+                                [&](const Typeset& one) { return text.starts_with(one.is); });
+  return row == kTypeset.end() ? nullptr : &*row;
+}
+
+/// Without escape sequences of a terminal, other control characters, and what typesetting has made of it.
+std::string without_colours(std::string_view line) {
+  const bool is_clean = std::none_of(line.begin(), line.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte < ' ' || byte >= 127 || c == '&';
+  });
+  if (is_clean) return std::string(line);
+  std::string clean;
+  clean.reserve(line.size());
+  for (std::size_t at = 0; at < line.size(); ++at) {
+    const char c = line[at];
+    const bool may_be_typeset = c == '\xc2' || c == '\xe2' || c == '\xef' || c == '&';
+    if (const Typeset* set = may_be_typeset ? typeset_at(line.substr(at)) : nullptr) {
+      clean += set->was;
+      at += set->is.size() - 1;
+      continue;
+    }
+    if (c == '\x1b') {
+      if (at + 1 >= line.size() || line[at + 1] != '[') continue;
+      at += 2;
+      while (at < line.size() && !(line[at] >= '@' && line[at] <= '~')) ++at;
+    } else if (static_cast<unsigned char>(c) >= ' ' || c == '\t') {
+      if (c != 127) clean += c;
+    }
+  }
+  return clean;
+}
 
 /// Quotations may be nested; a shell's `>` of its own, and `>` of a text, is followed by no blank.
 std::string_view without_quotes(std::string_view line, std::uint32_t* quotes = nullptr) {
@@ -309,7 +356,7 @@ void take_headings(std::vector<UndressedLine>& lines) {
   };
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const bool is_text = !lines[i].is_gap || lines[i].text.starts_with('<');
-    if (!is_text || lines[i].text.find('\r') != std::string::npos) continue;
+    if (!is_text || contains(lines[i].text, '\r')) continue;
     std::optional<Heading> found = heading_of(lines[i].text);
     if (!found || (found->is_bare && is_label_elsewhere(lines, found->host))) continue;
     const bool ends = found->names_somebody() || (open && open->style == found->style);
@@ -327,7 +374,7 @@ bool goes_on_with_arrow(std::string_view before, std::string_view line) {
   line = trimmed_left(line);
   if (!line.starts_with("> ") || trimmed_left(before).starts_with('>')) return false;
   const std::string_view own = line.substr(2);
-  return before.find(" > ") != std::string_view::npos && is_stack_in_line(trimmed(before)) &&
+  return contains(before, " > ") && is_stack_in_line(trimmed(before)) &&
          is_frame_line(trimmed(own.substr(0, own.find(" > "))));
 }
 
@@ -369,10 +416,8 @@ void take_sources(std::vector<UndressedLine>& lines, std::string_view paste) {
 }  // namespace
 
 bool is_gap(std::string_view text) {
-  static constexpr std::array kGaps = {
-      std::string_view{""},      std::string_view{"..."},    std::string_view{"[...]"},
-      std::string_view{"(...)"}, std::string_view{"\u2026"}, std::string_view{"<snip>"},
-      std::string_view{"....."}, std::string_view{"...."},   std::string_view{"[snip]"}};
+  static constexpr auto kGaps = std::to_array<std::string_view>(
+      {"", "...", "[...]", "(...)", "\u2026", "<snip>", ".....", "....", "[snip]"});
   if (std::find(kGaps.begin(), kGaps.end(), text) != kGaps.end()) return true;
   if (text.starts_with("```") || text.starts_with("~~~")) return true;
   return text.starts_with("<details") || text.starts_with("</details") ||

@@ -85,8 +85,7 @@ bool mpi_tag(Cursor& cursor, Wrapping& wrapping) {
           ? name.substr(comma + 1)
           : name.substr(named + kNamed.size(), comma - std::min(comma, named + kNamed.size())));
   if (!number.number(rank) || !number.is_done()) return false;
-  if (at.rest().substr(0, 64).find("<std") == std::string_view::npos ||
-      !at.until("<std", between)) {
+  if (!contains(at.rest().substr(0, 64), "<std") || !at.until("<std", between)) {
     return false;
   }
   if (!at.eat("out>:") && !at.eat("err>:") && !at.eat("diag>:")) return false;
@@ -187,8 +186,7 @@ bool logger_header(Cursor& cursor) {
     return false;
   }
   at.eat('[');
-  if (!at.until(']', place) || place.find(".py:") == std::string_view::npos ||
-      place.find(' ') != std::string_view::npos) {
+  if (!at.until(']', place) || !contains(place, ".py:") || contains(place, ' ')) {
     return false;
   }
   at.eat(' ');

@@ -5,6 +5,7 @@
 #include "diag/audit/finding_types.h"
 #include "diag/report/audit_report.h"
 #include "diag/report/finding_pages.h"
+#include "diag/report/hang_report.h"
 
 namespace ringside::audit {
 
@@ -36,3 +37,20 @@ Result<std::string> about_text(std::string_view id) {
 }
 
 }  // namespace ringside::audit
+
+namespace ringside::hang {
+
+Result<std::string_view> page_of(std::string_view kind) {
+  constexpr std::string_view kPrefix = "hang_";
+  std::string known;
+  for (const FindingPage& page : kFindingPages) {
+    if (!page.name.starts_with(kPrefix)) continue;
+    const std::string_view name = page.name.substr(kPrefix.size());
+    if (name == kind) return page.text;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", name);
+  }
+  return Error{ErrorCode::InvalidArgument, fmt::format("no page about '{}'", kind),
+               "there are " + known};
+}
+
+}  // namespace ringside::hang

@@ -193,7 +193,7 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
     const bool is_new =
         member.host >= 0 &&
         place_of_host.emplace(member.host, static_cast<int>(place_of_host.size())).second;
-    if (is_new) names.push_back(facts.hosts[static_cast<std::size_t>(member.host)].name);
+    if (is_new) names.push_back(facts.host_name(member.host));
   }
   const int size =
       is_folded ? std::min<int>(static_cast<int>(place_of_host.size()), room) : world->nranks;

@@ -2,9 +2,11 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/json.h"
+#include "base/result.h"
 #include "diag/hangdetect/examine.h"
 
 /// An examination as people and programs read it. Nothing here prints.
@@ -30,5 +32,9 @@ std::vector<Stand> stands_of(const Examination& all);
 
 /// Dumps that were read, without those that log lines stand in for.
 std::size_t dumps_read(const Examination& all);
+
+/// The page on a kind, docs/findings, named by the kind: what it means, how to confirm and to mend it, when it is a false alarm, an example.
+/// errors  InvalidArgument: no such kind; it names those that there are
+Result<std::string_view> page_of(std::string_view kind);
 
 }  // namespace ringside::hang

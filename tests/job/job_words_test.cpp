@@ -16,17 +16,12 @@ class Answers : public RecordSink {
  public:
   explicit Answers(const std::string& text) { parse_text(text, *this); }
   void take(std::span<const Record> records, const SpeakerTable&) override {
-    for (const Record& record : records) {
-      is_of_job_ = is_of_job_ || is_of_job(record);
-      if (is_message(record, MessageId::KernelOom)) killed_ = killed_process(record);
-    }
+    for (const Record& record : records) is_of_job_ = is_of_job_ || is_of_job(record);
   }
   [[nodiscard]] bool are_of_job() const { return is_of_job_; }
-  [[nodiscard]] const std::string& killed() const { return killed_; }
 
  private:
   bool is_of_job_ = false;
-  std::string killed_;
 };
 
 TEST(JobWords, OtherProgramsUseTheWordsOfAJob) {
@@ -52,9 +47,7 @@ TEST(JobWords, ALineOfTheStackOrAProgramOfAJobTells) {
   }
 }
 
-TEST(JobWords, TheKernelNamesWhomItKillsInTwoWays) {
-  EXPECT_EQ(Answers("[1.2] Out of memory: Killed process 4211 (chrome) x\n").killed(), "chrome");
-  EXPECT_EQ(Answers("[1.2] oom-kill:constraint=X,task=python3,pid=41,uid=0\n").killed(), "python3");
+TEST(JobWords, ABrowserOrAServerIsNoRank) {
   EXPECT_TRUE(is_other_program("chrome"));
   EXPECT_TRUE(is_other_program("nginx"));
   EXPECT_FALSE(is_other_program("python3"));

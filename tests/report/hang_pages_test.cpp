@@ -1,5 +1,3 @@
-#include "diag/report/hang_pages.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include "diag/hangdetect/model/job.h"
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/verdict/decide.h"
+#include "diag/report/hang_report.h"
 #include "tests/diag/labelled_hangs.h"
 
 namespace ringside::hang {

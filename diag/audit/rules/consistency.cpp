@@ -12,41 +12,36 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 /// Variables whose difference between ranks is a fault, whatever the host.
-bool must_agree(std::string_view name) {
-  for (const std::string_view one : {"NCCL_ALGO",
-                                     "NCCL_PROTO",
-                                     "NCCL_MIN_NCHANNELS",
-                                     "NCCL_MAX_NCHANNELS",
-                                     "NCCL_MIN_CTAS",
-                                     "NCCL_MAX_CTAS",
-                                     "NCCL_BUFFSIZE",
-                                     "NCCL_NTHREADS",
-                                     "NCCL_P2P_DISABLE",
-                                     "NCCL_P2P_LEVEL",
-                                     "NCCL_SHM_DISABLE",
-                                     "NCCL_IB_DISABLE",
-                                     "NCCL_NET",
-                                     "NCCL_CUMEM_ENABLE",
-                                     "NCCL_LAUNCH_MODE",
-                                     "NCCL_IB_QPS_PER_CONNECTION",
-                                     "NCCL_IB_SPLIT_DATA_ON_QPS",
-                                     "NCCL_NVLS_ENABLE",
-                                     "NCCL_COLLNET_ENABLE",
-                                     "NCCL_NET_GDR_LEVEL",
-                                     "NCCL_NET_GDR_READ",
-                                     "NCCL_IB_GID_INDEX",
-                                     "NCCL_IB_TC",
-                                     "NCCL_IB_SL",
-                                     "NCCL_CROSS_NIC",
-                                     "NCCL_LL_BUFFSIZE",
-                                     "NCCL_LL128_BUFFSIZE",
-                                     "NCCL_P2P_NET_CHUNKSIZE",
-                                     "NCCL_MNNVL_ENABLE",
-                                     "NCCL_PXN_DISABLE"}) {
-    if (name == one) return true;
-  }
-  return false;
-}
+constexpr auto kMustAgree = std::to_array<std::string_view>({"NCCL_ALGO",
+                                                             "NCCL_PROTO",
+                                                             "NCCL_MIN_NCHANNELS",
+                                                             "NCCL_MAX_NCHANNELS",
+                                                             "NCCL_MIN_CTAS",
+                                                             "NCCL_MAX_CTAS",
+                                                             "NCCL_BUFFSIZE",
+                                                             "NCCL_NTHREADS",
+                                                             "NCCL_P2P_DISABLE",
+                                                             "NCCL_P2P_LEVEL",
+                                                             "NCCL_SHM_DISABLE",
+                                                             "NCCL_IB_DISABLE",
+                                                             "NCCL_NET",
+                                                             "NCCL_CUMEM_ENABLE",
+                                                             "NCCL_LAUNCH_MODE",
+                                                             "NCCL_IB_QPS_PER_CONNECTION",
+                                                             "NCCL_IB_SPLIT_DATA_ON_QPS",
+                                                             "NCCL_NVLS_ENABLE",
+                                                             "NCCL_COLLNET_ENABLE",
+                                                             "NCCL_NET_GDR_LEVEL",
+                                                             "NCCL_NET_GDR_READ",
+                                                             "NCCL_IB_GID_INDEX",
+                                                             "NCCL_IB_TC",
+                                                             "NCCL_IB_SL",
+                                                             "NCCL_CROSS_NIC",
+                                                             "NCCL_LL_BUFFSIZE",
+                                                             "NCCL_LL128_BUFFSIZE",
+                                                             "NCCL_P2P_NET_CHUNKSIZE",
+                                                             "NCCL_MNNVL_ENABLE",
+                                                             "NCCL_PXN_DISABLE"});
 
 std::vector<std::uint32_t> processes_of(const JobFacts& facts) {
   std::vector<std::uint32_t> all;
@@ -54,8 +49,7 @@ std::vector<std::uint32_t> processes_of(const JobFacts& facts) {
     if (comm.nranks < facts.comms.front().nranks) break;
     for (const Member& member : comm.members) all.push_back(member.process);
   }
-  std::sort(all.begin(), all.end());
-  all.erase(std::unique(all.begin(), all.end()), all.end());
+  sort_once(all);
   return all;
 }
 
@@ -137,8 +131,8 @@ void compare_counts(const JobFacts& facts, Findings& findings) {
     Finding& finding =
         findings.add("asymmetric_config", Severity::Warning,
                      fmt::format("{} NICs on {}, {} on the others", hosts_by_count.begin()->first,
-                                 list_of(fewest), hosts_by_count.rbegin()->first));
-    finding.evidence = facts.messages[MessageId::OfiProvider].evidence;
+                                 list_of(fewest), hosts_by_count.rbegin()->first),
+                     facts.messages[MessageId::OfiProvider].evidence);
     finding.hosts = fewest;
     finding.cause = "a NIC is down, or not given to the container";
     finding.fix = "fi_info -p efa (or cxi) on the hosts named; the device plugin's request per pod";
@@ -149,9 +143,8 @@ void compare_counts(const JobFacts& facts, Findings& findings) {
   const MessageLines& counted = facts.messages[MessageId::NicCount];
   const Evidence mixed = evidence_of(counted, differs);
   if (mixed.empty()) return;
-  Finding& finding =
-      findings.add("asymmetric_config", Severity::Warning, "ranks reach different numbers of NICs");
-  finding.evidence = mixed;
+  Finding& finding = findings.add("asymmetric_config", Severity::Warning,
+                                  "ranks reach different numbers of NICs", mixed);
   finding.evidence.mix(evidence_of(
       counted, [](const KeptMessage& message) { return contains(message.text(), "(max "); }));
   finding.cause = "a port is down or a device is missing on some host";
@@ -176,7 +169,7 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
   std::vector<std::uint32_t> processes;
   for (const std::int32_t host : without) {
     if (with.count(host) > 0) continue;
-    names.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    names.push_back(facts.host_name(host));
     const auto& mine = facts.hosts[static_cast<std::size_t>(host)].processes;
     processes.insert(processes.end(), mine.begin(), mine.end());
   }
@@ -237,7 +230,7 @@ std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& set
   std::vector<std::string> names;
   for (const std::int32_t host : all) {
     const bool is_seen = host >= 0 && with.count(host) == 0 && echo.count(host) > 0;
-    if (is_seen) names.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    if (is_seen) names.push_back(facts.host_name(host));
   }
   return names;
 }
@@ -254,7 +247,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
     const std::size_t values = last - first;
     const std::size_t begin = first;
     first = last;
-    if (!must_agree(name)) continue;
+    if (std::ranges::find(kMustAgree, name) == kMustAgree.end()) continue;
     Finding draft;
     if (values > 1) {
       // A process may change a variable between two communicators: only ranks without a value in common differ.
@@ -291,10 +284,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
       draft.title =
           fmt::format("{}={} is not set on {}", name, setting.value, list_of(draft.hosts));
     }
-    Finding& finding = findings.add("asymmetric_config", Severity::Warning, draft.title);
-    finding.evidence = draft.evidence;
-    finding.ranks = draft.ranks;
-    finding.hosts = draft.hosts;
+    Finding& finding = findings.add("asymmetric_config", Severity::Warning, draft.title, draft);
     finding.cause = "the launcher does not give every rank the same variables";
     finding.fix = fmt::format(
         "export {} to all ranks (mpirun -x {}, srun --export=ALL), or to none", name, name);
@@ -322,8 +312,7 @@ void compare_gpu_types(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add("asymmetric_config", Severity::Warning,
                                     fmt::format("unlike GPUs in one job: {}", list_of(names)));
     for (const BenchmarkDevice& device : table.devices) {
-      if (device.gpu == rare->first)
-        finding.evidence.add(device.quoted.place, device.quoted.process, device.quoted.text);
+      if (device.gpu == rare->first) finding.evidence.add(device.quoted);
     }
     finding.hosts.assign(rare->second.begin(), rare->second.end());
     finding.cause = "hosts of different kinds were put into one job";
@@ -382,22 +371,10 @@ void look_for_asymmetry(const JobFacts& facts, Findings& findings) {
   });
   if (!differing.empty()) {
     Finding& finding = findings.add("asymmetric_config", Severity::Warning,
-                                    "the two ends of a connection merge different NICs");
-    finding.evidence = differing;
+                                    "the two ends of a connection merge different NICs", differing);
     findings.say_who(finding, merged.processes);
     finding.cause = "a port is down or a device is missing at one end";
     finding.fix = "ibstat on both hosts; compare NCCL_IB_HCA and NCCL_IB_MERGE_NICS";
-  }
-  const MessageLines& mixed = facts.messages[MessageId::NicCountMixed];
-  const auto is_fatal = [](const KeptMessage& message) { return message.level() == Level::Warn; };
-  const Evidence counts = evidence_of(mixed, is_fatal);
-  if (!counts.empty()) {
-    Finding& finding =
-        findings.add("asymmetric_config", Severity::Error, "ranks have different numbers of NICs");
-    finding.evidence = counts;
-    findings.say_who(finding, mixed.processes);
-    finding.cause = "a port is down or a device is missing on some host";
-    finding.fix = "ibstat on every host";
   }
 }
 
@@ -460,10 +437,8 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "version_mismatch", severity,
       texts.empty() ? std::string("ranks load different versions of NCCL")
-                    : fmt::format("one job, several versions of NCCL: {}", list_of(texts)));
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                    : fmt::format("one job, several versions of NCCL: {}", list_of(texts)),
+      draft);
   finding.cause = is_one_process ? "one process loads two libraries of NCCL"
                                  : "images or library paths differ between hosts";
   finding.fix =
@@ -485,17 +460,16 @@ void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
       if (comm.is_rccl) continue;  // partitions of one GPU share its address
       if (pair.empty()) {
         pair = fmt::format("ranks {} and {} of {}", at->second->rank, member.rank,
-                           facts.hosts[static_cast<std::size_t>(member.host)].name);
+                           facts.host_name(member.host));
       }
       draft.ranks.push_back(at->second->rank);
       draft.ranks.push_back(member.rank);
     }
   }
   if (draft.evidence.empty()) return;  // MIG slices share an address, and NCCL lets them pass
-  Finding& finding =
-      findings.add("duplicate_gpu", Severity::Error,
-                   pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU");
-  finding.evidence = draft.evidence;
+  Finding& finding = findings.add(
+      "duplicate_gpu", Severity::Error,
+      pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU", draft);
   std::sort(draft.ranks.begin(), draft.ranks.end());
   finding.ranks = draft.ranks;
   finding.hosts = draft.hosts;

@@ -21,7 +21,7 @@ void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
       const bool is_cut = line.text.size() == facts.cut_at;
       are_all_cut = are_all_cut && is_cut;
       is_any_cut = is_any_cut || is_cut;
-      if (is_cut) cut.add(line.place, line.process, line.text);
+      if (is_cut) cut.add(line);
     }
     if (!is_any_cut || (is_gdr && !are_all_cut)) continue;
     finding.severity = Severity::Info;
@@ -30,8 +30,7 @@ void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
   if (cut.empty()) return;
   Finding& finding =
       findings.add("truncated_message", Severity::Info,
-                   fmt::format("the lines of this log end at {} characters", facts.cut_at));
-  finding.evidence = cut;
+                   fmt::format("the lines of this log end at {} characters", facts.cut_at), cut);
   finding.cause = "a terminal or a collector cut them: what stands at their end is not known";
   finding.fix = "give audit the files themselves";
 }

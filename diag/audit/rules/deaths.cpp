@@ -9,7 +9,6 @@
 #include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
-#include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "diag/report/sentences/hang_sentences.h"
 
@@ -20,7 +19,7 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 Finding& add_dead(Findings& findings, std::string title) {
-  Finding& finding = findings.add("hang_dead_rank", Severity::Error, std::move(title));
+  Finding& finding = findings.add("hang_dead_rank", Severity::Error, title);
   finding.fix = "look at that rank's own output and at its host's kernel log (dmesg -T)";
   return finding;
 }
@@ -175,14 +174,11 @@ Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
 ///
 /// A status that a program chose counts where nothing in the text says why it chose it.
 bool find_told(const JobFacts& facts, Findings& findings) {
-  const bool has_any = std::any_of(kDeathLines.begin(), kDeathLines.end(),
-                                   [&](MessageId id) { return facts.messages.has(id); });
+  const bool has_any = facts.messages.has_any(kDeathLines);
   if (!has_any) return false;
   const HangView& view = findings.hang();
   const bool says_why =
-      !facts.python_errors.empty() || !facts.results.empty() ||
-      std::any_of(findings.all().begin(), findings.all().end(),
-                  [](const Finding& finding) { return finding.severity >= Severity::Warning; });
+      !facts.python_errors.empty() || !facts.results.empty() || findings.has_any(Severity::Warning);
   for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
     const bool is_told = death->kind == hang::Kind::DeadRank &&
@@ -214,9 +210,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
   const LinesOf lines{kReports, false, true};
-  const bool has_any =
-      !facts.ras.empty() || std::any_of(kReports.begin(), kReports.end(),
-                                        [&](MessageId id) { return facts.messages.has(id); });
+  const bool has_any = !facts.ras.empty() || facts.messages.has_any(kReports);
   if (!has_any) return false;
   for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
     if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
@@ -256,8 +250,7 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
 
 /// A rank that says itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
-  const bool has_waits = std::any_of(kWatchdogLines.begin(), kWatchdogLines.end(),
-                                     [&](MessageId id) { return facts.messages.has(id); });
+  const bool has_waits = facts.messages.has_any(kWatchdogLines);
   if (!has_waits) return;
   constexpr std::array kEnds = {MessageId::GroupClosed, MessageId::CudaError};
   translate_hang({kEnds, true, false}, HangsOf::End, facts, findings);

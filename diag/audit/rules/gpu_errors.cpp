@@ -6,8 +6,7 @@
 #include "base/text.h"
 #include "diag/audit/finding_types.h"
 #include "diag/audit/rules/rule.h"
-#include "diag/audit/rules/waits.h"
-#include "diag/audit/rules/words.h"
+#include "diag/audit/rules/translate.h"
 
 namespace ringside::audit {
 
@@ -83,7 +82,7 @@ struct Complaint {
   std::string whole = {};  ///< its line
 
   void add(const QuotedLine& line, std::int32_t rank, std::string_view error) {
-    evidence.add(line.place, line.process, line.text);
+    evidence.add(line);
     who.push_back(line.process);
     if (rank >= 0) ranks.push_back(rank);
     if (text.empty()) text = error;
@@ -100,22 +99,22 @@ std::string first_sentence(std::string_view text) {
 void say_out_of_memory(const Complaint& full, Findings& findings) {
   const MemoryUse use = memory_use(full.whole);
   std::string whose;
+  bool is_others = false;
   if (use.total && use.mine) {
     const double others = *use.total - *use.mine - use.free.value_or(0);
     // What the driver itself and a context take is below this.
     constexpr double kWorthNaming_gib = 2;
-    whose =
-        others > kWorthNaming_gib && others > *use.mine / 4
-            ? fmt::format("; other processes hold {:.1f} of {:.1f} GiB of it", others, *use.total)
-            : fmt::format("; this process holds {:.1f} of {:.1f} GiB of it", *use.mine, *use.total);
+    is_others = others > kWorthNaming_gib && others > *use.mine / 4;
+    whose = fmt::format("; {} {:.1f} of {:.1f} GiB of it",
+                        is_others ? "other processes hold" : "this process holds",
+                        is_others ? others : *use.mine, *use.total);
   }
-  Finding& finding = findings.add("gpu_out_of_memory", Severity::Error,
-                                  "the memory of a GPU is full: CUDA out of memory" + whose);
-  finding.evidence = full.evidence;
+  Finding& finding =
+      findings.add("gpu_out_of_memory", Severity::Error,
+                   "the memory of a GPU is full: CUDA out of memory" + whose, full.evidence);
   findings.say_who(finding, full.who);
   finding.ranks.insert(finding.ranks.end(), full.ranks.begin(), full.ranks.end());
   std::sort(finding.ranks.begin(), finding.ranks.end());
-  const bool is_others = contains(whose, "other processes");
   finding.cause = is_others
                       ? "other processes use the same GPU: ranks that chose one device, a job that "
                         "has not ended, or a server beside this one"
@@ -126,66 +125,70 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
-bool is_of_driver(std::string_view low) {
-  return contains_any(low, {"driver", "version", "toolchain"});
-}
+/// What an error of CUDA's means, by words of its text in small letters.
+struct ErrorRow {
+  std::array<std::string_view, 4> words;
+  std::string_view cause, fix = {};  ///< no fix: kFirstRank
+};
 
-std::string cause_of(std::string_view text) {
-  const std::string low = lower_case(text);
-  if (contains_any(low, {"illegal memory access", "unspecified launch", "assert", "misaligned"})) {
-    return "an earlier kernel, most likely not NCCL's, went wrong on this GPU, or the GPU has a "
-           "fault";
-  }
-  if (contains_any(low, {"ecc", "lost", "off the bus"})) return "the GPU's hardware";
-  if (contains(low, "initialization error"))
-    return "the process was forked after CUDA had been initialised";
-  if (contains_any(low, {"busy or unavailable", "exclusive"}))
-    return "another process holds the GPU, and its compute mode lets one use it at a time";
-  if (is_of_driver(low)) return "the driver is too old for this CUDA, or was replaced while in use";
-  if (contains(low, "not permitted"))
-    return "the process lacks a right that sharing memory between GPUs needs: an IMEX channel, a "
-           "device of the container, or rights over the other process";
-  if (contains(low, "os call failed"))
-    return "the system refuses a call by which CUDA makes shared memory: a container without the "
-           "rights for NUMA, or a kernel that lacks it";
-  if (contains(low, "mapping resources exhausted"))
-    return "a GPU has mapped as many peers as it can (8 over PCIe)";
-  if (contains(low, "not supported") && !contains(low, "peer access"))
-    return "the driver, the machine or the container does not give what the call needs: multicast "
-           "over NVSwitch, memory handles between processes, or a newer driver";
-  if (contains(low, "the mps"))
-    return "the MPS daemon does not run, is of another user or version, or is full";
-  if (contains(low, "peer access"))
-    return "peer access between these GPUs is not possible: another class of GPU, a virtual "
-           "machine, or a container that does not see both";
-  return "the GPU, its driver or an earlier kernel";
-}
+constexpr std::string_view kFirstRank =
+    "the first rank that says so is the suspect: dmesg there for Xid lines; CUDA_LAUNCH_BLOCKING=1 "
+    "to "
+    "find the kernel";
 
-std::string fix_of(std::string_view text) {
+constexpr ErrorRow kErrors[] = {
+    {{"illegal memory access", "unspecified launch", "assert", "misaligned"},
+     "an earlier kernel, most likely not NCCL's, went wrong on this GPU, or the GPU has a fault"},
+    {{"ecc", "lost", "off the bus"}, "the GPU's hardware"},
+    {{"initialization error"},
+     "the process was forked after CUDA had been initialised",
+     "start the processes with spawn, not fork, or before CUDA is touched"},
+    {{"busy or unavailable", "exclusive"},
+     "another process holds the GPU, and its compute mode lets one use it at a time",
+     "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it"},
+    {{"driver", "version", "toolchain"},
+     "the driver is too old for this CUDA, or was replaced while in use",
+     "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an image "
+     "of "
+     "an older CUDA (cuda-compat bridges one step)"},
+    {{"not permitted"},
+     "the process lacks a right that sharing memory between GPUs needs: an IMEX channel, a device "
+     "of "
+     "the container, or rights over the other process",
+     "pass /dev/nvidia-caps-imex-channels to the container, or run it with --cap-add=SYS_PTRACE "
+     "--ipc=host; NCCL_CUMEM_ENABLE=0 or NCCL_MNNVL_ENABLE=0 to confirm"},
+    {{"os call failed"},
+     "the system refuses a call by which CUDA makes shared memory: a container without the rights "
+     "for "
+     "NUMA, or a kernel that lacks it",
+     "docker run --cap-add=SYS_NICE ...; NCCL_CUMEM_HOST_ENABLE=0 or NCCL_CUMEM_ENABLE=0 to "
+     "confirm"},
+    {{"mapping resources exhausted"},
+     "a GPU has mapped as many peers as it can (8 over PCIe)",
+     "NCCL_P2P_LEVEL=PXB, or fewer GPUs a job"},
+    {{"peer access"},
+     "peer access between these GPUs is not possible: another class of GPU, a virtual machine, or "
+     "a "
+     "container that does not see both",
+     "NCCL_P2P_DISABLE=1 (vLLM: --disable-custom-all-reduce); nvidia-smi topo -p2p r"},
+    {{"not supported"},
+     "the driver, the machine or the container does not give what the call needs: multicast over "
+     "NVSwitch, memory handles between processes, or a newer driver",
+     "nvidia-smi -q | grep -A3 Fabric must say Completed; NCCL_NVLS_ENABLE=0 to confirm "
+     "(Transformer "
+     "Engine's user buffers: UB_SKIPMC=1); docker run --ipc=host"},
+    {{"the mps"},
+     "the MPS daemon does not run, is of another user or version, or is full",
+     "nvidia-cuda-mps-control -d; or run without MPS"},
+};
+
+ErrorRow row_of(std::string_view text) {
   const std::string low = lower_case(text);
-  if (contains_any(low, {"busy or unavailable", "exclusive"}))
-    return "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it";
-  if (contains(low, "initialization error"))
-    return "start the processes with spawn, not fork, or before CUDA is touched";
-  if (is_of_driver(low))
-    return "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an "
-           "image of an older CUDA (cuda-compat bridges one step)";
-  if (contains(low, "not permitted"))
-    return "pass /dev/nvidia-caps-imex-channels to the container, or run it with "
-           "--cap-add=SYS_PTRACE --ipc=host; NCCL_CUMEM_ENABLE=0 or NCCL_MNNVL_ENABLE=0 to confirm";
-  if (contains(low, "os call failed"))
-    return "docker run --cap-add=SYS_NICE ...; NCCL_CUMEM_HOST_ENABLE=0 or NCCL_CUMEM_ENABLE=0 to "
-           "confirm";
-  if (contains(low, "mapping resources exhausted"))
-    return "NCCL_P2P_LEVEL=PXB, or fewer GPUs a job";
-  if (contains(low, "not supported") && !contains(low, "peer access"))
-    return "nvidia-smi -q | grep -A3 Fabric must say Completed; NCCL_NVLS_ENABLE=0 to confirm "
-           "(Transformer Engine's user buffers: UB_SKIPMC=1); docker run --ipc=host";
-  if (contains(low, "the mps")) return "nvidia-cuda-mps-control -d; or run without MPS";
-  if (contains(low, "peer access"))
-    return "NCCL_P2P_DISABLE=1 (vLLM: --disable-custom-all-reduce); nvidia-smi topo -p2p r";
-  return "the first rank that says so is the suspect: dmesg there for Xid lines; "
-         "CUDA_LAUNCH_BLOCKING=1 to find the kernel";
+  const auto* const row = std::ranges::find_if(kErrors, [&](const ErrorRow& one) {
+    return std::ranges::any_of(
+        one.words, [&](std::string_view word) { return !word.empty() && contains(low, word); });
+  });
+  return row == std::end(kErrors) ? ErrorRow{{}, "the GPU, its driver or an earlier kernel"} : *row;
 }
 
 }  // namespace
@@ -237,12 +240,12 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
   }
   if (!full.evidence.empty()) say_out_of_memory(full, findings);
   if (other.evidence.empty()) return;
-  Finding& finding =
-      findings.add("cuda_error", Severity::Error, "a CUDA call fails: " + other.text);
-  finding.evidence = other.evidence;
+  Finding& finding = findings.add("cuda_error", Severity::Error, "a CUDA call fails: " + other.text,
+                                  other.evidence);
   findings.say_who(finding, other.who);
   finding.ranks.insert(finding.ranks.end(), other.ranks.begin(), other.ranks.end());
-  finding.cause = cause_of(other.text);
+  const ErrorRow row = row_of(other.text);
+  finding.cause = row.cause;
   const bool is_of_nvls = findings.has("nvls_unavailable", Severity::Error) &&
                           facts.messages[MessageId::CudaError].evidence.empty();
   if (is_of_nvls) {
@@ -250,7 +253,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     finding.fix = "as above";
     return;
   }
-  finding.fix = fix_of(other.text);
+  finding.fix = row.fix.empty() ? kFirstRank : row.fix;
 }
 
 }  // namespace ringside::audit

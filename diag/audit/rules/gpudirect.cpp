@@ -77,11 +77,8 @@ void quote_plugins(const JobFacts& facts, Findings& findings) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
   if (draft.evidence.empty()) return;
-  Finding& finding =
-      findings.add("gdr_missing", Severity::Warning, "GPUDirect RDMA is off, says the library");
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+  Finding& finding = findings.add("gdr_missing", Severity::Warning,
+                                  "GPUDirect RDMA is off, says the library", draft);
   explain(facts, true, finding);
 }
 
@@ -94,9 +91,7 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
     // On one node it does not matter; an excerpt does not tell how many there are.
     if (!has_disabled) return is_size_unknown(facts) ? quote_plugins(facts, findings) : void();
     Finding& finding = findings.add("gdr_unavailable_info", Severity::Info,
-                                    "GPUDirect RDMA is off; nothing leaves the host");
-    finding.evidence = disabled.evidence;
-    finding.hosts = disabled.hosts;
+                                    "GPUDirect RDMA is off; nothing leaves the host", disabled);
     finding.cause = "on one node no data goes over the NICs";
     finding.fix = "nothing to do; modprobe nvidia-peermem before the job grows";
     return;

@@ -7,7 +7,7 @@
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/waits.h"
+#include "diag/job/watchdog_waits.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -16,16 +16,30 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// What the flight recorder's stock analyser prints of ranks that have no dump.
-void find_lost_dumps(const JobFacts& facts, Findings& findings) {
-  const PlainLines& lost = facts.plain_of(PlainLine::RecorderLost);
-  if (!lost.evidence.empty()) {
-    Finding& finding =
-        findings.add("dump_missing", Severity::Warning, "the dumps of some ranks are missing");
-    finding.evidence = lost.evidence;
-    finding.cause = "these ranks were dead or stuck when the others dumped, or do not record";
-    finding.fix = "look at these ranks first; ringside hang takes an incomplete set";
+/// Who waits for what, of all ranks that a watchdog speaks for. Who is late, and why, hangdetect says.
+struct Waits {
+  std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
+  std::set<std::int32_t> timed_out = {};         ///< also those of whom only a status tells
+};
+
+Waits waits_of(const JobFacts& facts) {
+  const bool has_any = facts.messages.has_any(kWatchdogLines);
+  if (!has_any) return {};
+  job::WatchdogWaits all;
+  for (const MessageId id : kWatchdogLines) {
+    for (const KeptMessage& message : facts.messages[id].kept)
+      all.take(message.record(), rank_of(facts, message));
   }
+  Waits waits;
+  for (const auto& [rank, some] : all.by_rank()) {
+    const auto first = std::find_if(some.begin(), some.end(),
+                                    [](const job::Wait& wait) { return wait.has_timed_out; });
+    if (first != some.end()) waits.calls.emplace(rank, *first);
+    const bool are_idle =
+        std::all_of(some.begin(), some.end(), [](const job::Wait& wait) { return wait.is_idle(); });
+    if (!are_idle) waits.timed_out.insert(rank);
+  }
+  return waits;
 }
 
 /// Operations of CPU groups time out in Gloo, and no watchdog speaks.
@@ -37,10 +51,7 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  "an operation of a CPU group waited for a peer in vain");
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  "an operation of a CPU group waited for a peer in vain", draft);
   finding.cause = "a symptom: some rank did not come to this operation within the group's timeout";
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
@@ -57,8 +68,8 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("collective_timeout", Severity::Error,
                    fmt::format("rank {} gave up on rank {}: {}", first.number("rank"),
-                               first.number("other"), first.argument("why")));
-  findings.quote(finding, waits);
+                               first.number("other"), first.argument("why")),
+                   waits);
   finding.reference = "docs/formats 4.11";
   finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
   finding.fix =
@@ -73,8 +84,7 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   translate_hang({kSilent}, HangsOf::Path, facts, findings);
   const std::string_view text = silent.kept.front().text();
   Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  std::string(text.substr(0, text.find(" ("))));
-  findings.quote(finding, silent);
+                                  std::string(text.substr(0, text.find(" ("))), silent);
   finding.reference = "docs/formats 4.11";
   finding.cause =
       "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "
@@ -140,12 +150,11 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
                                      ? facts.messages[MessageId::WatchdogTimeout]
                                      : facts.messages[MessageId::WatchdogStatus];
-  const Waits waits = waits_of(facts, findings);
+  const Waits waits = waits_of(facts);
   constexpr std::array kReports = {MessageId::DesyncNeverJoined, MessageId::DesyncNotJoined,
                                    MessageId::BarrierMissing, MessageId::DeepEpTimeout,
                                    MessageId::AnalyserMissing};
   const bool has_report = translate_hang({kReports}, HangsOf::Any, facts, findings);
-  find_lost_dumps(facts, findings);
   find_engine_waits(facts, findings);
   find_stopped_ranks(facts, findings);
   if (timeouts.evidence.empty()) {
@@ -180,8 +189,8 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "collective_timeout", Severity::Error,
       fmt::format("{} gave up waiting in {}{}", who, where,
-                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()));
-  finding.evidence = timeouts.evidence;
+                  timeout_ms > 0 ? fmt::format(" after {} s", timeout_ms / 1000) : std::string()),
+      timeouts.evidence);
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
       "a symptom: these ranks came to the operation, and somebody or the network did not";
@@ -211,10 +220,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   draft.evidence.mix(store);
   if (draft.evidence.empty()) return;
   const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
-        return finding.severity == Severity::Error && finding.id != "low_bandwidth" &&
-               finding.id != "socket_fallback" && finding.id != "gdr_missing";
-      });
+      findings.has_any(Severity::Error, {"low_bandwidth", "socket_fallback", "gdr_missing"});
   // At the end of a job that succeeded, the last to close find the others gone.
   const bool has_raised =
       std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
@@ -232,10 +238,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
   const bool is_harmless = is_explained || !(has_failed || is_excerpt) || is_ended_from_outside;
   Finding& finding = findings.add("remote_closed", is_harmless ? Severity::Info : Severity::Warning,
-                                  "peers closed their connections");
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  "peers closed their connections", draft);
   finding.cause = "a consequence: the process at the other end ended. It is the one to look at";
   finding.fix = "find the first rank with another error, or the one whose log stops";
 }

@@ -6,13 +6,23 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/words.h"
+#include "diag/job/completion_meaning.h"
 
 namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
 namespace {
+
+/// The value behind a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// returns  empty: the key is not there
+std::string_view value_behind(std::string_view text, std::string_view key) {
+  const std::size_t at = text.find(key);
+  if (at == std::string_view::npos) return {};
+  std::string_view value = text.substr(at + key.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  return value.substr(0, value.find_first_of(", "));
+}
 
 bool has_roce(const JobFacts& facts) {
   return std::any_of(facts.net_devices.begin(), facts.net_devices.end(), [](const auto& entry) {
@@ -101,9 +111,9 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
                             : variable != nullptr ? variable->value
                                                   : std::string();
 
-  Finding& finding = findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
-                                  "queue pairs do not connect" + on + ": ibv_modify_qp fails");
-  findings.quote(finding, modify);
+  Finding& finding =
+      findings.add(is_wrong_gid ? "gid_index" : "ib_error", Severity::Error,
+                   "queue pairs do not connect" + on + ": ibv_modify_qp fails", modify);
   finding.confidence = Confidence::Medium;
   if (!is_wrong_gid) {
     finding.cause =
@@ -175,7 +185,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     }
     return std::int64_t{-1};
   };
-  const auto is_first = [&](const KeptMessage& message) { return status_of(message) != kFlushed; };
+  const auto is_first = [&](const KeptMessage& message) {
+    return status_of(message) != job::kFlushed;
+  };
   const Evidence first = evidence_of(completions, is_first);
   if (!first.empty()) {
     std::int64_t status = -1;
@@ -199,13 +211,16 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
                            value_behind(text, "remoteGids"));
       }
     }
-    const WorkStatus meaning = meaning_of_status(status);
+    constexpr job::CompletionMeaning kOther{
+        "another error", "the transport reports an error",
+        "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
+    const job::CompletionMeaning* known = job::meaning_of_completion(status);
+    const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
     // Where other NICs take over, the job goes on.
     const bool is_survived =
         messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
     Finding& finding =
-        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {});
-    finding.evidence = first;
+        findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
     findings.say_who(finding, who);
     // The peer that all name is the one to look at; else those that complain.
     const bool is_one = peers.size() == 1;
@@ -231,9 +246,9 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
       gid.fix = "NCCL_IB_GID_INDEX=3   # the RoCE v2 entry that show_gids lists";
     }
   } else if (!completions.evidence.empty()) {
-    Finding& finding = findings.add("ib_error", Severity::Info,
-                                    "requests were flushed: the queue had failed before");
-    findings.quote(finding, completions);
+    Finding& finding =
+        findings.add("ib_error", Severity::Info,
+                     "requests were flushed: the queue had failed before", completions);
     finding.cause = "status 5 follows another error, here or at the peer";
     finding.fix = "look for the first failure in the logs of the other ranks";
   }
@@ -256,8 +271,8 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
         : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
         : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
-                                          : "requests of the network plugin fail");
-    finding.evidence = evidence;
+                                          : "requests of the network plugin fail",
+        evidence);
     findings.say_who(finding, lines.processes);
     const std::string_view device =
         lines.kept.empty() ? std::string_view() : lines.kept.front().argument("device");
@@ -279,16 +294,6 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
           : fabric == OfiFabric::Slingshot ? "check FI_CXI_* and the VNI; "
                                            : "");
     }
-  }
-
-  const MessageLines& failed = messages[MessageId::IbDeviceFailed];
-  if (!failed.evidence.empty()) {
-    Finding& finding =
-        findings.add("nic_failover", Severity::Warning, "a NIC failed and others carry on");
-    findings.quote(finding, failed);
-    finding.cause =
-        "NCCL moved the connections to the NICs that are left: the job runs on with less bandwidth";
-    finding.fix = "repair the device named";
   }
 }
 

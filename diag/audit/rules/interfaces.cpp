@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "diag/audit/rules/hca_filter.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -14,12 +13,9 @@ using namespace logs;  // its records are this folder's daily words
 namespace {
 
 bool is_bridge(std::string_view interface, std::string_view address) {
-  if (address.starts_with("172.17.")) return true;
-  for (const std::string_view start :
-       {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-", "veth", "lxc", "lxdbr"}) {
-    if (interface.starts_with(start)) return true;
-  }
-  return false;
+  return address.starts_with("172.17.") ||
+         starts_with_any(interface, {"docker", "virbr", "cni", "flannel", "cali", "podman", "br-",
+                                     "veth", "lxc", "lxdbr"});
 }
 
 /// Of one link only: an address that names no route, and means nothing without an interface.
@@ -32,12 +28,9 @@ bool is_loopback(std::string_view interface, std::string_view address) {
 }
 
 bool failed_to_connect(const JobFacts& facts) {
-  for (const MessageId id :
-       {MessageId::SocketConnectFailed, MessageId::SocketCallFailed, MessageId::NoInterfaceInSubnet,
-        MessageId::IbModifyQpFailed, MessageId::StoreUnreachable, MessageId::GlooConnectFailed}) {
-    if (facts.messages.has(id)) return true;
-  }
-  return false;
+  return facts.messages.has_any({MessageId::SocketConnectFailed, MessageId::SocketCallFailed,
+                                 MessageId::NoInterfaceInSubnet, MessageId::IbModifyQpFailed,
+                                 MessageId::StoreUnreachable, MessageId::GlooConnectFailed});
 }
 
 /// Gloo announces the address that the host's own name stands for: others that connect to it meet themselves.
@@ -56,8 +49,8 @@ void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("wrong_interface", Severity::Error,
                    cannot_connect ? "Gloo meets on the loopback address"
-                                  : "Gloo talks over 127.0.1.1, an address of the host's own");
-  finding.evidence = own;
+                                  : "Gloo talks over 127.0.1.1, an address of the host's own",
+                   own);
   finding.cause =
       "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";
   finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
@@ -79,25 +72,23 @@ void find_gloo_too_far(const JobFacts& facts, Findings& findings) {
     const std::string_view to = gloo_address(message.text());
     if (to.empty() || is_loopback({}, to)) continue;
     if (is_bridge({}, to)) {
-      bridges.add(message.place(), message.process(), message.line());
+      bridges.add(message.quoted());
       bridge = to;
     } else if (contains_any(message.text(), {"No route", "nreachable", "imed out", "refused"})) {
-      far.add(message.place(), message.process(), message.line());
+      far.add(message.quoted());
       address = to;
     }
   }
   if (!bridges.empty()) {
     Finding& finding = findings.add(
         "wrong_interface", Severity::Error,
-        fmt::format("Gloo connects to {}, the address of a container's bridge", bridge));
-    finding.evidence = bridges;
+        fmt::format("Gloo connects to {}, the address of a container's bridge", bridge), bridges);
     finding.cause = "Gloo took the first interface, a bridge whose address other hosts have too";
     finding.fix = "GLOO_SOCKET_IFNAME=<interface of the hosts' network>   # docker: --network=host";
   } else if (!far.empty()) {
     Finding& finding =
         findings.add("net_unreachable", Severity::Error,
-                     fmt::format("Gloo's connections to {} do not get through", address));
-    finding.evidence = far;
+                     fmt::format("Gloo's connections to {} do not get through", address), far);
     finding.cause =
         "a firewall or a network policy, an interface that other hosts do not see, or a process "
         "there that has ended";
@@ -113,9 +104,8 @@ void find_gloo_too_far(const JobFacts& facts, Findings& findings) {
 void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
   const MessageLines& nothing = facts.messages[MessageId::BootstrapNoInterface];
   if (!nothing.evidence.empty()) {
-    Finding& finding =
-        findings.add("wrong_interface", Severity::Error, "no interface passes NCCL_SOCKET_IFNAME");
-    findings.quote(finding, nothing);
+    Finding& finding = findings.add("wrong_interface", Severity::Error,
+                                    "no interface passes NCCL_SOCKET_IFNAME", nothing);
     if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
       finding.evidence.mix(name->evidence);
       finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
@@ -166,7 +156,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     use.is_link_local = is_link_local(address);
     use.is_bridge = is_bridge({}, address);
     use.is_loopback = !use.is_link_local && !use.is_bridge;
-    use.evidence.add(message.place(), message.process(), message.line());
+    use.evidence.add(message.quoted());
     use.is_tried = true;
   }
   if (all_hosts.size() < 2 && !has_failed) return;

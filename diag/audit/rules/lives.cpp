@@ -33,10 +33,9 @@ std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
 
 /// Somebody or something put an end to the job.
 bool was_ended(const JobFacts& facts) {
-  return !facts.python_errors.empty() || facts.messages.has(MessageId::SlurmCancelled) ||
-         facts.messages.has(MessageId::SlurmTaskEnded) ||
-         facts.messages.has(MessageId::TorchrunSummary) ||
-         facts.messages.has(MessageId::ChildFailed);
+  return !facts.python_errors.empty() ||
+         facts.messages.has_any({MessageId::SlurmCancelled, MessageId::SlurmTaskEnded,
+                                 MessageId::TorchrunSummary, MessageId::ChildFailed});
 }
 
 }  // namespace
@@ -68,7 +67,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
     if (seen.count(rank) > 0) continue;
     draft.ranks.push_back(rank);
     const std::int32_t host = host_of_absent(*world, rank, seen_on, full);
-    if (host >= 0) hosts.insert(facts.hosts[static_cast<std::size_t>(host)].name);
+    if (host >= 0) hosts.insert(facts.host_name(host));
   }
   draft.hosts.assign(hosts.begin(), hosts.end());
   const std::string where =

@@ -41,9 +41,8 @@ void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts
     for (const QuotedLine& line : edge.said.evidence.lines()) {
       const std::int32_t host = facts.processes[line.process].host;
       if (host < 0) continue;
-      const std::string& name = facts.hosts[static_cast<std::size_t>(host)].name;
-      if (std::find(hosts.begin(), hosts.end(), name) != hosts.end())
-        finding.evidence.add(line.place, line.process, line.text);
+      const std::string& name = facts.host_name(host);
+      if (std::find(hosts.begin(), hosts.end(), name) != hosts.end()) finding.evidence.add(line);
     }
   }
   finding.hosts = hosts;
@@ -68,7 +67,7 @@ bool is_desktop(const JobFacts& facts) {
       !facts.bootstraps.empty() &&
       std::none_of(facts.bootstraps.begin(), facts.bootstraps.end(), is_elsewhere);
   return may_be_at_home && facts.nodes() == 1 && ranks_of_a_host(facts) <= kFew &&
-         facts.net_devices.contains({"IB", std::string()});
+         lacks_rdma_device(facts);
 }
 
 /// nvidia-smi topo -m shows GPUs without NVLink where their siblings or their kind have it.
@@ -85,8 +84,8 @@ void look_at_matrices(const JobFacts& facts, Findings& findings) {
                      is_all ? fmt::format("no NVLink between the {} GPUs{}", unlinked.size(),
                                           matrix.host.empty() ? "" : " of " + matrix.host)
                             : fmt::format("{} without NVLink, which {} have", list_of(unlinked),
-                                          plural(linked.size(), "other GPU", "other GPUs")));
-    finding.evidence = matrix.evidence;
+                                          plural(linked.size(), "other GPU", "other GPUs")),
+                     matrix.evidence);
     if (!matrix.host.empty()) finding.hosts = {matrix.host};
     // Bridges join pairs of cards: the odd one out may have none by intent.
     finding.confidence = is_all || linked.size() > 2 ? Confidence::High : Confidence::Low;
@@ -102,11 +101,9 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   const Setting* off = p2p_switch(facts);
   if (off != nullptr) {
     const bool matters = ranks_of_a_host(facts) != 1;
-    Finding& finding =
-        findings.add("p2p_disabled", matters ? Severity::Error : Severity::Info,
-                     fmt::format("{}={} switches GPU peer-to-peer off", off->name, off->value));
-    finding.evidence = off->evidence;
-    findings.say_who(finding, off->processes);
+    Finding& finding = findings.add(
+        "p2p_disabled", matters ? Severity::Error : Severity::Info,
+        fmt::format("{}={} switches GPU peer-to-peer off", off->name, off->value), *off);
     finding.cause =
         "the variable is set: NVLink and PCIe peer-to-peer between the GPUs of a host stay unused";
     finding.fix = fmt::format("unset {}", off->name);
@@ -116,9 +113,9 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   const MessageLines& nvlink = facts.messages[MessageId::P2pDisabledOnNvlink];
   const MessageLines& pcie = facts.messages[MessageId::P2pDisabledByDriver];
   if (!nvlink.evidence.empty()) {
-    Finding& finding = findings.add("p2p_disabled", Severity::Error,
-                                    "the driver refuses peer access between GPUs joined by NVLink");
-    findings.quote(finding, nvlink);
+    Finding& finding =
+        findings.add("p2p_disabled", Severity::Error,
+                     "the driver refuses peer access between GPUs joined by NVLink", nvlink);
     finding.cause =
         "an NVLink or driver fault, a fabric manager that is not running, MIG or a vGPU";
     finding.fix =
@@ -127,8 +124,7 @@ void look_for_p2p_off(const JobFacts& facts, Findings& findings) {
   if (!pcie.evidence.empty()) {
     Finding& finding =
         findings.add("p2p_disabled", has_consumer_gpus(facts) ? Severity::Info : Severity::Warning,
-                     "the driver offers no peer access between connected GPUs");
-    findings.quote(finding, pcie);
+                     "the driver offers no peer access between connected GPUs", pcie);
     finding.confidence = Confidence::Medium;
     finding.cause = "PCIe ACS or an IOMMU, virtualisation, or a GPU class without peer access";
     finding.fix =
@@ -168,7 +164,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
   for (const auto& [host, mine] : local_edges_of_whole(facts)) {
     if (mine.p2p > 0 && mine.shm + mine.net == 0) has_good_host = true;
     if (host < 0 || mine.shm + mine.net == 0) continue;
-    odd_hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+    odd_hosts.push_back(facts.host_name(host));
     has_none = has_none || mine.p2p == 0;
   }
   if (!has_good_host) odd_hosts.clear();
@@ -196,7 +192,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     severity = Severity::Warning;
     const auto& [host, ranks] = *cut_off.begin();
     cause = fmt::format("on {} the GPU of rank {} has no direct path to any other, the rest do",
-                        facts.hosts[static_cast<std::size_t>(host)].name, format_ranks(ranks));
+                        facts.host_name(host), format_ranks(ranks));
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s; compare how that process is contained";
   } else if (!nvlink.empty() && edges.shm > edges.p2p) {
     severity = Severity::Error;
@@ -230,9 +226,9 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
 void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
   const PlainLines& refused = facts.plain_of(PlainLine::IommuFault);
   if (!refused.evidence.empty()) {
-    Finding& finding = findings.add("pcie_acs", Severity::Warning,
-                                    "the IOMMU refuses a device's access to memory");
-    finding.evidence = refused.evidence;
+    Finding& finding =
+        findings.add("pcie_acs", Severity::Warning, "the IOMMU refuses a device's access to memory",
+                     refused.evidence);
     finding.confidence = Confidence::Medium;
     finding.cause =
         "a GPU or NIC wrote to an address that the IOMMU does not map: peer-to-peer and GPUDirect "
@@ -293,9 +289,7 @@ void compare_nvlinks(const JobFacts& facts, Findings& findings) {
   if (draft.hosts.empty()) return;
   Finding& finding = findings.add(
       "nvlink_missing", Severity::Error,
-      fmt::format("no NVLink on {}, while {} has it", list_of(draft.hosts), good->host));
-  finding.evidence = draft.evidence;
-  finding.hosts = draft.hosts;
+      fmt::format("no NVLink on {}, while {} has it", list_of(draft.hosts), good->host), draft);
   finding.cause = "links that are down, or a fabric manager that is not running on these hosts";
   finding.fix = "nvidia-smi nvlink -s; systemctl status nvidia-fabricmanager on the hosts named";
 }
@@ -326,8 +320,8 @@ void look_for_missing_nvlink(const JobFacts& facts, Findings& findings) {
         "nvlink_missing", is_proof ? Severity::Warning : Severity::Info,
         linked.empty() ? fmt::format("no NVLink between the {} GPUs of {}", gpus.size(), dump.host)
                        : fmt::format("{} of {} GPUs of {} have no NVLink",
-                                     gpus.size() - linked.size(), gpus.size(), dump.host));
-    finding.evidence = dump.evidence;
+                                     gpus.size() - linked.size(), gpus.size(), dump.host),
+        dump.evidence);
     for (const PatternFact& pattern : facts.patterns) {
       if (pattern.type_intra != "NVL" && pattern.type_intra != "NVB") {
         finding.evidence.mix(pattern.evidence);
@@ -371,8 +365,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   }
   if (!draft.evidence.empty()) {
     Finding& finding = findings.add("nvls_unavailable", Severity::Error,
-                                    "NVLink SHARP is offered and fails when it is set up");
-    finding.evidence = draft.evidence;
+                                    "NVLink SHARP is offered and fails when it is set up", draft);
     findings.say_who(finding, who);
     finding.cause =
         "the fabric manager or the NVSwitches are in a state that gives no multicast memory: "
@@ -384,9 +377,9 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
     return;
   }
   if (!bind.evidence.empty()) {
-    Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
-                                    "NVLink SHARP memory did not bind; the job goes on without");
-    findings.quote(finding, bind);
+    Finding& finding =
+        findings.add("nvls_unavailable", Severity::Warning,
+                     "NVLink SHARP memory did not bind; the job goes on without", bind);
     finding.cause = "multicast memory is used up or its fabric manager is in a bad state";
     finding.fix = "end leaked processes; systemctl restart nvidia-fabricmanager";
     return;
@@ -410,7 +403,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
       return contains(message.text(), "not available");
     });
     for (const std::int32_t host : without) {
-      finding.hosts.push_back(facts.hosts[static_cast<std::size_t>(host)].name);
+      finding.hosts.push_back(facts.host_name(host));
     }
     finding.cause = "the fabric managers of these hosts are not in the same state";
     finding.fix = "systemctl restart nvidia-fabricmanager on the hosts named";
@@ -419,9 +412,9 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   const bool is_hopper = facts.has_text_of_gpu("H100 80GB HBM3") || facts.has_text_of_gpu("H200") ||
                          facts.has_text_of_gpu("B200");
   constexpr int kWholeBoard = 8;
+  const Setting* cumem = facts.setting("NCCL_CUMEM_ENABLE");
   if (with.empty() && !without.empty() && !is_off && is_hopper &&
-      ranks_of_a_host(facts) == kWholeBoard &&
-      facts.has_setting("NCCL_CUMEM_ENABLE", "0") == false) {
+      ranks_of_a_host(facts) == kWholeBoard && (cumem == nullptr || cumem->value != "0")) {
     Finding& finding = findings.add("nvls_unavailable", Severity::Warning,
                                     "NVLink SHARP is not available on a machine that has it");
     finding.evidence = evidence_of(support, [](const KeptMessage&) { return true; });
@@ -433,24 +426,6 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
 
 void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
-  if (messages.has(MessageId::IpcFailed) || messages.has(MessageId::UdsFailed)) {
-    Finding& finding = findings.add("ipc_failed", Severity::Error,
-                                    "memory handles do not cross between the processes of a host");
-    if (messages.has(MessageId::IpcFailed)) findings.quote(finding, messages[MessageId::IpcFailed]);
-    if (messages.has(MessageId::UdsFailed)) findings.quote(finding, messages[MessageId::UdsFailed]);
-    finding.cause =
-        "containers without a common IPC, PID or network namespace, or an allocator without IPC";
-    finding.fix =
-        "docker run --ipc=host --pid=host --network=host ...; expandable_segments:False in PyTorch";
-  }
-  if (messages.has(MessageId::NoTransport)) {
-    Finding& finding =
-        findings.add("no_transport", Severity::Error, "two ranks have no transport between them");
-    findings.quote(finding, messages[MessageId::NoTransport]);
-    finding.cause = "peer-to-peer, shared memory and the network all refuse the pair";
-    finding.fix =
-        "unset NCCL_P2P_DISABLE NCCL_SHM_DISABLE NCCL_NET; then look at the network's lines";
-  }
   // A handle of another host's memory that may not be imported, on machines whose NVLink joins hosts.
   const bool spans_hosts =
       !evidence_of(messages[MessageId::MnnvlState],

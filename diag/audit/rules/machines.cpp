@@ -7,7 +7,6 @@
 #include "diag/audit/hang_view.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/words.h"
 #include "diag/audit/summary.h"
 #include "diag/job/xid_meaning.h"
 
@@ -44,7 +43,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
   const job::ProcessRanks ranks =
       facts.xids.empty() ? job::ProcessRanks() : ranks_of_processes(facts);
   for (const XidFact& xid : facts.xids) {
-    draft.evidence.add(xid.quoted.place, xid.quoted.process, xid.quoted.text);
+    draft.evidence.add(xid.quoted);
     const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
     has_unknown = has_unknown || (meaning == nullptr && !xid.is_switch);
     // NVLink 5 says by a word whether an event is of any consequence.
@@ -60,7 +59,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
         meaning != nullptr ? meaning->text : std::string_view("a fault of the NVSwitch"));
     if (xid.bus_id > 0) title += fmt::format(" (PCI {})", bus_text(xid.bus_id));
     const std::int32_t host = facts.processes[xid.quoted.process].host;
-    const std::string name = host < 0 ? "" : facts.hosts[static_cast<std::size_t>(host)].name;
+    const std::string name = host < 0 ? "" : facts.host_name(host);
     int rank = ranks.rank_of_gpu(name, xid.bus_id);
     if (rank < 0) rank = ranks.rank_of(name, xid.pid);
     if (rank >= 0) draft.ranks.push_back(rank);
@@ -79,10 +78,8 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
                       : has_unknown    ? Severity::Warning
                                        : Severity::Info;
   if (!bus.evidence.empty() || is_switch || has_fatal_event) severity = Severity::Error;
-  Finding& finding = findings.add("xid_error", severity, title);
-  finding.evidence = draft.evidence;
-  std::sort(draft.ranks.begin(), draft.ranks.end());
-  draft.ranks.erase(std::unique(draft.ranks.begin(), draft.ranks.end()), draft.ranks.end());
+  Finding& finding = findings.add("xid_error", severity, title, draft);
+  sort_once(draft.ranks);
   finding.ranks = draft.ranks;
   finding.cause = "the GPU's driver reports a fault in the kernel log";
   finding.fix = worst != nullptr ? std::string(worst->action)
@@ -111,8 +108,7 @@ void look_for_link_flaps(const JobFacts& facts, Findings& findings) {
       [](const KeptMessage& message) { return contains(lower_case(message.text()), "link down"); });
   draft.evidence.mix(kernel);
   if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("link_flap", Severity::Error, {});
-  finding.evidence = draft.evidence;
+  Finding& finding = findings.add("link_flap", Severity::Error, {}, draft);
   findings.say_who(finding, who);
   const std::vector<std::string> names(devices.begin(), devices.end());
   const std::string where = finding.hosts.empty() ? std::string() : " on " + list_of(finding.hosts);

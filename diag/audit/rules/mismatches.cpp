@@ -5,7 +5,6 @@
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/translate.h"
-#include "diag/audit/rules/waits.h"
 
 namespace ringside::audit {
 
@@ -82,10 +81,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
       [](const KeptMessage& message) { return contains(message.text(), "preamble."); }));
   if (!library.evidence.empty()) {
     Finding& finding = findings.add("mismatched_collective", Severity::Error,
-                                    "the two ends of a connection expect different sizes");
-    finding.evidence = library.evidence;
-    finding.ranks = library.ranks;
-    finding.hosts = library.hosts;
+                                    "the two ends of a connection expect different sizes", library);
     for (const KeptMessage& message : messages[MessageId::CollectiveMismatch].kept) {
       if (message.argument("theirs").empty()) continue;
       // ringside's own engine says who differs, and in what.
@@ -117,7 +113,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
                                               : Severity::Info,
                                     title_of(first));
     for (const JobFacts::Desync& desync : facts.desyncs) {
-      finding.evidence.add(desync.quoted.place, desync.quoted.process, desync.quoted.text);
+      finding.evidence.add(desync.quoted);
       finding.ranks.push_back(desync.rank);
     }
     finding.confidence = is_stuck  ? Confidence::High
@@ -131,8 +127,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
 
   Finding ras;
   for (const RasFact& fact : facts.ras) {
-    if (!fact.is_rank && contains(fact.errors, "MISMATCH"))
-      ras.evidence.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+    if (!fact.is_rank && contains(fact.errors, "MISMATCH")) ras.evidence.add(fact.quoted);
   }
   const Evidence problems =
       evidence_of(messages[MessageId::RasCommProblem],
@@ -140,8 +135,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
   ras.evidence.mix(problems);
   if (!ras.evidence.empty()) {
     Finding& finding = findings.add("hang_op_mismatch", Severity::Warning,
-                                    "ranks have launched different numbers of operations");
-    finding.evidence = ras.evidence;
+                                    "ranks have launched different numbers of operations", ras);
     finding.reference = "docs/formats 7.1";
     finding.evidence.mix(messages[MessageId::RasCounts].evidence);
     finding.confidence = Confidence::Low;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "base/text.h"
-#include "diag/audit/rules/hca_filter.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
@@ -40,17 +39,6 @@ bool has_loaded(const JobFacts& facts, std::uint32_t process) {
   });
 }
 
-/// Lines of a message that a predicate picks become a finding's evidence.
-template <typename Predicate>
-std::vector<std::uint32_t> quote_if(Finding& finding, const MessageLines& lines, Predicate picks) {
-  finding.evidence.mix(evidence_of(lines, picks));
-  std::vector<std::uint32_t> processes;
-  for (const KeptMessage& message : lines.kept) {
-    if (picks(message)) processes.push_back(message.process());
-  }
-  return processes;
-}
-
 void find_missing_plugin(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const bool is_slow = socket_use(facts).is_used;
@@ -58,8 +46,8 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
     const bool matters = is_slow || facts.nodes() > 1;
     const Severity otherwise = is_size_unknown(facts) ? Severity::Warning : Severity::Info;
     Finding& finding = findings.add("plugin_missing", matters ? Severity::Error : otherwise,
-                                    "the libfabric plugin finds no provider of the fabric");
-    findings.quote(finding, messages[MessageId::OfiNoProvider]);
+                                    "the libfabric plugin finds no provider of the fabric",
+                                    messages[MessageId::OfiNoProvider]);
     finding.cause =
         "aws-ofi-nccl is loaded, but libfabric offers no provider such as efa or cxi: the device "
         "is not in "
@@ -77,32 +65,28 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
   if (std::any_of(providers.kept.begin(), providers.kept.end(), is_tcp) && facts.nodes() > 1) {
     Finding& finding =
         findings.add("plugin_missing", Severity::Error, "libfabric fell back to its TCP provider");
-    findings.say_who(finding, quote_if(finding, providers, is_tcp));
+    findings.quote(finding, providers, is_tcp);
     finding.cause = "the fabric's own provider is not usable, so that the plugin took TCP";
     finding.fix =
         "FI_PROVIDER=efa (or cxi)   # fails loudly when the device is missing; check it with "
         "fi_info";
     return;
   }
-  const auto is_missing = [](const KeptMessage& message) {
-    if (!is_of_net(message)) return false;
-    const std::string_view error = message.argument("error");
-    return error.empty() || is_not_found(error);
+  const auto lacks = [&](const KeptMessage& message) {
+    return is_of_net(message) && !has_loaded(facts, message.process());
   };
   Finding draft;
-  std::vector<std::uint32_t> who = quote_if(draft, messages[MessageId::PluginNotFound], is_missing);
-  const auto more =
-      quote_if(draft, messages[MessageId::PluginLoadFailed], [&](const auto& message) {
-        return is_of_net(message) && is_not_found(message.argument("error"));
-      });
-  who.insert(who.end(), more.begin(), more.end());
-  std::erase_if(who, [&](std::uint32_t process) { return has_loaded(facts, process); });
-  if (who.empty()) return;
+  findings.quote(draft, messages[MessageId::PluginNotFound], [&](const KeptMessage& message) {
+    const std::string_view error = message.argument("error");
+    return lacks(message) && (error.empty() || is_not_found(error));
+  });
+  findings.quote(draft, messages[MessageId::PluginLoadFailed], [&](const KeptMessage& message) {
+    return lacks(message) && is_not_found(message.argument("error"));
+  });
+  if (draft.evidence.empty()) return;
   if (is_slow && wants_plugin(facts)) {
     Finding& finding = findings.add("plugin_missing", Severity::Error,
-                                    "the plugin of this fabric is not on the library path");
-    finding.evidence = draft.evidence;
-    findings.say_who(finding, who);
+                                    "the plugin of this fabric is not on the library path", draft);
     finding.cause =
         "NCCL looked for libnccl-net.so and did not find it; its built-in networks do not know "
         "this fabric";
@@ -116,10 +100,9 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
       std::any_of(facts.net_devices.begin(), facts.net_devices.end(),
                   [](const auto& entry) { return contains(entry.first.second, "hfi1_"); });
   if (!is_omni_path) return;
-  Finding& finding = findings.add("plugin_missing", Severity::Info,
-                                  "Omni-Path without its network plugin: verbs carry the data");
-  finding.evidence = draft.evidence;
-  findings.say_who(finding, who);
+  Finding& finding =
+      findings.add("plugin_missing", Severity::Info,
+                   "Omni-Path without its network plugin: verbs carry the data", draft);
   finding.cause = "no network plugin is installed; on Omni-Path the vendor's brings GPUDirect";
   finding.fix = "install the PSM2 plugin (libnccl-net.so)";
 }
@@ -130,27 +113,23 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
   if (has_served) return;
-  const auto is_refused = [&](const KeptMessage& message) {
-    if (!is_of_net(message) || has_loaded(facts, message.process())) return false;
-    return contains(message.text(), "ncclNetPlugin");
-  };
-  const auto is_broken = [&](const KeptMessage& message) {
-    if (!is_of_net(message) || has_loaded(facts, message.process())) return false;
-    const std::string_view text = message.text();
-    if (contains(text, "is unsupported")) return true;
-    const bool is_dependency = lacks_a_library(text);
-    return contains_any(text,
-                        {"undefined symbol", "wrong ELF class", "version `", "invalid ELF"}) ||
-           is_dependency;
+  const auto lacks = [&](const KeptMessage& message) {
+    return is_of_net(message) && !has_loaded(facts, message.process());
   };
   Finding draft;
-  std::vector<std::uint32_t> who =
-      quote_if(draft, facts.messages[MessageId::PluginSymbolMissing], is_refused);
+  findings.quote(draft, facts.messages[MessageId::PluginSymbolMissing],
+                 [&](const KeptMessage& message) {
+                   return lacks(message) && contains(message.text(), "ncclNetPlugin");
+                 });
   for (const MessageId id : {MessageId::PluginLoadFailed, MessageId::PluginOther}) {
-    const auto more = quote_if(draft, facts.messages[id], is_broken);
-    who.insert(who.end(), more.begin(), more.end());
+    findings.quote(draft, facts.messages[id], [&](const KeptMessage& message) {
+      return lacks(message) &&
+             (lacks_a_library(message.text()) ||
+              contains_any(message.text(), {"is unsupported", "undefined symbol", "wrong ELF class",
+                                            "version `", "invalid ELF"}));
+    });
   }
-  if (who.empty()) return;
+  if (draft.evidence.empty()) return;
   const bool is_slow = socket_use(facts).is_used;
   // An excerpt without communicators does not tell of how many hosts the job is.
   const bool is_excerpt = facts.comms.empty() && !facts.networks.empty();
@@ -158,9 +137,7 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
                             : facts.nodes() > 1 || is_excerpt ? Severity::Warning
                                                               : Severity::Info;
   Finding& finding = findings.add("plugin_incompatible", severity,
-                                  "a network plugin is there and this NCCL cannot use it");
-  finding.evidence = draft.evidence;
-  findings.say_who(finding, who);
+                                  "a network plugin is there and this NCCL cannot use it", draft);
   finding.cause =
       "the plugin offers another version of the interface than this NCCL asks for, or was built "
       "against "
@@ -170,17 +147,33 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       "missing";
 }
 
+/// Who names devices expects some: a filter that lets none through is a slip, wherever the job may run.
+void find_empty_filter(const JobFacts& facts, Findings& findings) {
+  const Setting* filter = facts.setting("NCCL_IB_HCA");
+  const auto none = facts.net_devices.find({"IB", std::string()});
+  if (filter == nullptr || none == facts.net_devices.end()) return;
+  if (lists_rdma_device(facts)) return;
+  Finding& finding = findings.add(
+      "no_rdma_device", is_size_unknown(facts) ? Severity::Warning : Severity::Info,
+      fmt::format("NCCL_IB_HCA={} lets no RDMA device through", filter->value), none->second);
+  finding.evidence.mix(filter->evidence);
+  finding.confidence = Confidence::Medium;
+  finding.cause =
+      "no device of this host has a name that the variable lists, or it has none at all: NCCL then "
+      "takes TCP between hosts";
+  finding.fix =
+      "ibdev2netdev; ibv_devinfo -l   # the names that are there; NCCL_IB_HCA takes prefixes, "
+      "`=name` for a whole name, `^` to leave out; or unset it";
+}
+
 /// libibverbs is not in the image, or has no driver for the devices: where no other device was found, RDMA is lost by it.
 void find_missing_provider(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
-  const bool has_device = std::any_of(
-      facts.net_devices.begin(), facts.net_devices.end(),
-      [](const auto& entry) { return entry.first.first == "IB" && !entry.first.second.empty(); });
+  const bool has_device = lists_rdma_device(facts);
   const Evidence drivers = evidence_of(
       messages[MessageId::VerbsLibrary],
       [](const KeptMessage& message) { return contains(message.text(), "couldn't load driver"); });
-  const bool has_found_none = facts.net_devices.contains({"IB", std::string()}) ||
-                              messages.has(MessageId::OfiNoProvider) ||
+  const bool has_found_none = lacks_rdma_device(facts) || messages.has(MessageId::OfiNoProvider) ||
                               facts.networks.contains("Socket");
   // Drivers of devices that are not there fail to load on healthy machines: on one host nobody misses them.
   if (has_device || drivers.empty() || !has_found_none || facts.nodes() == 1) return;
@@ -188,8 +181,7 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
                        !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
   if (is_told) return;
   Finding& finding = findings.add("verbs_provider_missing", Severity::Warning,
-                                  "libibverbs cannot load the driver of a device");
-  finding.evidence = drivers;
+                                  "libibverbs cannot load the driver of a device", drivers);
   finding.confidence = Confidence::Medium;
   finding.cause =
       "the image lacks the provider library that the line names, or has one of another version "
@@ -210,8 +202,8 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
     const bool is_start =
         messages.has(MessageId::NetPluginInitFailed) || messages.has(MessageId::OfiEndpointFailed);
     Finding& finding = findings.add(is_start ? "net_init_error" : "plugin_missing", Severity::Error,
-                                    "the network that NCCL_NET demands is not available");
-    findings.quote(finding, messages[MessageId::NoNetPlugin]);
+                                    "the network that NCCL_NET demands is not available",
+                                    messages[MessageId::NoNetPlugin]);
     for (const KeptMessage& message : messages[MessageId::NoNetPlugin].kept) {
       const std::string_view name = message.argument("name");
       if (name.empty()) continue;
@@ -223,19 +215,16 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
     finding.fix = "make the plugin loadable (LD_LIBRARY_PATH, NCCL_NET_PLUGIN), or unset NCCL_NET";
   }
   Finding opening;
-  std::vector<std::uint32_t> openers;
   for (const MessageId id : {MessageId::OfiEndpointFailed, MessageId::OfiRequestFailed}) {
-    const auto more = quote_if(opening, messages[id], [&](const KeptMessage& message) {
+    findings.quote(opening, messages[id], [&](const KeptMessage& message) {
       return is_warning(message) &&
              (id == MessageId::OfiEndpointFailed || fails_to_open(facts, message.text()));
     });
-    openers.insert(openers.end(), more.begin(), more.end());
   }
   if (!opening.evidence.empty()) {
-    Finding& finding = findings.add("net_init_error", Severity::Error,
-                                    "the network plugin fails while it opens its endpoints");
-    finding.evidence = opening.evidence;
-    findings.say_who(finding, openers);
+    Finding& finding =
+        findings.add("net_init_error", Severity::Error,
+                     "the network plugin fails while it opens its endpoints", opening);
     finding.cause =
         "libfabric refused a domain, an endpoint or a queue: devices or credentials that the job "
         "was not "
@@ -246,13 +235,6 @@ void look_for_plugin_troubles(const JobFacts& facts, Findings& findings) {
       finding.fix += "; start with srun, which grants the VNI, and check SLINGSHOT_DEVICES";
     if (fabric == OfiFabric::Efa)
       finding.fix += "; fi_info -p efa must list the device; pass all of /dev/infiniband";
-  }
-  if (messages.has(MessageId::RxdmTimeout)) {
-    Finding& finding = findings.add("net_init_error", Severity::Error,
-                                    "the receive manager of GPUDirect-TCPXO does not answer");
-    findings.quote(finding, messages[MessageId::RxdmTimeout]);
-    finding.cause = "its sidecar container is not running on that host";
-    finding.fix = "start the RxDM container beside the job, then start the job again";
   }
   const PlainLines& crash = facts.plain_of(PlainLine::Crash);
   const PlainLines& frames = facts.plain_of(PlainLine::CrashFrameOfPlugin);
@@ -282,18 +264,16 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const Evidence unopened = evidence_of(messages[MessageId::IbCallFailed], open_fails);
   if (!messages.has(MessageId::IbDeviceUnusable) && has_failed && !unopened.empty()) {
     Finding& finding = findings.add("ib_device_unusable", Severity::Error,
-                                    "RDMA devices are visible but cannot be opened");
-    finding.evidence = unopened;
+                                    "RDMA devices are visible but cannot be opened", unopened);
     finding.cause =
         "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
         "open them";
     finding.fix = "docker run --device=/dev/infiniband ... (Kubernetes: the RDMA device plugin)";
   }
   if (messages.has(MessageId::IbDeviceUnusable)) {
-    Finding& finding = findings.add("ib_device_unusable",
-                                    is_slow || has_failed ? Severity::Error : Severity::Warning,
-                                    "RDMA devices are visible but cannot be opened");
-    findings.quote(finding, messages[MessageId::IbDeviceUnusable]);
+    Finding& finding = findings.add(
+        "ib_device_unusable", is_slow || has_failed ? Severity::Error : Severity::Warning,
+        "RDMA devices are visible but cannot be opened", messages[MessageId::IbDeviceUnusable]);
     finding.evidence.mix(evidence_of(messages[MessageId::IbCallFailed], open_fails));
     finding.cause =
         "the device nodes /dev/infiniband/uverbsN are not in the container, or the user may not "
@@ -305,8 +285,8 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const PlainLines& driver = facts.plain_of(PlainLine::NoVerbsDriver);
   if (!driver.evidence.empty() && is_slow) {
     Finding& finding = findings.add("verbs_provider_missing", Severity::Error,
-                                    "RDMA devices are there and libibverbs has no driver for them");
-    finding.evidence = driver.evidence;
+                                    "RDMA devices are there and libibverbs has no driver for them",
+                                    driver.evidence);
     finding.evidence.mix(evidence_of(messages[MessageId::VerbsLibrary], [](const auto& message) {
       return contains(message.text(), "couldn't load driver");
     }));
@@ -318,9 +298,7 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   const MessageLines& no_library = messages[MessageId::IbverbsNotFound];
   if (none == facts.net_devices.end() && no_library.evidence.empty()) return;
   if (!is_multinode) return find_empty_filter(facts, findings);
-  const bool others_have = std::any_of(
-      facts.net_devices.begin(), facts.net_devices.end(),
-      [](const auto& entry) { return entry.first.first == "IB" && !entry.first.second.empty(); });
+  const bool others_have = lists_rdma_device(facts);
   const bool is_plugins_task = wants_plugin(facts) ||
                                findings.has("plugin_missing", Severity::Warning) ||
                                messages.has(MessageId::PluginLoaded);
@@ -411,19 +389,17 @@ void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
   // Where the job failed, TCP is not what the reader asks about.
   const bool is_other =
-      !facts.results.empty() || !facts.python_errors.empty() ||
-      std::any_of(findings.all().begin(), findings.all().end(),
-                  [](const Finding& finding) { return finding.severity == Severity::Error; });
+      !facts.results.empty() || !facts.python_errors.empty() || findings.has_any(Severity::Error);
   if (is_other) return;
   if (!may_span_hosts(facts) || has_consumer_gpus(facts)) return;
   const std::size_t ranks = facts.longest_ring;
-  const bool has_no_device = facts.net_devices.contains({"IB", std::string()}) ||
-                             facts.messages.has(MessageId::IbverbsNotFound);
+  const bool has_no_device =
+      lacks_rdma_device(facts) || facts.messages.has(MessageId::IbverbsNotFound);
   Finding& finding =
       findings.add("socket_fallback", Severity::Warning,
                    has_no_device ? "NCCL found no RDMA device and takes TCP between hosts"
-                                 : "NCCL takes TCP between hosts");
-  findings.quote(finding, chosen->second);
+                                 : "NCCL takes TCP between hosts",
+                   chosen->second);
   finding.evidence.mix(facts.messages[MessageId::IbverbsNotFound].evidence);
   for (const auto& [key, said] : facts.net_devices) {
     const bool is_none = key.first == "IB" && key.second.empty();
@@ -458,9 +434,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     if (is_one && ranks_of_a_host(facts) >= kBoard) {
       Finding& finding =
           findings.add("single_nic", Severity::Info,
-                       fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value));
-      finding.evidence = filter->evidence;
-      findings.say_who(finding, filter->processes);
+                       fmt::format("NCCL_IB_HCA={} leaves one NIC a host", filter->value), *filter);
       finding.confidence = Confidence::Low;
       finding.cause = "hosts with this many GPUs mostly have several NICs";
       finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";

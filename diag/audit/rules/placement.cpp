@@ -185,17 +185,16 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
     const std::string_view cpus = message.argument("cpus");
     if (message.is_torn()) continue;
     if (cpus.starts_with("empty")) {
-      empty.add(message.place(), message.process(), message.line());
+      empty.add(message.quoted());
       nowhere.push_back(message.process());
     } else if (const Cores cores = cores_in(cpus, is_list); cores.count == 1) {
-      one_core.add(message.place(), message.process(), message.line());
+      one_core.add(message.quoted());
       who.push_back(message.process());
       const std::int32_t host = facts.processes[message.process()].host;
       auto& mine = sharing[{host, cores.last}];
       mine.insert(message.process());
       if (mine.size() > 1 && host >= 0 && example.empty()) {
-        example = fmt::format("core {} of {}", cores.last,
-                              facts.hosts[static_cast<std::size_t>(host)].name);
+        example = fmt::format("core {} of {}", cores.last, facts.host_name(host));
       }
     }
   }
@@ -205,8 +204,8 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
         "cpu_affinity", example.empty() ? Severity::Info : Severity::Warning,
         example.empty()
             ? fmt::format("{} may use one core only", plural(processes, "process", "processes"))
-            : fmt::format("several ranks share one core: {}", example));
-    finding.evidence = one_core;
+            : fmt::format("several ranks share one core: {}", example),
+        one_core);
     findings.say_who(finding, who);
     finding.confidence = Confidence::Medium;
     finding.cause =
@@ -217,8 +216,8 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
   if (!empty.empty()) {
     Finding& finding = findings.add("cpu_affinity", Severity::Info,
                                     fmt::format("{} may not run on the cores beside their GPU",
-                                                plural(nowhere.size(), "process", "processes")));
-    finding.evidence = empty;
+                                                plural(nowhere.size(), "process", "processes")),
+                                    empty);
     findings.say_who(finding, nowhere);
     finding.confidence = Confidence::Medium;
     finding.cause =

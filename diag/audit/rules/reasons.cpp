@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "diag/audit/rules/releases.h"
 #include "diag/audit/rules/rule.h"
-#include "diag/audit/rules/words.h"
 
 namespace ringside::audit {
 
@@ -21,9 +19,9 @@ struct Reason {
   std::string_view title, cause, fix;
 };
 
-constexpr std::array kReasons{
+constexpr Reason kReasons[] = {
 #define RINGSIDE_REASON(name, id, severity, title, cause, fix) \
-  Reason{PlainLine::name, #id, Severity::severity, title, cause, fix},
+  {PlainLine::name, #id, Severity::severity, title, cause, fix},
 #include "diag/audit/reasons/all.def"
 };
 
@@ -34,8 +32,8 @@ struct ReasonRow {
   bool is_warning;  ///< counts as a warning alone
 };
 
-constexpr std::array kReasonRows{
-#define RINGSIDE_CATALOGUED(name, message) ReasonRow{PlainLine::name, MessageId::message, true},
+constexpr ReasonRow kReasonRows[] = {
+#define RINGSIDE_CATALOGUED(name, message) {PlainLine::name, MessageId::message, true},
 #define RINGSIDE_NOTED(name, message) ReasonRow{PlainLine::name, MessageId::message, false},
 #include "diag/audit/reasons/all.def"
 };
@@ -48,8 +46,8 @@ struct Shown {
   std::string_view key;
 };
 
-constexpr std::array kShown{
-#define RINGSIDE_SHOWN(name, how, key) Shown{PlainLine::name, Shown::How::how, key},
+constexpr Shown kShown[] = {
+#define RINGSIDE_SHOWN(name, how, key) {PlainLine::name, Shown::How::how, key},
 #include "diag/audit/reasons/all.def"
 };
 
@@ -61,8 +59,8 @@ struct Value {
   std::string_view key;
 };
 
-constexpr std::array kValues{
-#define RINGSIDE_VALUE(name, field, of, key) Value{PlainLine::name, #field, PlainLine::of, key},
+constexpr Value kValues[] = {
+#define RINGSIDE_VALUE(name, field, of, key) {PlainLine::name, #field, PlainLine::of, key},
 #include "diag/audit/reasons/all.def"
 };
 
@@ -127,11 +125,7 @@ std::string node_before(const JobFacts& facts, logs::Place place) {
 /// What waits at a start and is done with before the job goes on is no trouble.
 Severity severity_of_reason(const JobFacts& facts, const Reason& reason) {
   const bool may_pass = reason.line == PlainLine::SubsetWaits;
-  const bool is_started =
-      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
+  const bool is_started = facts.has_started();
   return may_pass && is_started ? Severity::Info : reason.severity;
 }
 
@@ -156,14 +150,12 @@ void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings)
   if (lines.evidence.empty()) return;
   // What another rule has found of the same lines in their library's own words says more.
   const bool is_of_catalogue =
-      std::any_of(kReasonRows.begin(), kReasonRows.end(),
-                  [&](const ReasonRow& row) { return row.line == reason.line; });
+      std::ranges::find(kReasonRows, reason.line, &ReasonRow::line) != std::end(kReasonRows);
   if (!is_of_catalogue && findings.has(reason.id, Severity::Warning)) return;
   const std::string_view first = lines.evidence.lines().front().text;
-  Finding& finding =
-      findings.add(reason.id, severity_of_reason(facts, reason),
-                   filled_in(facts, reason.title, reason.line) + quoted_part(reason.line, first));
-  findings.quote(finding, lines);
+  Finding& finding = findings.add(
+      reason.id, severity_of_reason(facts, reason),
+      filled_in(facts, reason.title, reason.line) + quoted_part(reason.line, first), lines);
   if (finding.hosts.empty()) {
     const std::string node = node_before(facts, lines.evidence.lines().front().place);
     if (!node.empty()) finding.hosts = {node};

@@ -32,8 +32,7 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
   };
   if (std::all_of(verbs.kept.begin(), verbs.kept.end(), is_of_gid)) {
     Finding& finding = findings.add("gid_index", Severity::Error,
-                                    "a port has no GID at the index that NCCL asks for");
-    finding.evidence = evidence;
+                                    "a port has no GID at the index that NCCL asks for", evidence);
     findings.say_who(finding, verbs.processes);
     finding.cause =
         "NCCL_IB_GID_INDEX is beyond the port's GID table, or the interface that gave the entry "
@@ -44,9 +43,9 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
         "the RoCE v2 entry";
     return;
   }
-  Finding& finding = findings.add("ib_error", Severity::Error,
-                                  "a call of the RDMA library fails, and the job with it");
-  finding.evidence = evidence;
+  Finding& finding =
+      findings.add("ib_error", Severity::Error,
+                   "a call of the RDMA library fails, and the job with it", evidence);
   findings.say_who(finding, verbs.processes);
   const bool is_address =
       std::any_of(verbs.kept.begin(), verbs.kept.end(),
@@ -70,8 +69,7 @@ void look_for_refusals(const JobFacts& facts, Findings& findings) {
   constexpr std::size_t kMostNamed = 8;
   std::vector<std::string> named;
   for (const RasFact& fact : facts.ras) {
-    if (!fact.is_rank && contains(fact.errors, "ERROR"))
-      held.add(fact.quoted.place, fact.quoted.process, fact.quoted.text);
+    if (!fact.is_rank && contains(fact.errors, "ERROR")) held.add(fact.quoted);
     for (const auto& [rank, code] : fact.held) {
       if (named.size() == kMostNamed) break;
       named.push_back(
@@ -79,9 +77,8 @@ void look_for_refusals(const JobFacts& facts, Findings& findings) {
     }
   }
   if (!held.empty() && !facts.messages.has(MessageId::RasErrorRanks)) {
-    Finding& finding =
-        findings.add("system_error", Severity::Error, "ranks hold an error, says the RAS network");
-    finding.evidence = held;
+    Finding& finding = findings.add("system_error", Severity::Error,
+                                    "ranks hold an error, says the RAS network", held);
     finding.cause = "a communicator failed to start, or failed later without the program's notice";
     if (!named.empty())
       finding.cause = fmt::format("{}: {}", fmt::join(named, ", "), finding.cause);

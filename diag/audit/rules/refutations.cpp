@@ -1,11 +1,12 @@
-#include "diag/audit/rules/refutations.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
+
+#include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
 
@@ -51,35 +52,33 @@ struct Refutation {
   std::string_view title, cause, fix;
 };
 
-constexpr std::array kRefutations{
-    Refutation{"memlock_limit", has_no_nic_resources, "", Severity::Info, "", "", ""},
-    Refutation{
-        "memlock_limit", has_unlimited_memlock, "ib_error", Severity::Error,
-        "memory cannot be registered with the NIC, and not because of the limit of locked memory: "
-        "it is unlimited",
-        "the adapter or its driver has no resources for it: its table of memory keys is full, a "
-        "virtual function's share or an RDMA cgroup is used up, or an IOMMU is in the way; or the "
-        "limit is another one inside the job (Slurm, systemd and containers set their own)",
-        "dmesg for mlx5 lines on that host; cat /proc/PID/limits of a rank; cat "
-        "/sys/fs/cgroup/rdma.max; fewer or smaller registered buffers (NCCL_BUFFSIZE)"},
-    Refutation{"rdma_port_down", has_ports_enough, "rdma_port_down", Severity::Info,
-               "some RDMA ports have no link, others are active",
-               "ports without a cable are down; that matters only where a job is to use them",
-               "nothing, unless the job counts on these ports"},
+constexpr Refutation kRefutations[] = {
+    {"memlock_limit", has_no_nic_resources, "", Severity::Info, "", "", ""},
+    {"memlock_limit", has_unlimited_memlock, "ib_error", Severity::Error,
+     "memory cannot be registered with the NIC, and not because of the limit of locked memory: "
+     "it is unlimited",
+     "the adapter or its driver has no resources for it: its table of memory keys is full, a "
+     "virtual function's share or an RDMA cgroup is used up, or an IOMMU is in the way; or the "
+     "limit is another one inside the job (Slurm, systemd and containers set their own)",
+     "dmesg for mlx5 lines on that host; cat /proc/PID/limits of a rank; cat "
+     "/sys/fs/cgroup/rdma.max; fewer or smaller registered buffers (NCCL_BUFFSIZE)"},
+    {"rdma_port_down", has_ports_enough, "rdma_port_down", Severity::Info,
+     "some RDMA ports have no link, others are active",
+     "ports without a cable are down; that matters only where a job is to use them",
+     "nothing, unless the job counts on these ports"},
 };
 
 /// The output of a command that would confirm or refute a finding.
 struct Decider {
   std::string_view id, command, what;
 };
-constexpr std::array kDeciders{
-    Decider{"memlock_limit", "ulimit -l", "the limit of locked memory inside the job (ulimit -l)"},
-    Decider{"gid_index", "show_gids", "the GID tables of both hosts (show_gids)"},
-    Decider{"shm_exhausted", "df -h /dev/shm", "the size of /dev/shm there (df -h /dev/shm)"},
-    Decider{"no_rdma_device", "ibv_devinfo", "which RDMA devices the container has (ibv_devinfo)"},
-    Decider{"shm_fallback", "nvidia-smi topo", "how the GPUs are connected (nvidia-smi topo -m)"},
-    Decider{"gdr_missing", "nvidia-smi topo",
-            "how far GPUs and NICs are apart (nvidia-smi topo -m)"},
+constexpr Decider kDeciders[] = {
+    {"memlock_limit", "ulimit -l", "the limit of locked memory inside the job (ulimit -l)"},
+    {"gid_index", "show_gids", "the GID tables of both hosts (show_gids)"},
+    {"shm_exhausted", "df -h /dev/shm", "the size of /dev/shm there (df -h /dev/shm)"},
+    {"no_rdma_device", "ibv_devinfo", "which RDMA devices the container has (ibv_devinfo)"},
+    {"shm_fallback", "nvidia-smi topo", "how the GPUs are connected (nvidia-smi topo -m)"},
+    {"gdr_missing", "nvidia-smi topo", "how far GPUs and NICs are apart (nvidia-smi topo -m)"},
 };
 
 /// Names of the processes' hosts, as a prompt may name them.
@@ -101,7 +100,7 @@ void judge_gid_index(const JobFacts& facts, Finding& finding) {
   std::string version;
   for (const CapabilityFact& gid : facts.capabilities) {
     if (gid.what != What::Gid || !is_of_host(gid, finding.hosts)) continue;
-    table.add(gid.quoted.place, gid.quoted.process, gid.quoted.text);
+    table.add(gid.quoted);
     if (gid.index == index) {
       has_entry = true;
       version = gid.value;
@@ -130,11 +129,9 @@ void judge_container(const JobFacts& facts, Finding& finding) {
   Evidence host;
   for (const CapabilityFact& port : facts.capabilities) {
     const bool is_there = port.what == What::Port && port.value == "active";
-    if (is_there || port.what == What::Device)
-      host.add(port.quoted.place, port.quoted.process, port.quoted.text);
+    if (is_there || port.what == What::Device) host.add(port.quoted);
   }
-  const bool is_none = facts.net_devices.contains({"IB", std::string()}) ||
-                       facts.messages.has(MessageId::IbverbsNotFound);
+  const bool is_none = lacks_rdma_device(facts) || facts.messages.has(MessageId::IbverbsNotFound);
   if (host.empty() || !is_none) return;
   finding.evidence.mix(host);
   finding.cause =
@@ -151,7 +148,7 @@ void name_memlock(const JobFacts& facts, Finding& finding) {
   for (const CapabilityFact& limit : facts.capabilities) {
     if (limit.what != What::Memlock || limit.value == "unlimited") continue;
     finding.title += fmt::format(": {} KiB", limit.value);
-    finding.evidence.add(limit.quoted.place, limit.quoted.process, limit.quoted.text);
+    finding.evidence.add(limit.quoted);
     return;
   }
 }

@@ -1,5 +1,3 @@
-#include "diag/audit/rules/releases.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -68,8 +66,8 @@ Release release_of_component(const JobFacts& facts, std::string_view component) 
 struct GpuSince {
   std::string_view words, name, release, source;
 };
-constexpr std::array kGpus{
-#define RINGSIDE_GPU_SINCE(words, name, release, source) GpuSince{words, name, release, source},
+constexpr GpuSince kGpus[] = {
+#define RINGSIDE_GPU_SINCE(words, name, release, source) {words, name, release, source},
 #include "diag/audit/releases.def"
 };
 
@@ -77,9 +75,9 @@ struct FaultRow {
   PlainLine line;
   std::string_view component, from, fixed, fix;
 };
-constexpr std::array kFaults{
+constexpr FaultRow kFaults[] = {
 #define RINGSIDE_KNOWN_FAULT(line, component, from, fixed, fix, source) \
-  FaultRow{PlainLine::line, component, from, fixed, fix},
+  {PlainLine::line, component, from, fixed, fix},
 #include "diag/audit/releases.def"
 };
 
@@ -137,8 +135,7 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
       if (release_in(text).parts == used.parts) findings.quote(finding, said);
     }
     for (const KeptLine& line : facts.plain_of(PlainLine::GpuName).kept) {
-      if (contains(line.quoted.text + " ", gpu.words))
-        finding.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+      if (contains(line.quoted.text + " ", gpu.words)) finding.evidence.add(line.quoted);
     }
     if (!finding.evidence.empty() && facts.messages.has(MessageId::LastError))
       finding.evidence.mix(facts.messages[MessageId::LastError].evidence);

@@ -64,8 +64,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
     }
   }
   if (who.empty()) return;
-  std::sort(who.begin(), who.end());
-  who.erase(std::unique(who.begin(), who.end()), who.end());
+  sort_once(who);
 
   // Cards on PCIe have as few by nature.
   const bool is_off = findings.has("p2p_disabled", Severity::Error) && !has_consumer_gpus(facts);
@@ -116,10 +115,8 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add(
         "short_ring", Severity::Error,
         shorter > 0 ? fmt::format("{} do not pass all ranks", plural(shorter, "ring", "rings"))
-                    : std::string("a ring does not pass all ranks"));
-    finding.evidence = short_ring.evidence;
-    finding.ranks = short_ring.ranks;
-    finding.hosts = short_ring.hosts;
+                    : std::string("a ring does not pass all ranks"),
+        short_ring);
     finding.cause =
         "the ranks do not agree on the topology: images, topology files or variables differ";
     finding.fix = "compare NCCL_TOPO_FILE, NCCL_GRAPH_FILE and the NCCL version of all hosts";
@@ -159,8 +156,7 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
   if (!serious.empty()) {
     Finding& finding =
         findings.add("graph_search_failed", Severity::Warning,
-                     "the search for rings found no path and took the ranks in order");
-    finding.evidence = serious;
+                     "the search for rings found no path and took the ranks in order", serious);
     finding.confidence = Confidence::Medium;
     finding.cause =
         "the topology that this process sees is broken: sysfs is hidden, or an XML is of another "

@@ -1,95 +1,34 @@
 #pragma once
 
-#include <span>
-#include <string_view>
-
 #include "diag/audit/findings.h"
 
 namespace ringside::audit {
 
-/// One row of the table: what it looks for, and where the reason stands.
-struct Rule {
-  std::string_view id;         ///< of its findings
-  std::string_view looks_for;  ///< one line
-  std::string_view reference;  ///< sections and rules of docs/formats, or a vendor's page
-  void (*look)(const JobFacts& facts, Findings& findings);
+#define RINGSIDE_RULE(look, reference) void look(const JobFacts& facts, Findings& findings);
+#include "diag/audit/rules/rules.def"
+
+/// A fault that a release in use is known for (releases.def).
+struct KnownFault {
+  std::string title;  ///< `a known fault of NCCL 2.25.1, fixed in 2.26.2`; empty: none is known
+  std::string fix;    ///< a clause or two; may be empty
 };
 
-/// Every rule, in the order in which they look: what may be a cause before what may follow from it.
-std::span<const Rule> all_rules();
+/// Whether lines of that reason are a known fault of a release that the text names.
+KnownFault known_fault(const JobFacts& facts, PlainLine line);
 
-// Network: rules/network.cpp
-void look_for_plugin_troubles(const JobFacts& facts, Findings& findings);
-void look_for_missing_devices(const JobFacts& facts, Findings& findings);
-void look_for_socket_fallback(const JobFacts& facts, Findings& findings);
-/// A few lines of a start, without communicators or connections: the library says what it would send over.
-void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings);
-void look_for_unused_nics(const JobFacts& facts, Findings& findings);
-// GPUDirect: rules/gpudirect.cpp
-void look_for_missing_gdr(const JobFacts& facts, Findings& findings);
-// Addresses that others cannot reach: rules/interfaces.cpp
-void look_for_wrong_interface(const JobFacts& facts, Findings& findings);
-// Within a host: rules/local.cpp
-void look_for_p2p_off(const JobFacts& facts, Findings& findings);
-void look_for_shm_fallback(const JobFacts& facts, Findings& findings);
-void look_for_local_sockets(const JobFacts& facts, Findings& findings);
-void look_for_pcie_acs(const JobFacts& facts, Findings& findings);
-void look_for_missing_nvlink(const JobFacts& facts, Findings& findings);
-void look_for_nvls_troubles(const JobFacts& facts, Findings& findings);
-void look_for_broken_handles(const JobFacts& facts, Findings& findings);
-// Rings and channels: rules/rings.cpp
-void look_for_few_channels(const JobFacts& facts, Findings& findings);
-void look_for_odd_rings(const JobFacts& facts, Findings& findings);
-// Channels against what the release lays: rules/channel_counts.cpp
-void look_for_fewer_channels(const JobFacts& facts, Findings& findings);
-// Ranks that differ: rules/consistency.cpp
-void look_for_asymmetry(const JobFacts& facts, Findings& findings);
-void look_for_versions(const JobFacts& facts, Findings& findings);
-void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings);
-// Where NICs and threads are: rules/placement.cpp
-void look_for_crossed_rails(const JobFacts& facts, Findings& findings);
-void look_for_bound_threads(const JobFacts& facts, Findings& findings);
-// Who comes and goes: rules/lives.cpp
-void look_for_absent_ranks(const JobFacts& facts, Findings& findings);
-void look_for_leaks(const JobFacts& facts, Findings& findings);
-// Variables: rules/variables.cpp
-void look_for_overrides(const JobFacts& facts, Findings& findings);
-void look_for_debugging(const JobFacts& facts, Findings& findings);
-// Start: rules/start.cpp
-void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings);
-void look_for_limits(const JobFacts& facts, Findings& findings);
-void look_for_store_timeouts(const JobFacts& facts, Findings& findings);
-void look_for_slow_starts(const JobFacts& facts, Findings& findings);
-void look_for_unexplained_errors(const JobFacts& facts, Findings& findings);
-// One line that says it all: rules/refusals.cpp, rules/reasons.cpp
-void look_for_refusals(const JobFacts& facts, Findings& findings);
-void look_for_reasons(const JobFacts& facts, Findings& findings);
-// Links slower than any device has: rules/declared_links.cpp
-void look_for_slow_links(const JobFacts& facts, Findings& findings);
-// Releases that are too old for the GPUs: rules/releases.cpp
-void look_for_old_releases(const JobFacts& facts, Findings& findings);
-// Machines: rules/machines.cpp
-void look_for_gpu_faults(const JobFacts& facts, Findings& findings);
-void look_for_link_flaps(const JobFacts& facts, Findings& findings);
-// Rates of ports: rules/port_speeds.cpp
-void look_for_slow_ports(const JobFacts& facts, Findings& findings);
-// GPUs and adapters that fail: rules/gpu_errors.cpp, rules/ib_errors.cpp
-void look_for_cuda_errors(const JobFacts& facts, Findings& findings);
-void look_for_ib_errors(const JobFacts& facts, Findings& findings);
-// Hangs: rules/hangs.cpp, rules/deaths.cpp, rules/mismatches.cpp
-void look_for_mismatches(const JobFacts& facts, Findings& findings);
-void look_for_dead_ranks(const JobFacts& facts, Findings& findings);
-void look_for_timeouts(const JobFacts& facts, Findings& findings);
-void look_for_closed_peers(const JobFacts& facts, Findings& findings);
-// Tables of nccl-tests: rules/tables.cpp
-void look_at_tables(const JobFacts& facts, Findings& findings);
-// What rows of the catalogue state, and no rule has spoken of: rules/stated.cpp
-void look_for_stated_warnings(const JobFacts& facts, Findings& findings);
-// What was not read: rules/unread.cpp
-void look_for_unread_lines(const JobFacts& facts, Findings& findings);
-// What no finding speaks of: rules/unspoken.cpp
-void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings);
-// Lines that were cut: rules/cut_lines.cpp
-void look_for_cut_lines(const JobFacts& facts, Findings& findings);
+/// Takes back what other lines of the text refute, names what they make certain, and drops advice that the text has
+/// already answered: commands whose output is there, variables that a plugin sets itself. Says what would decide a
+/// finding and is not in the text. Runs behind all other rules.
+void weigh_against_text(const JobFacts& facts, Findings& findings);
+
+/// Rules write their advice for the tools of NVIDIA's; on AMD's GPUs others answer the same question.
+void say_for_vendor(const JobFacts& facts, Finding& finding);
+
+/// Puts findings that follow from another one under it, and the rest in order: worst first, causes of
+/// failures before losses of speed.
+///
+/// returns  first causes, each directly before what follows from it; caused_by set
+/// source   docs/formats 9.10
+std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 
 }  // namespace ringside::audit

@@ -5,8 +5,6 @@
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
-#include "diag/audit/rules/unspoken.h"
-#include "diag/audit/rules/words.h"
 #include "diag/logparse/torch_lines.h"
 
 namespace ringside::audit {
@@ -70,8 +68,8 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
                    last->number("attempt") == most ? Severity::Error : Severity::Warning,
                    fmt::format("connections{} do not get through: {}, attempt {} of {}",
                                address.empty() ? "" : " to " + named_address(facts, address), error,
-                               last->number("attempt"), most));
-  findings.quote(finding, retries);
+                               last->number("attempt"), most),
+                   retries);
   finding.cause = is_refused
                       ? "nobody listens at the address: the rank there has ended or never started"
                       : "the address cannot be reached from there: a firewall that rejects, an "
@@ -82,12 +80,7 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
       address.empty() ? "<address>" : address);
 }
 
-bool is_any_started(const JobFacts& facts) {
-  return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-    return std::any_of(comm.members.begin(), comm.members.end(),
-                       [](const Member& member) { return member.is_complete; });
-  });
-}
+bool is_any_started(const JobFacts& facts) { return facts.has_started(); }
 
 }  // namespace
 
@@ -105,8 +98,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
 
   if (!far.empty()) {
     Finding& finding = findings.add("net_unreachable", Severity::Error,
-                                    fmt::format("connections{} do not get through", where));
-    finding.evidence = far;
+                                    fmt::format("connections{} do not get through", where), far);
     findings.say_who(finding, processes_if_warned(connect));
     finding.cause =
         "the address cannot be reached from there: a firewall, a network policy, or an interface "
@@ -153,10 +145,9 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   const bool has_met = std::any_of(facts.comms.begin(), facts.comms.end(),
                                    [](const CommFacts& comm) { return !comm.links.empty(); });
   if (!failed.empty() && far.empty() && has_met && !is_started) {
-    Finding& finding =
-        findings.add("net_unreachable", Severity::Error,
-                     fmt::format("the ranks have met, and a connection{} is refused", where));
-    finding.evidence = failed;
+    Finding& finding = findings.add(
+        "net_unreachable", Severity::Error,
+        fmt::format("the ranks have met, and a connection{} is refused", where), failed);
     findings.say_who(finding, processes_if_warned(connect));
     finding.cause =
         "data go over another interface than the bootstrap, whose address belongs to nobody there, "
@@ -184,10 +175,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("bootstrap_failure", Severity::Error,
-                                  fmt::format("the ranks do not meet: {}", cause));
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  fmt::format("the ranks do not meet: {}", cause), draft);
   finding.cause = cause;
   // A port helps where somebody else knocks at it, and nowhere else.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
@@ -215,8 +203,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
   locked.mix(evidence_of(requests, is_locked));
   if (!locked.empty()) {
     Finding& finding = findings.add("memlock_limit", Severity::Error,
-                                    "the limit of locked memory is too low for RDMA");
-    finding.evidence = locked;
+                                    "the limit of locked memory is too low for RDMA", locked);
     findings.say_who(finding, verbs.evidence.empty() ? requests.processes : verbs.processes);
     finding.cause =
         "\"Cannot allocate memory\" of a verbs call, or of libfabric's over it, is the memlock "
@@ -247,9 +234,9 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
         "docker run --shm-size=16g (Kubernetes: an emptyDir of medium Memory at /dev/shm); rm "
         "/dev/shm/nccl-*";
   } else if (!bus.evidence.empty()) {
-    Finding& finding = findings.add("shm_exhausted", Severity::Warning,
-                                    "a process died of SIGBUS: /dev/shm is most likely full");
-    finding.evidence = bus.evidence;
+    Finding& finding =
+        findings.add("shm_exhausted", Severity::Warning,
+                     "a process died of SIGBUS: /dev/shm is most likely full", bus.evidence);
     finding.confidence = Confidence::Medium;
     finding.cause =
         "memory that was promised was not there when it was first touched: so ends who writes to a "
@@ -257,8 +244,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
     finding.fix = "df -h /dev/shm on that host; docker run --shm-size=16g; rm /dev/shm/nccl-*";
   } else if (!shm.evidence.empty()) {
     Finding& finding = findings.add("ipc_failed", Severity::Error,
-                                    "a shared memory segment of a peer is not there");
-    findings.quote(finding, shm);
+                                    "a shared memory segment of a peer is not there", shm);
     finding.cause = "the ranks run in containers that do not share /dev/shm but have one host name";
     finding.fix = "docker run --ipc=host ..., or NCCL_SHM_DISABLE=1";
   }
@@ -272,8 +258,7 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
   }
   if (!files.empty()) {
     Finding& finding =
-        findings.add("fd_limit", Severity::Error, "the limit of open files is reached");
-    finding.evidence = files;
+        findings.add("fd_limit", Severity::Error, "the limit of open files is reached", files);
     finding.cause =
         "every connection takes a descriptor; large jobs need more than the default of 1,024";
     finding.fix = "ulimit -n 1048576";
@@ -318,7 +303,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
        "a process waited for a key that another one did not write in time");
   for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
     if (!contains_any(line.quoted.text, {"Timeout", "timeout"})) continue;
-    draft.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+    draft.evidence.add(line.quoted);
     if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
     if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
   }
@@ -326,7 +311,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     // The id that did not come is told by what was found, or by the library's own errors.
   } else {
     for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
-      draft.evidence.add(line.quoted.place, line.quoted.process, line.quoted.text);
+      draft.evidence.add(line.quoted);
       if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
       cause = "rank 0, whose process holds the store, ended before it had given its id";
     }
@@ -337,7 +322,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
                           contains(error.text, "wait timeout after");
     const bool is_build = contains(error.text, "without libuv");  // rules/reasons.cpp
     if (!is_store || is_build || !draft.evidence.empty()) continue;
-    draft.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    draft.evidence.add(error.quoted);
     if (cause.empty()) cause = "a process waited for a key that another one did not write in time";
   }
   if (draft.evidence.empty()) return;
@@ -345,10 +330,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
                                 : has_unreachable                       ? "is not reached"
                                                                         : "gave up waiting";
   Finding& finding = findings.add("store_timeout", Severity::Error,
-                                  fmt::format("the rendezvous store {}: {}", what, cause));
-  finding.evidence = draft.evidence;
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+                                  fmt::format("the rendezvous store {}: {}", what, cause), draft);
   finding.cause = cause;
   finding.fix = messages.has(MessageId::StorePortInUse)
                     ? fmt::format(
@@ -398,98 +380,13 @@ void look_for_slow_starts(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "slow_init", longest >= kTooSlow_s ? Severity::Warning : Severity::Info,
       fmt::format("a communicator took {:.0f} s to start, {:.0f} s of them in the bootstrap",
-                  longest, bootstrap));
-  findings.quote(finding, facts.slow_inits);
+                  longest, bootstrap),
+      facts.slow_inits);
   finding.cause =
       bootstrap > longest / 2
           ? "ranks waited for each other: the one with the smallest bootstrap time came last"
           : "the topology, the connections or the kernels took their time on this host";
   finding.fix = "compare the parts of Init timings between ranks";
-}
-
-namespace {
-
-/// `[rank7]: Error while ..` without the rank.
-std::string text_behind_labels(std::string_view text) {
-  const std::size_t end = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
-  if (end != std::string_view::npos) text.remove_prefix(end + 3);
-  return std::string(text.substr(0, 160));
-}
-
-}  // namespace
-
-void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
-  const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
-        return finding.severity == Severity::Error && finding.id != "truncated_table" &&
-               finding.id != "low_bandwidth";
-      });
-  if (is_explained) return;
-  // What follows `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
-  const PlainLines& last = facts.plain_of(PlainLine::LastError);
-  if (!last.kept.empty()) {
-    const std::string reason = text_behind_labels(last.kept.front().quoted.text);
-    Finding& finding = findings.add("system_error", Severity::Error, "NCCL failed: " + reason);
-    finding.evidence = last.evidence;
-    finding.cause = "NCCL's last warning before it failed: " + reason;
-    finding.fix = "NCCL_DEBUG=INFO shows what came before it";
-    return;
-  }
-  const Evidence benchmark = evidence_of(
-      facts.messages[MessageId::BenchmarkError],
-      [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
-  const Evidence& cuda = facts.plain_of(PlainLine::CudaCallFailed).evidence;
-  const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
-  const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
-  const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
-  // A call of the library's returned an error, and it has warned: that is the reason, as far as it says.
-  std::string reason;
-  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
-  const bool is_start_lost =
-      !facts.results.empty() &&
-      std::none_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
-  const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
-  Evidence warned =
-      is_start_lost || has_failed ? unquoted_warnings(facts, findings, reason) : Evidence{};
-  if (warned.empty() && has_failed && !facts.unread.warnings.empty()) {
-    warned = facts.unread.warnings;
-    reason = text_of_warning(warned.lines().front().text);
-  }
-  if (!warned.empty()) {
-    Finding& finding = findings.add("system_error", Severity::Error, "NCCL failed: " + reason);
-    finding.evidence = warned;
-    finding.cause = warned.lines().front().text;
-    finding.fix =
-        "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
-    say_if_plugin_fails(reason, finding);
-    return;
-  }
-  const auto add = [&](std::string_view id, Severity severity, std::string_view title,
-                       const Evidence& evidence, std::string_view cause) {
-    Finding& finding = findings.add(id, severity, std::string(title));
-    finding.evidence = evidence;
-    finding.cause = cause;
-    finding.fix = "NCCL_DEBUG=INFO   # and run again";
-  };
-  if (!system.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why", system,
-        "a system call or a library failed; at this level of debugging NCCL does not name it");
-  } else if (!cuda.empty()) {
-    add("cuda_error", Severity::Error,
-        "a CUDA call of NCCL's fails, and this log does not say which", cuda,
-        "at this level of debugging NCCL does not name the call and its error");
-  } else if (!remote.empty()) {
-    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not say why", remote,
-        "a consequence: another process ended or the network failed. Look at the other ranks' "
-        "logs");
-  } else if (!other.empty() || !benchmark.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why",
-        other.empty() ? benchmark : other,
-        "at this level of debugging NCCL does not say what it found wrong");
-  }
 }
 
 }  // namespace ringside::audit

@@ -21,42 +21,42 @@ struct DomainRow {
   std::string_view id, part, fix;
 };
 
-constexpr std::array kDomains{
-    DomainRow{Domain::Driver, "cuda_error", "the GPU's driver",
-              "nvidia-smi on that host; dmesg for NVRM and Xid lines"},
-    DomainRow{Domain::Launcher, "launcher_failure", "the launcher",
-              "run a plain command by the same launcher on the same hosts first (hostname)"},
-    DomainRow{Domain::Scheduler, "launcher_failure", "the scheduler",
-              "the scheduler's record of the job (sacct, kubectl describe pod)"},
-    DomainRow{Domain::Library, "nccl_library_mismatch", "a library",
-              "ldd of the program that failed; the release of each library on every host"},
-    DomainRow{Domain::Configuration, "system_error", "the configuration",
-              "the line quoted names what is missing or not allowed"},
-    DomainRow{Domain::Memory, "system_error", "the host's memory",
-              "free -h; the limits of the container or the job"},
-    DomainRow{Domain::Filesystem, "system_error", "a file system",
-              "df -h of the path in the line, on that host"},
-    DomainRow{Domain::SharedMemory, "shm_exhausted", "shared memory",
-              "df -h /dev/shm on that host; docker run --shm-size=16g --ipc=host"},
-    DomainRow{Domain::Gpu, "cuda_error", "a GPU",
-              "the first rank that reports it is the suspect; dmesg there for Xid lines"},
-    DomainRow{Domain::Rdma, "ib_error", "the RDMA network",
-              "ibstat and show_gids on both hosts; ib_write_bw between them"},
-    DomainRow{Domain::Network, "net_unreachable", "the network",
-              "nc -vz to the address in the line, from that host; firewalls; "
-              "NCCL_SOCKET_IFNAME=<the hosts' network>"},
-    DomainRow{Domain::Bootstrap, "bootstrap_failure", "the start",
-              "check that all ranks start, on addresses that all can reach"},
-    DomainRow{Domain::Store, "store_timeout", "the rendezvous store",
-              "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"},
-    DomainRow{Domain::Program, "system_error", "the program", "read the traceback above the line"},
-    DomainRow{Domain::Unknown, "system_error", "the program", "the line quoted names what failed"},
+constexpr DomainRow kDomains[] = {
+    {Domain::Driver, "cuda_error", "the GPU's driver",
+     "nvidia-smi on that host; dmesg for NVRM and Xid lines"},
+    {Domain::Launcher, "launcher_failure", "the launcher",
+     "run a plain command by the same launcher on the same hosts first (hostname)"},
+    {Domain::Scheduler, "launcher_failure", "the scheduler",
+     "the scheduler's record of the job (sacct, kubectl describe pod)"},
+    {Domain::Library, "nccl_library_mismatch", "a library",
+     "ldd of the program that failed; the release of each library on every host"},
+    {Domain::Configuration, "system_error", "the configuration",
+     "the line quoted names what is missing or not allowed"},
+    {Domain::Memory, "system_error", "the host's memory",
+     "free -h; the limits of the container or the job"},
+    {Domain::Filesystem, "system_error", "a file system",
+     "df -h of the path in the line, on that host"},
+    {Domain::SharedMemory, "shm_exhausted", "shared memory",
+     "df -h /dev/shm on that host; docker run --shm-size=16g --ipc=host"},
+    {Domain::Gpu, "cuda_error", "a GPU",
+     "the first rank that reports it is the suspect; dmesg there for Xid lines"},
+    {Domain::Rdma, "ib_error", "the RDMA network",
+     "ibstat and show_gids on both hosts; ib_write_bw between them"},
+    {Domain::Network, "net_unreachable", "the network",
+     "nc -vz to the address in the line, from that host; firewalls; "
+     "NCCL_SOCKET_IFNAME=<the hosts' network>"},
+    {Domain::Bootstrap, "bootstrap_failure", "the start",
+     "check that all ranks start, on addresses that all can reach"},
+    {Domain::Store, "store_timeout", "the rendezvous store",
+     "nc -vz $MASTER_ADDR $MASTER_PORT from that host; check that rank 0 runs"},
+    {Domain::Program, "system_error", "the program", "read the traceback above the line"},
+    {Domain::Unknown, "system_error", "the program", "the line quoted names what failed"},
 };
 
 std::size_t layer_of(const Warning& warning) {
-  const auto row = std::find_if(kDomains.begin(), kDomains.end(),
+  const auto row = std::find_if(std::begin(kDomains), std::end(kDomains),
                                 [&](const DomainRow& one) { return one.domain == warning.domain; });
-  return static_cast<std::size_t>(row - kDomains.begin());
+  return static_cast<std::size_t>(row - std::begin(kDomains));
 }
 
 /// A result of the library's, of which another line may say the reason.
@@ -78,9 +78,7 @@ bool is_graver(const Warning& a, const Warning& b) {
 bool is_running(const JobFacts& facts) {
   const bool has_met =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return !comm.links.empty() ||
-               std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
+        return !comm.links.empty() || std::ranges::any_of(comm.members, &Member::is_complete);
       });
   const bool has_results =
       std::any_of(facts.tables.begin(), facts.tables.end(),
@@ -117,10 +115,10 @@ bool has_recovered(const JobFacts& facts, const Warning& warning) {
 
 /// A connection that failed a few times may have been made in the end.
 bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
-  constexpr std::uint64_t kFew = 4;
+  constexpr std::uint64_t kFewTries = 4;
   const bool is_connection = warning.domain == Domain::Network || warning.domain == Domain::Store;
-  return is_connection && warning.is_general && warning.times <= kFew && !facts.has_failure() &&
-         facts.stated.deaths.empty();
+  return is_connection && warning.is_general && warning.times <= kFewTries &&
+         !facts.has_failure() && facts.stated.deaths.empty();
 }
 
 /// Rows of which a finding quotes a line: a rule has spoken of them, be it as a note.
@@ -188,8 +186,7 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
       const bool may_explain = warning.severity == facts::Severity::Error &&
                                !warning.is_consequence && !is_result(warning) &&
                                warning.basis != facts::Basis::Person;
-      const bool is_known =
-          warning.meaning.empty() || finding.cause.find(warning.meaning) != std::string::npos;
+      const bool is_known = warning.meaning.empty() || contains(finding.cause, warning.meaning);
       if (!may_explain || is_known || !(is_of_rank || warning.domain == Domain::Filesystem))
         continue;
       finding.cause += "; " + warning.meaning;
@@ -202,10 +199,7 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
 
 /// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
-  const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(), [](const Finding& finding) {
-        return finding.severity >= Severity::Warning && finding.id != "unread_lines";
-      });
+  const bool is_explained = findings.has_any(Severity::Warning, {"unread_lines"});
   explain_deaths(facts, findings);
   if (is_explained || findings.has("job_cancelled")) return;
   const bool runs = is_running(facts);
@@ -225,7 +219,7 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
     if (!runs) add_unexplained_end(facts, findings);
     return;
   }
-  const DomainRow& row = kDomains[std::min(layer_of(*worst), kDomains.size() - 1)];
+  const DomainRow& row = kDomains[std::min(layer_of(*worst), std::size(kDomains) - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
   // A code says what kind of failure it is; the words next to it may say what failed.
@@ -233,16 +227,14 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   if (title.empty()) title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
   if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);
   for (Finding& finding : findings.all()) finding.severity = Severity::Info;  // unread lines
-  Finding& finding =
-      findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, std::move(title));
+  Finding& finding = findings.add(row.id, is_sure ? Severity::Error : Severity::Warning, title);
   for (const Warning& warning : facts.stated.warnings) {
     if (warning.id != worst->id) continue;
     finding.evidence.add(warning.source.place, 0, warning.source.text);
     if (warning.subject.rank >= 0) finding.ranks.push_back(warning.subject.rank);
     if (!warning.subject.host.empty()) finding.hosts.push_back(warning.subject.host);
   }
-  std::sort(finding.hosts.begin(), finding.hosts.end());
-  finding.hosts.erase(std::unique(finding.hosts.begin(), finding.hosts.end()), finding.hosts.end());
+  sort_once(finding.hosts);
   std::sort(finding.ranks.begin(), finding.ranks.end());
   finding.confidence = worst->is_general ? Confidence::Low : Confidence::Medium;
   finding.cause = fmt::format("{} reports it: {}", row.part, meaning);

@@ -82,11 +82,10 @@ void look_at_bandwidth(const BenchmarkTable& table, Findings& findings) {
                                      table.devices.front().gpu, floor);
   if (share < 1)
     finding.cost = Cost{"measured against the model's answer", best->busbw_gbs, best->expected_gbs};
-  finding.evidence.add(best->quoted.place, best->quoted.process, best->quoted.text);
+  finding.evidence.add(best->quoted);
   finding.evidence.mix(table.average);
   for (const BenchmarkDevice& device : table.devices) finding.hosts.push_back(device.host);
-  std::sort(finding.hosts.begin(), finding.hosts.end());
-  finding.hosts.erase(std::unique(finding.hosts.begin(), finding.hosts.end()), finding.hosts.end());
+  sort_once(finding.hosts);
   finding.confidence = Confidence::Medium;
   finding.cause = hosts > 1 ? "the data do not go the way they should: TCP sockets instead of RDMA "
                               "(a network plugin that is not loaded), no GPUDirect, one NIC, or a "
@@ -116,9 +115,8 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
     cut.evidence.mix(table.begin);
   }
   if (!cut.evidence.empty() && !has_failed && ended < begun) {
-    Finding& finding =
-        findings.add("truncated_table", Severity::Error, "a benchmark began and printed no result");
-    finding.evidence = cut.evidence;
+    Finding& finding = findings.add("truncated_table", Severity::Error,
+                                    "a benchmark began and printed no result", cut);
     finding.cause = "it hangs in its first collective, or was killed";
     finding.fix = "NCCL_DEBUG=INFO   # and run again; ringside audit names what the ranks wait for";
   }
@@ -128,8 +126,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
   }
   if (!stopped.evidence.empty() && !has_failed && ended < begun) {
     Finding& finding = findings.add("truncated_table", Severity::Error,
-                                    "a benchmark stopped in the size of its last row");
-    finding.evidence = stopped.evidence;
+                                    "a benchmark stopped in the size of its last row", stopped);
     finding.cause = "it hangs in that size, or was killed: the sizes before it finished";
     finding.fix = "NCCL_DEBUG=INFO -b <that size>   # ringside audit names what the ranks wait for";
   }
@@ -137,16 +134,14 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
   Finding wrong;
   for (const KeptMessage& message : facts.messages[MessageId::BenchmarkOutOfBounds].kept) {
     if (message.number("count", 0) < 1 && message.argument("verdict") != "FAILED") continue;
-    wrong.evidence.add(message.place(), message.process(), message.line());
+    wrong.evidence.add(message.quoted());
   }
   if (!wrong.evidence.empty()) {
     Finding& finding =
-        findings.add("wrong_results", Severity::Error, "the benchmark received wrong data");
-    finding.evidence = wrong.evidence;
+        findings.add("wrong_results", Severity::Error, "the benchmark received wrong data", wrong);
     for (const BenchmarkTable& table : facts.tables) {
       for (const BenchmarkLine& row : table.rows) {
-        if (row.wrong >= 1)
-          finding.evidence.add(row.quoted.place, row.quoted.process, row.quoted.text);
+        if (row.wrong >= 1) finding.evidence.add(row.quoted);
       }
     }
     finding.cause =
@@ -175,15 +170,13 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
     if (table.speaker != 0) speakers.insert(table.speaker);
     alone.evidence.mix(table.begin);
     if (firsts.size() < 2) continue;
-    for (const BenchmarkDevice& device : table.devices)
-      alone.evidence.add(device.quoted.place, device.quoted.process, device.quoted.text);
+    for (const BenchmarkDevice& device : table.devices) alone.evidence.add(device.quoted);
   }
   const std::size_t processes = std::max(speakers.size(), waiting.size());
   if (processes > 1) {
     Finding& finding =
         findings.add("benchmark_without_mpi", Severity::Warning,
-                     fmt::format("{} processes each measure themselves alone", processes));
-    finding.evidence = alone.evidence;
+                     fmt::format("{} processes each measure themselves alone", processes), alone);
     finding.cause =
         "nccl-tests was built without MPI: every process counts its own ranks from 0, and nothing "
         "crosses the network";

@@ -6,9 +6,10 @@
 #include <array>
 #include <string>
 
-#include "diag/audit/rules/waits.h"
 #include "diag/hangdetect/verdict/verdict.h"
+#include "diag/job/line_rank.h"
 #include "diag/job/occupation.h"
+#include "diag/logparse/torch_lines.h"
 #include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::audit {
@@ -24,29 +25,28 @@ struct KindRow {
   std::string_view fix = {};
 };
 
-constexpr std::array kKinds{
-    KindRow{hang::Kind::MissingRank},
-    KindRow{hang::Kind::DivergedControlFlow},
-    KindRow{hang::Kind::DeadRank},
-    KindRow{hang::Kind::Straggler},
-    KindRow{hang::Kind::NetworkStall, HangsOf::Path,
-            "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); ib_write_bw "
-            "between the hosts; on one host NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is "
-            "at fault, and dmesg"},
-    KindRow{hang::Kind::OrderMismatch, HangsOf::Mismatch},
-    KindRow{hang::Kind::OpMismatch, HangsOf::Mismatch,
-            "make every branch around a collective the same on all ranks"},
-    KindRow{
-        hang::Kind::ShapeMismatch, HangsOf::Mismatch,
-        "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
-    KindRow{hang::Kind::DtypeMismatch, HangsOf::Mismatch, "make the types equal on all ranks"},
-    KindRow{hang::Kind::RootMismatch, HangsOf::Mismatch},
+constexpr KindRow kKinds[] = {
+    {hang::Kind::MissingRank},
+    {hang::Kind::DivergedControlFlow},
+    {hang::Kind::DeadRank},
+    {hang::Kind::Straggler},
+    {hang::Kind::NetworkStall, HangsOf::Path,
+     "the fabric's settings (on Slingshot FI_CXI_*, on RoCE PFC and GID); ib_write_bw "
+     "between the hosts; on one host NCCL_P2P_DISABLE=1 to confirm that peer-to-peer is "
+     "at fault, and dmesg"},
+    {hang::Kind::OrderMismatch, HangsOf::Mismatch},
+    {hang::Kind::OpMismatch, HangsOf::Mismatch,
+     "make every branch around a collective the same on all ranks"},
+    {hang::Kind::ShapeMismatch, HangsOf::Mismatch,
+     "make the shapes equal on all ranks: uneven data sets need padding, a sampler or join()"},
+    {hang::Kind::DtypeMismatch, HangsOf::Mismatch, "make the types equal on all ranks"},
+    {hang::Kind::RootMismatch, HangsOf::Mismatch},
 };
 
 const KindRow* row_of(hang::Kind kind) {
-  const auto row = std::find_if(kKinds.begin(), kKinds.end(),
+  const auto row = std::find_if(std::begin(kKinds), std::end(kKinds),
                                 [&](const KindRow& one) { return one.kind == kind; });
-  return row == kKinds.end() ? nullptr : &*row;
+  return row == std::end(kKinds) ? nullptr : &*row;
 }
 
 std::string cause_of(const hang::Explanation& one) {
@@ -67,7 +67,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
     for (const KeptMessage& message : facts.messages[id].kept) {
       if (is_quoted(message)) continue;
       if (std::find(ranks.begin(), ranks.end(), rank_of(facts, message)) != ranks.end())
-        evidence.add(message.place(), message.process(), message.line());
+        evidence.add(message.quoted());
     }
   }
   return evidence;
@@ -94,6 +94,15 @@ bool is_own_end(const HangView& view, const hang::Explanation& one) {
 
 }  // namespace
 
+std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message) {
+  const TorchPrefix prefix = torch_prefix(message.record());
+  if (prefix.global_rank >= 0) return prefix.global_rank;
+  const ProcessFacts& process = facts.processes[message.process()];
+  if (process.launcher_rank >= 0) return process.launcher_rank;
+  if (prefix.group_rank >= 0) return prefix.group_rank;
+  return job::rank_in_text(message.line());
+}
+
 // From 0.8 on the evidence is complete for its kind.
 Confidence confidence_of(double confidence) {
   constexpr double kComplete = 0.8, kOneSided = 0.5;
@@ -106,8 +115,7 @@ std::string title_of(const std::string& why) { return why.substr(0, why.find(". 
 
 bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
-  const bool has_any = std::any_of(lines.messages.begin(), lines.messages.end(),
-                                   [&](MessageId id) { return facts.messages.has(id); });
+  const bool has_any = facts.messages.has_any(lines.messages);
   if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
   bool is_told = false;
   std::vector<const KindRow*> told;
@@ -126,10 +134,10 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
-    Finding& finding = findings.add(fmt::format("hang_{}", to_string(row->kind)),
-                                    is_within_host ? Severity::Warning : Severity::Error,
-                                    title_of(hang::why_of(*one)));
-    finding.evidence = view.evidence_of(*one, {lines.messages});
+    Finding& finding =
+        findings.add(fmt::format("hang_{}", to_string(row->kind)),
+                     is_within_host ? Severity::Warning : Severity::Error,
+                     title_of(hang::why_of(*one)), view.evidence_of(*one, {lines.messages}));
     if (is_occupation(view, *one))
       finding.evidence.mix(facts.plain_of(PlainLine::Occupied).evidence);
     finding.evidence.mix(said_by(one->culprits, lines.messages, facts, finding.evidence));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 
@@ -7,6 +8,13 @@
 #include "diag/audit/hang_view.h"
 
 namespace ringside::audit {
+
+/// The lines that tell what a rank waits in, and how far it had come.
+inline constexpr std::array kWatchdogLines = {
+    logs::MessageId::WatchdogTimeout, logs::MessageId::WatchdogStatus, logs::MessageId::DumpSignal};
+
+/// `[rank3]:` or what else a line says of its rank; -1: nothing.
+std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message);
 
 /// Which of hangdetect's explanations a rule asks for.
 enum class HangsOf : std::uint8_t {

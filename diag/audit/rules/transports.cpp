@@ -29,8 +29,7 @@ bool is_whole(const JobFacts& facts, const CommFacts& comm) {
         return &other != &comm && other.nranks == comm.nranks;
       });
   return !is_doubtful && static_cast<std::int32_t>(comm.members.size()) == comm.nranks &&
-         std::all_of(comm.members.begin(), comm.members.end(),
-                     [](const Member& member) { return member.is_complete; });
+         std::ranges::all_of(comm.members, &Member::is_complete);
 }
 
 bool has_interface(const JobFacts& facts, std::string_view start) {
@@ -47,9 +46,17 @@ bool has_variable(const JobFacts& facts, std::string_view start) {
                      [&](const Setting& one) { return one.name.starts_with(start); });
 }
 
-bool is_ours(const MessageLog& messages, MessageId id) { return messages.has(id); }
-
 }  // namespace
+
+bool lists_rdma_device(const JobFacts& facts) {
+  return std::ranges::any_of(facts.net_devices, [](const auto& entry) {
+    return entry.first.first == "IB" && !entry.first.second.empty();
+  });
+}
+
+bool lacks_rdma_device(const JobFacts& facts) {
+  return facts.net_devices.contains({"IB", std::string()});
+}
 
 bool is_socket(std::string_view net) { return net == "Socket"; }
 
@@ -120,14 +127,12 @@ std::string faster_fabric(const JobFacts& facts) {
   if (has_interface(facts, "hsn")) return "interfaces named hsn belong to a Slingshot fabric";
   if (has_interface(facts, "ib")) return "interfaces named ib belong to an InfiniBand fabric";
   const MessageLog& messages = facts.messages;
-  if (is_ours(messages, MessageId::OfiVersion) || is_ours(messages, MessageId::OfiNoProvider) ||
-      is_ours(messages, MessageId::OfiOther) || is_ours(messages, MessageId::OfiEndpointFailed)) {
+  if (messages.has_any({MessageId::OfiVersion, MessageId::OfiNoProvider, MessageId::OfiOther,
+                        MessageId::OfiEndpointFailed}))
     return "the libfabric plugin is installed";
-  }
-  if (is_ours(messages, MessageId::FasTrak) || is_ours(messages, MessageId::Tcpx) ||
-      is_ours(messages, MessageId::RxdmWait) || is_ours(messages, MessageId::RxdmTimeout)) {
+  if (messages.has_any(
+          {MessageId::FasTrak, MessageId::Tcpx, MessageId::RxdmWait, MessageId::RxdmTimeout}))
     return "the plugin of the cloud's network is installed";
-  }
   if (has_variable(facts, "NCCL_IB_HCA") || has_variable(facts, "NCCL_IB_GID_INDEX")) {
     return "variables name RDMA devices";
   }
@@ -177,27 +182,32 @@ OfiFabric ofi_fabric(const JobFacts& facts) {
 }
 
 bool fails_to_open(const JobFacts& facts, std::string_view text) {
-  const bool is_running =
-      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
+  const bool is_running = facts.has_started();
   return !is_running && contains_any(lower_case(text), {"endpoint", "domain", "open", "bind",
                                                         "enable", "address vector", "initializ"});
+}
+
+bool is_memory_refused(std::string_view text) {
+  const bool is_refused = contains_any(text, {"Cannot allocate", "RC: -12", "ENOMEM"});
+  return is_refused && contains_any(text, {"ibv_reg_", "ibv_create_", "ibv_alloc_",
+                                           "register memory", "register MR", "fi_mr_reg"});
+}
+
+bool is_port_event(std::string_view text) {
+  const std::string low = lower_case(text);
+  return contains_any(low, {"port error", "port_err", "port active", "port_active"});
 }
 
 bool is_size_unknown(const JobFacts& facts) {
   return std::none_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
     return comm.nnodes > 0 || !comm.links.empty() ||
-           std::any_of(comm.members.begin(), comm.members.end(),
-                       [](const Member& member) { return member.is_complete; });
+           std::ranges::any_of(comm.members, &Member::is_complete);
   });
 }
 
 bool has_joined_hosts(const JobFacts& facts) {
   return std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-    const bool is_complete = std::any_of(comm.members.begin(), comm.members.end(),
-                                         [](const Member& member) { return member.is_complete; });
+    const bool is_complete = std::ranges::any_of(comm.members, &Member::is_complete);
     return is_complete && comm.nodes() > 1;
   });
 }

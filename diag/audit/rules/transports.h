@@ -23,6 +23,10 @@ struct NetEdges {
 /// Connections between hosts over networks that can do GPUDirect, of all communicators.
 NetEdges net_edges(const JobFacts& facts);
 
+/// Some process lists RDMA devices; some process found none.
+bool lists_rdma_device(const JobFacts& facts);
+bool lacks_rdma_device(const JobFacts& facts);
+
 /// Plain TCP, as NCCL's own `Socket` network.
 bool is_socket(std::string_view net);
 
@@ -54,6 +58,12 @@ bool has_joined_hosts(const JobFacts& facts);
 
 /// A line of libfabric's plugin is of its start: it names what is opened, and no communicator is complete.
 bool fails_to_open(const JobFacts& facts, std::string_view text);
+
+/// An adapter's event of a port that went down or came up.
+bool is_port_event(std::string_view text);
+
+/// A registration of memory that the kernel refuses for want of it: the limit of locked memory, whoever asks.
+bool is_memory_refused(std::string_view text);
 
 /// Of all hosts.
 LocalEdges local_edges(const JobFacts& facts);

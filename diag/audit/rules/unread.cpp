@@ -38,9 +38,7 @@ void doubt_all(const JobFacts& facts, Findings& findings) {
 void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
   if (!facts.is_of_job && facts.lines > 0) return doubt_all(facts, findings);
   const UnreadLines& unread = facts.unread;
-  const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(),
-                  [](const Finding& finding) { return finding.severity == Severity::Error; });
+  const bool is_explained = findings.has_any(Severity::Error);
   if (!unread.lines.empty()) {
     const bool has_trouble = !unread.warnings.empty() || !unread.texts.empty();
     constexpr std::uint64_t kSeveral = 3;
@@ -52,8 +50,8 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
         findings.add("unread_lines",
                      (has_trouble && !is_explained) || is_much ? Severity::Warning : Severity::Info,
                      fmt::format("{} of {} lines of the communication stack not understood",
-                                 unread.lines.count(), stack_lines));
-    finding.evidence = unread.warnings;
+                                 unread.lines.count(), stack_lines),
+                     unread.warnings);
     finding.evidence.mix(unread.texts);
     if (finding.evidence.empty()) finding.evidence = unread.lines;
     finding.cause =

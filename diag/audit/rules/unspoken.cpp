@@ -1,5 +1,3 @@
-#include "diag/audit/rules/unspoken.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -43,7 +41,7 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
     Finding& finding = findings.add(
         "system_error", Severity::Warning,
         fmt::format("the program ended with {}: {}", error.type, error.text.substr(0, 120)));
-    finding.evidence.add(error.quoted.place, error.quoted.process, error.quoted.text);
+    finding.evidence.add(error.quoted);
     if (error.rank >= 0) finding.ranks = {error.rank};
     finding.confidence = Confidence::Medium;
     finding.cause =
@@ -65,8 +63,14 @@ std::string plugin_named_in(std::string_view text) {
   return is_own ? std::string() : std::string(name);
 }
 
-}  // namespace
+/// `[rank7]: Error while ..` without the rank.
+std::string text_behind_labels(std::string_view text) {
+  const std::size_t end = text.starts_with('[') ? text.find("]: ") : std::string_view::npos;
+  if (end != std::string_view::npos) text.remove_prefix(end + 3);
+  return std::string(text.substr(0, 160));
+}
 
+/// Where the reason is in the words of a network plugin (`NET/FasTrak ...`), the finding is of that plugin.
 void say_if_plugin_fails(std::string_view reason, Finding& finding) {
   const std::string network = plugin_named_in(reason);
   if (network.empty()) return;
@@ -82,6 +86,7 @@ void say_if_plugin_fails(std::string_view reason, Finding& finding) {
             "NCCL_DEBUG=INFO shows what came before it";
 }
 
+/// A warning without NCCL's prefix, as the library worded it.
 std::string text_of_warning(std::string_view line) {
   constexpr std::string_view kLevel = "CCL WARN ";
   const std::size_t at = line.find(kLevel);
@@ -89,6 +94,8 @@ std::string text_of_warning(std::string_view line) {
   return std::string(line.substr(0, 160));
 }
 
+/// Warnings of the library's that no finding quotes. `reason` says what the first grave one says, else what the first
+/// says: most are harmless, unless a call fails behind them.
 Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
   Evidence warnings;
   bool has_grave = false;
@@ -99,22 +106,18 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
       has_grave = true;
       reason = message->text();
     }
-    warnings.add(message->place(), message->process(), message->line());
+    warnings.add(message->quoted());
   }
   return warnings;
 }
 
+}  // namespace
+
 /// A warning that this audit describes and that no rule speaks of would look like health.
 void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
-  const bool is_explained =
-      std::any_of(findings.all().begin(), findings.all().end(),
-                  [](const Finding& finding) { return finding.severity >= Severity::Warning; });
+  const bool is_explained = findings.has_any(Severity::Warning);
   // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
-  const bool is_started =
-      std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
-        return std::any_of(comm.members.begin(), comm.members.end(),
-                           [](const Member& member) { return member.is_complete; });
-      });
+  const bool is_started = facts.has_started();
   if (is_explained || is_started) return;
   // Evidence keeps some of many lines: what is said of one is said of all of its message.
   std::set<MessageId> spoken;
@@ -130,14 +133,14 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
                              !spoken.contains(message->record().as<Message>().id);
     if (!is_unspoken) continue;
     if (first == nullptr) first = message;
-    warnings.add(message->place(), message->process(), message->line());
+    warnings.add(message->quoted());
     who.push_back(message->process());
   }
   if (first == nullptr) return add_program_error(facts, findings);
   const MessageFacts known = facts_of(first->record().as<Message>().id);
-  Finding& finding = findings.add("system_error", Severity::Warning,
-                                  "NCCL warns: " + std::string(first->text().substr(0, 160)));
-  finding.evidence = warnings;
+  Finding& finding =
+      findings.add("system_error", Severity::Warning,
+                   "NCCL warns: " + std::string(first->text().substr(0, 160)), warnings);
   findings.say_who(finding, who);
   finding.confidence = Confidence::Medium;
   finding.cause = known.weight == 'I' ? std::string("a part of the stack says that it failed")
@@ -146,6 +149,70 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
       "the line quoted names what failed; NCCL_DEBUG=INFO shows what came before it, and "
       "whether the job goes on without";
   say_if_plugin_fails(first->text(), finding);
+}
+
+void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
+  const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
+  if (is_explained) return;
+  // What follows `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
+  const PlainLines& last = facts.plain_of(PlainLine::LastError);
+  if (!last.kept.empty()) {
+    const std::string reason = text_behind_labels(last.kept.front().quoted.text);
+    Finding& finding =
+        findings.add("system_error", Severity::Error, "NCCL failed: " + reason, last.evidence);
+    finding.cause = "NCCL's last warning before it failed: " + reason;
+    finding.fix = "NCCL_DEBUG=INFO shows what came before it";
+    return;
+  }
+  const Evidence benchmark = evidence_of(
+      facts.messages[MessageId::BenchmarkError],
+      [](const KeptMessage& message) { return contains(message.text(), "NCCL failure"); });
+  const Evidence& cuda = facts.plain_of(PlainLine::CudaCallFailed).evidence;
+  const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
+  const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
+  const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
+  // A call of the library's returned an error, and it has warned: that is the reason, as far as it says.
+  std::string reason;
+  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  const bool is_start_lost = !facts.results.empty() && !facts.has_started();
+  const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
+  Evidence warned =
+      is_start_lost || has_failed ? unquoted_warnings(facts, findings, reason) : Evidence{};
+  if (warned.empty() && has_failed && !facts.unread.warnings.empty()) {
+    warned = facts.unread.warnings;
+    reason = text_of_warning(warned.lines().front().text);
+  }
+  if (!warned.empty()) {
+    Finding& finding =
+        findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
+    finding.cause = warned.lines().front().text;
+    finding.fix =
+        "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
+    say_if_plugin_fails(reason, finding);
+    return;
+  }
+  const auto add = [&](std::string_view id, Severity severity, std::string_view title,
+                       const Evidence& evidence, std::string_view cause) {
+    Finding& finding = findings.add(id, severity, std::string(title), evidence);
+    finding.cause = cause;
+    finding.fix = "NCCL_DEBUG=INFO   # and run again";
+  };
+  if (!system.empty()) {
+    add("system_error", Severity::Error, "NCCL failed, and this log does not say why", system,
+        "a system call or a library failed; at this level of debugging NCCL does not name it");
+  } else if (!cuda.empty()) {
+    add("cuda_error", Severity::Error,
+        "a CUDA call of NCCL's fails, and this log does not say which", cuda,
+        "at this level of debugging NCCL does not name the call and its error");
+  } else if (!remote.empty()) {
+    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not say why", remote,
+        "a consequence: another process ended or the network failed. Look at the other ranks' "
+        "logs");
+  } else if (!other.empty() || !benchmark.empty()) {
+    add("system_error", Severity::Error, "NCCL failed, and this log does not say why",
+        other.empty() ? benchmark : other,
+        "at this level of debugging NCCL does not say what it found wrong");
+  }
 }
 
 }  // namespace ringside::audit

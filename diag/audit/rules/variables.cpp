@@ -12,12 +12,10 @@ namespace {
 
 /// Names places and files, not how NCCL works.
 bool is_harmless(std::string_view name) {
-  for (const std::string_view one :
-       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
-        "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_OOB_NET_IFNAME", "NCCL_VERSION"}) {
-    if (name == one) return true;
-  }
-  return false;
+  constexpr auto kNames = std::to_array<std::string_view>(
+      {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
+       "NCCL_DEBUG_FILE", "NCCL_DEBUG_SUBSYS", "NCCL_OOB_NET_IFNAME", "NCCL_VERSION"});
+  return std::ranges::find(kNames, name) != kNames.end();
 }
 
 /// What makes a setting costly.
@@ -77,27 +75,25 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
       continue;
     }
     Finding& finding =
-        findings.add("env_override", Severity::Warning, name_of(setting) + " is in force");
-    finding.evidence = setting.evidence;
-    findings.say_who(finding, setting.processes);
+        findings.add("env_override", Severity::Warning, name_of(setting) + " is in force", setting);
     finding.cause = std::string(harm.why);
     finding.forces = harm.forces;
     finding.fix = "unset " + setting.name;
   }
   for (const auto& [key, said] : facts.exports) {
-    const Setting setting{.name = key.first, .value = key.second};
+    const Setting setting{said, key.first, key.second};
     const bool is_ours = contains_any(key.first, {"NCCL_", "RCCL_", "FI_"});
     if (is_harmless(key.first) || (!is_ours && harm_of(setting, facts).why.empty())) continue;
     if (facts.setting(key.first) != nullptr) continue;  // the library has read it
     names.push_back(name_of(setting));
-    harmless.evidence.mix(said.evidence);
+    harmless.evidence.mix(setting.evidence);
   }
   if (names.empty()) return;
   Finding& finding = findings.add(
       "env_override", Severity::Info,
       fmt::format("{} in force: {}", plural(names.size(), "variable is", "variables are"),
-                  list_of(names)));
-  finding.evidence = harmless.evidence;
+                  list_of(names)),
+      harmless);
   finding.cause = "set for this job, its image or by the network plugin";
   finding.fix = "nothing, if each is there on purpose";
 }
@@ -106,9 +102,7 @@ void look_for_debugging(const JobFacts& facts, Findings& findings) {
   for (const Setting& setting : facts.environment) {
     if (setting.name != "NCCL_DEBUG" || lower_case(setting.value) != "trace") continue;
     Finding& finding = findings.add("env_debug_in_production", Severity::Warning,
-                                    "NCCL_DEBUG=" + setting.value + " is in force");
-    finding.evidence = setting.evidence;
-    findings.say_who(finding, setting.processes);
+                                    "NCCL_DEBUG=" + setting.value + " is in force", setting);
     finding.cause = "every call is written down: that slows ranks and fills disks";
     finding.fix = "NCCL_DEBUG=WARN";
   }

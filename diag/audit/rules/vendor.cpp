@@ -1,10 +1,8 @@
-#include "diag/audit/rules/vendor.h"
-
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-#include "diag/audit/facts.h"
+#include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
 
 namespace ringside::audit {
@@ -17,23 +15,23 @@ struct Phrase {
 /// What one vendor's tools ask for, and how the other's are asked; longer phrases before those within them.
 /// source  rocm-smi --help; ROCm's documentation of HIP_VISIBLE_DEVICES and AMD_SERIALIZE_KERNEL; RCCL
 ///         src/transport/net_ib.cc (memory_peers/amdkfd) and src/misc/rocmwrap.cc (NCCL_DMABUF_ENABLE)
-constexpr std::array kPhrases{
-    Phrase{"nvidia-smi topo -m", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi topo -p2p r", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi topo -p2p n", "rocm-smi --showtopo"},
-    Phrase{"nvidia-smi nvlink -s", "rocm-smi --showxgmierr"},
-    Phrase{"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
-    Phrase{"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
-    Phrase{"nvidia-smi -L", "rocm-smi --showid"},
-    Phrase{"nvidia-smi -r", "rocm-smi --gpureset"},
-    Phrase{"nvidia-smi", "rocm-smi"},
-    Phrase{"modprobe nvidia-peermem",
-           "NCCL_DMABUF_ENABLE=1, or a driver of the NIC that knows "
-           "/sys/kernel/mm/memory_peers/amdkfd"},
-    Phrase{"for Xid lines", "for amdgpu lines"},
-    Phrase{"CUDA_LAUNCH_BLOCKING=1", "AMD_SERIALIZE_KERNEL=3"},
-    Phrase{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
-    Phrase{"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
+constexpr Phrase kPhrases[] = {
+    {"nvidia-smi topo -m", "rocm-smi --showtopo"},
+    {"nvidia-smi topo -p2p r", "rocm-smi --showtopo"},
+    {"nvidia-smi topo -p2p n", "rocm-smi --showtopo"},
+    {"nvidia-smi nvlink -s", "rocm-smi --showxgmierr"},
+    {"nvidia-smi nvlink -e", "rocm-smi --showxgmierr"},
+    {"nvidia-smi -q -d ECC", "rocm-smi --showrasinfo"},
+    {"nvidia-smi -L", "rocm-smi --showid"},
+    {"nvidia-smi -r", "rocm-smi --gpureset"},
+    {"nvidia-smi", "rocm-smi"},
+    {"modprobe nvidia-peermem",
+     "NCCL_DMABUF_ENABLE=1, or a driver of the NIC that knows "
+     "/sys/kernel/mm/memory_peers/amdkfd"},
+    {"for Xid lines", "for amdgpu lines"},
+    {"CUDA_LAUNCH_BLOCKING=1", "AMD_SERIALIZE_KERNEL=3"},
+    {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES"},
+    {"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
 };
 
 /// Of advice that goes through the fabrics, those that the job does not have.
@@ -46,8 +44,7 @@ void replace_all(std::string& text, const Phrase& phrase) {
   }
 }
 
-}  // namespace
-
+/// RCCL or ROCm is at work.
 bool is_of_amd(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::AmdWord).evidence.empty() ||
          std::any_of(facts.version_facts.begin(), facts.version_facts.end(),
@@ -55,6 +52,8 @@ bool is_of_amd(const JobFacts& facts) {
          std::any_of(facts.comms.begin(), facts.comms.end(),
                      [](const CommFacts& comm) { return comm.is_rccl; });
 }
+
+}  // namespace
 
 void say_for_vendor(const JobFacts& facts, Finding& finding) {
   if (ofi_fabric(facts) != OfiFabric::Slingshot) replace_all(finding.fix, kSlingshot);

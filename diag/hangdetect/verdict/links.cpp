@@ -6,6 +6,7 @@
 
 #include "diag/hangdetect/verdict/evidence.h"
 #include "diag/hangdetect/verdict/scene.h"
+#include "diag/job/completion_meaning.h"
 
 namespace ringside::hang {
 namespace {
@@ -18,36 +19,13 @@ bool is_connection_end(const LinkFault& one) {
   return one.state == LinkState::Closed && (one.what == "peer" || one.what == "store");
 }
 
-/// What a completion's status means for a job.
-std::string_view meaning_of(std::int64_t status) {
-  switch (status) {
-    case 1:
-      return "the message is longer than what was posted for it: ranks disagree";
-    case 4:
-      return "a local memory key is invalid";
-    case 5:
-      return "flushed: its queue had failed before";
-    case 9:
-      return "refused by the peer";
-    case 10:
-      return "a remote memory key is invalid";
-    case 11:
-      return "the peer failed inside";
-    case 12:
-      return "transport retries exhausted: the peer is dead or the path is lost";
-    case 13:
-      return "the receiver posted nothing: the peer is stuck or slow";
-    default:
-      return "failed";
-  }
-}
-
 /// `node-a, adapter mlx5_2: completion 12 (transport retries exhausted) from peer 10.1.0.2`
 std::string text_of(const LinkFault& one) {
   std::string text = one.subject.host.empty() ? "a host" : one.subject.host;
   if (!one.subject.device.empty()) text += ", adapter " + one.subject.device;
-  if (one.code == 0) return text + ": " + one.what;
-  text += fmt::format(": completion {} ({})", one.code, meaning_of(one.code));
+  const job::CompletionMeaning* meaning = job::meaning_of_completion(one.code);
+  if (meaning == nullptr) return text + ": " + one.what;
+  text += fmt::format(": completion {} ({})", one.code, meaning->name);
   // The port behind the address is the connection's own, and says nothing.
   if (!one.peer_host.empty())
     text += " from peer " + one.peer_host.substr(0, one.peer_host.find('<'));
@@ -136,6 +114,7 @@ void add_failed(const Scene& scene, Explanations& out) {
       stated(Kind::NetworkStall,
              has_timeouts && is_cause ? Feature::LinkFailed : Feature::LinkSuspected, said, {});
   one.what = text_of(*said.front());
+  one.completion = said.front()->code;
   std::set<std::string> seen;
   std::set<std::pair<std::string, std::int64_t>> lines;
   for (const LinkFault* fault : said) {

@@ -80,6 +80,7 @@ struct Explanation {
 
   facts::DeathCause cause = facts::DeathCause::Unknown;  ///< of a death
   std::int64_t exit_code = 0;   ///< of a death: a negative one is a signal; 0: not known
+  std::int64_t completion = 0;  ///< of a failed transfer: its status in verbs; 0: not known
   std::string call;             ///< `all_reduce 812 of default_pg`; empty where no call is meant
   std::vector<int> waiting;     ///< ranks that wait for the culprits, or wait in the call
   std::vector<int> others;      ///< ranks of the other side, as the ground has it

@@ -8,70 +8,33 @@ namespace ringside::hang {
 
 using F = Feature;
 
+/// What to collect, in the order of Need::What; {} stands for the ranks.
+constexpr std::string_view kNeeds[] = {
+    "Flight Recorder dumps of {} (TORCH_FR_BUFFER_SIZE=2000)",
+    "a second set of dumps some seconds later, which shows whether the job moves",
+    "longer histories: these do not show how long a pause is usual",
+    "stacks of {} (py-spy dump --pid PID)",
+    "the same lines a minute later, and the stacks of {}",
+    "the logs of {}",
+    "how many ranks the job has, and the logs of all of them",
+    "the program's source at these calls, which shows the order that was meant",
+    "NCCL's lines of calls (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=COLL), which show roots and types",
+    "two more `ncclras -v` reports, 15 s apart",
+    "the kernel log (Xid lines) and nvidia-smi of the hosts of {}",
+    "port counters, `ncclras -v` twice 30 s apart, and NCCL's WARN lines",
+    "the launcher's log: which processes it started, and where",
+    "dump, log and exit status of {}",
+    "a line that shows which rank that process was: NCCL_DEBUG=INFO, or the launcher's log",
+    "the pod's events (kubectl describe pod)",
+    "the times of the last steps, and if it is stuck now the stacks of all ranks"};
+
 std::vector<std::string> missing_of(const Explanation& one) {
   std::vector<std::string> lines;
   for (const Need& need : one.missing) {
-    const std::string of = need.ranks.empty() ? "all ranks" : ranks_text(need.ranks);
-    using What = Need::What;
-    std::string line;
-    switch (need.what) {
-      case What::Dumps:
-        line = fmt::format("Flight Recorder dumps of {} (TORCH_FR_BUFFER_SIZE=2000)", of);
-        break;
-      case What::DumpsLater:
-        line = "a second set of dumps some seconds later, which shows whether the job moves";
-        break;
-      case What::LongerDumps:
-        line = "longer histories: these do not show how long a pause is usual";
-        break;
-      case What::Stacks:
-        line = fmt::format("stacks of {} (py-spy dump --pid PID)", of);
-        break;
-      case What::StacksLater:
-        line = fmt::format("the same lines a minute later, and the stacks of {}", of);
-        break;
-      case What::Logs:
-        line = fmt::format("the logs of {}", of);
-        break;
-      case What::WorldSize:
-        line = "how many ranks the job has, and the logs of all of them";
-        break;
-      case What::Sources:
-        line = "the program's source at these calls, which shows the order that was meant";
-        break;
-      case What::CallLines:
-        line =
-            "NCCL's lines of calls (NCCL_DEBUG=INFO, NCCL_DEBUG_SUBSYS=COLL), which show roots "
-            "and types";
-        break;
-      case What::RasTwice:
-        line = "two more `ncclras -v` reports, 15 s apart";
-        break;
-      case What::KernelLog:
-        line = fmt::format("the kernel log (Xid lines) and nvidia-smi of the hosts of {}", of);
-        break;
-      case What::Counters:
-        line = "port counters, `ncclras -v` twice 30 s apart, and NCCL's WARN lines";
-        break;
-      case What::LauncherLog:
-        line = "the launcher's log: which processes it started, and where";
-        break;
-      case What::ExitStatus:
-        line = fmt::format("dump, log and exit status of {}",
-                           need.ranks.empty() ? "the peer" : ranks_text(need.ranks));
-        break;
-      case What::RankOfProcess:
-        line =
-            "a line that shows which rank that process was: NCCL_DEBUG=INFO, or the launcher's "
-            "log";
-        break;
-      case What::PodEvents:
-        line = "the pod's events (kubectl describe pod)";
-        break;
-      case What::StepTimes:
-        line = "the times of the last steps, and if it is stuck now the stacks of all ranks";
-        break;
-    }
+    const std::string all = need.what == Need::What::ExitStatus ? "the peer" : "all ranks";
+    std::string line(kNeeds[static_cast<std::size_t>(need.what)]);
+    if (const std::size_t at = line.find("{}"); at != std::string::npos)
+      line.replace(at, 2, need.ranks.empty() ? all : ranks_text(need.ranks));
     if (std::ranges::find(lines, line) == lines.end()) lines.push_back(std::move(line));
   }
   return lines;

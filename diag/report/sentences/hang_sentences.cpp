@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "diag/job/completion_meaning.h"
 #include "diag/report/sentences/hang_words.h"
 
 namespace ringside::hang {
@@ -421,15 +422,17 @@ std::string report_text_of(const Explanation& one) {
                          one.culprits.size() > 1 ? "they take" : "it takes",
                          one.what.empty() ? "" : " (" + one.what + ")");
     case F::LinkFailed:
-    case F::LinkSuspected:
-      return one.what.empty()
-                 ? fmt::format(
-                       "The network between {} and the others failed: each side reports the "
-                       "other as gone.",
-                       ranks_text(one.others))
-                 : fmt::format("The network {}: {}.",
-                               one.ground() == F::LinkFailed ? "failed" : "may have failed",
-                               excerpt(one.what));
+    case F::LinkSuspected: {
+      if (one.what.empty())
+        return fmt::format(
+            "The network between {} and the others failed: each side reports the other as gone.",
+            ranks_text(one.others));
+      const job::CompletionMeaning* meaning = job::meaning_of_completion(one.completion);
+      return fmt::format(
+          "The network {}: {}.{}", one.ground() == F::LinkFailed ? "failed" : "may have failed",
+          excerpt(one.what),
+          meaning == nullptr ? "" : fmt::format(" {}.", capital(std::string(meaning->cause))));
+    }
     case F::PersonSays:
       return fmt::format("{} at fault, as a person who watched the job states: {}.",
                          subject(one, "is", "are"),

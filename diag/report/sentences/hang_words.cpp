@@ -28,56 +28,32 @@ std::string excerpt(std::string_view text) {
 }
 
 std::string name_of(facts::Reporter reporter) {
-  using facts::Reporter;
-  switch (reporter) {
-    case Reporter::Peers:
-      return "the other ranks";
-    case Reporter::Launcher:
-      return "the launcher";
-    case Reporter::Scheduler:
-      return "the scheduler";
-    case Reporter::Kubernetes:
-      return "kubectl";
-    case Reporter::ProcessTable:
-      return "ps";
-    case Reporter::GpuTool:
-      return "nvidia-smi";
-    case Reporter::Timer:
-      return "a timer";
-    case Reporter::Ras:
-      return "ncclras";
-    case Reporter::Watchdog:
-      return "the watchdog";
-    case Reporter::Barrier:
-      return "monitored_barrier";
-    case Reporter::Desync:
-      return "PyTorch's desync report";
-    case Reporter::Analyser:
-      return "PyTorch's dump analyser";
-    case Reporter::StallInspector:
-      return "Horovod's stall inspector";
-    case Reporter::Coordinator:
-      return "the coordination service";
-    case Reporter::Rendezvous:
-      return "the rendezvous";
-    case Reporter::Start:
-      return "the start of the job";
-    case Reporter::Creation:
-      return "the creation of the communicator";
-    case Reporter::IdWait:
-      return "the wait for the communicator's id";
-    case Reporter::TimeOuts:
-      return "the time-outs of the other ranks";
-    case Reporter::Engine:
-      return "ringside's engine";
-    case Reporter::Library:
-      return "NCCL";
-    case Reporter::Transport:
-      return "a transport";
-    case Reporter::Process:
-      break;
-  }
-  return "its own log";
+  // In the order of facts::Reporter.
+  constexpr const char* kNames[] = {"its own log",
+                                    "the other ranks",
+                                    "the launcher",
+                                    "the scheduler",
+                                    "kubectl",
+                                    "ps",
+                                    "nvidia-smi",
+                                    "a timer",
+                                    "ncclras",
+                                    "the watchdog",
+                                    "monitored_barrier",
+                                    "PyTorch's desync report",
+                                    "PyTorch's dump analyser",
+                                    "Horovod's stall inspector",
+                                    "the coordination service",
+                                    "the rendezvous",
+                                    "the start of the job",
+                                    "the creation of the communicator",
+                                    "the wait for the communicator's id",
+                                    "the time-outs of the other ranks",
+                                    "ringside's engine",
+                                    "NCCL",
+                                    "a transport"};
+  static_assert(std::size(kNames) == static_cast<std::size_t>(facts::Reporter::Transport) + 1);
+  return kNames[static_cast<std::size_t>(reporter)];
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {

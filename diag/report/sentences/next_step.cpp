@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "base/text_parts.h"
 #include "diag/hangdetect/verdict/decide.h"
+#include "diag/job/completion_meaning.h"
 #include "diag/report/sentences/hang_sentences.h"
 
 namespace ringside::hang {
@@ -77,7 +79,7 @@ std::string step_for_death(const Explanation& one) {
 
 /// A connection of ringside's own engine broke: what to try between the two hosts.
 std::string path_step(std::string_view text) {
-  if (text.find("status=") != std::string_view::npos || text.find("IBV_") != std::string_view::npos)
+  if (contains(text, "status=") || contains(text, "IBV_"))
     return "Test the path between the two GIDs that the line names: ib_write_bw between them, "
            "ibv_devinfo and rdma link on both; on RoCE also ip link and the firewall for UDP port "
            "4791.";
@@ -86,48 +88,13 @@ std::string path_step(std::string_view text) {
          "--hosts compares them.";
 }
 
-/// What to do first about a failed transfer or port, by the status in its text.
-std::string_view network_step(std::string_view text) {
-  struct Step {
-    std::string_view of, text;
-  };
-  static constexpr std::array kSteps = {
-      Step{"completion 1 ",
-           "compare what both ends call there: the receiver expects less than is sent"},
-      Step{"completion 4 ",
-           "on the host that reports it: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, "
-           "iommu=pt, "
-           "ACS off, a driver that fits nvidia-peermem"},
-      Step{"completion 5 ",
-           "look for the first failed completion before it, in the logs of both hosts: a queue is "
-           "flushed after it has failed"},
-      Step{"completion 9 ",
-           "update the adapter's driver and firmware on both ends, and see the "
-           "peer's log: it refused the request"},
-      Step{"completion 10 ",
-           "on the peer's host: run once with NCCL_NET_GDR_LEVEL=LOC; if that helps, iommu=pt and "
-           "ACS "
-           "off there"},
-      Step{"completion 11 ", "read the peer's kernel log (dmesg, mlx5) and its process's own"},
-      Step{
-          "completion 12 ",
-          "test the path between the two ends that the line names: ib_write_bw between them, "
-          "ibstat "
-          "and perfquery on both (link downs, symbol errors), on RoCE the GID and PFC; and whether "
-          "the peer's process still lived"},
-      Step{"completion 13 ",
-           "take the stack of the peer's process (py-spy dump): it posts no receives"}};
-  for (const Step& step : kSteps) {
-    if (text.find(step.of) != std::string_view::npos) return step.text;
-  }
-  return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
-         "then "
-         "`ncclras -v` twice, 30 s apart";
-}
-
 std::string step_for_network(const Explanation& one, const LogFacts& logs) {
+  if (const auto* meaning = job::meaning_of_completion(one.completion); meaning != nullptr)
+    return std::string(meaning->fix);
   if (one.reporter == facts::Reporter::Transport && !one.places.empty())
-    return std::string(network_step(one.what));
+    return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
+           "then "
+           "`ncclras -v` twice, 30 s apart";
   for (const LogStatement& said : logs.statements) {
     if (said.what == LogStatement::What::EngineCut || said.what == LogStatement::What::EngineGone)
       return path_step(said.text);
