@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace ringside::hang {
 namespace {
 
@@ -26,6 +28,9 @@ TEST(RunLines, WarningsOfJobsThatRunWellAreNoAlarm) {
           "when some processes are hanging")
           .what,
       RunWhat::Harmless);
+  const std::string check = "ECC: no uncorrected volatile errors across 16 ranks in comm 0xab";
+  EXPECT_EQ(read_run_line("n01:4100 NCCL DIAG [OK]   " + check).what, RunWhat::Harmless);
+  EXPECT_EQ(read_run_line(check).what, RunWhat::Alarming);
   EXPECT_EQ(read_run_line("TimeoutError: RPC call timed out").what, RunWhat::Alarming);
   EXPECT_EQ(read_run_line("number of errors: 0").what, RunWhat::Other);
   EXPECT_EQ(read_run_line("Training completed. Do not forget to share your model").what,
