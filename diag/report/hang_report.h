@@ -33,7 +33,7 @@ std::vector<Stand> stands_of(const Examination& all);
 /// Dumps that were read, without those that log lines stand in for.
 std::size_t dumps_read(const Examination& all);
 
-/// The page on a kind, docs/findings, named by the kind: what it means, how to confirm and to mend it, when it is a false alarm, an example.
+/// The page on a kind, docs/findings/hang_<kind>.md: what it means, how to confirm and fix it, when it is a false alarm, an example.
 /// errors  InvalidArgument: no such kind; it names those that there are
 Result<std::string_view> page_of(std::string_view kind);
 
