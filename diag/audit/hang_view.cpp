@@ -19,7 +19,7 @@ namespace {
 Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   const ProcessFacts& process = facts.processes[index];
   Speaker speaker;
-  if (process.host >= 0) speaker.host = facts.host_name(process.host);
+  speaker.host = facts.host_name(process.host);
   speaker.pid = process.pid;
   speaker.launcher_rank = process.launcher_rank;
   return speaker;
@@ -38,14 +38,11 @@ int ranks_of_job(const JobFacts& facts) {
 
 job::ProcessRanks ranks_of_processes(const JobFacts& facts) {
   job::ProcessRanks ranks;
-  const auto host_of = [&](std::int32_t host) {
-    return host < 0 ? std::string_view() : facts.host_name(host);
-  };
   for (const ProcessFacts& process : facts.processes)
-    ranks.know(host_of(process.host), process.pid, process.rank);
+    ranks.know(facts.host_name(process.host), process.pid, process.rank);
   if (facts.world() == nullptr) return ranks;
   for (const Member& member : facts.world()->members)
-    ranks.know_gpu(host_of(member.host), member.bus_id, member.rank);
+    ranks.know_gpu(facts.host_name(member.host), member.bus_id, member.rank);
   return ranks;
 }
 

@@ -10,6 +10,7 @@
 #include "diag/audit/expected_job.h"
 #include "diag/audit/facts.h"
 #include "diag/audit/rules/rule.h"
+#include "diag/audit/rules/transports.h"
 #include "engine/channels/job.h"
 #include "engine/releases/releases.h"
 
@@ -105,16 +106,6 @@ std::optional<ExpectedChannels> expected_channels(const JobFacts& facts) {
   return channels;
 }
 
-/// A variable that the logs echo and that bounds channels; nullptr: none.
-const Setting* bound_of_channels(const JobFacts& facts) {
-  constexpr std::array kNames{"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"};
-  for (const char* name : kNames) {
-    const Setting* setting = facts.setting(name);
-    if (setting != nullptr) return setting;
-  }
-  return nullptr;
-}
-
 }  // namespace
 
 void look_for_fewer_channels(const JobFacts& facts, Findings& findings) {
@@ -137,7 +128,7 @@ void look_for_fewer_channels(const JobFacts& facts, Findings& findings) {
     if (channels >= expected->logged) finding.evidence.mix(said.evidence);
   }
   findings.say_who(finding, who);
-  const Setting* bound = bound_of_channels(facts);
+  const Setting* bound = channel_limit(facts);
   if (expected->with_settings > expected->logged) {
     finding.cause =
         "not the variables that the logs have: the program bounds them (ncclConfig_t: maxCTAs), or "

@@ -466,13 +466,11 @@ void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
       draft.ranks.push_back(member.rank);
     }
   }
+  sort_once(draft.ranks);
   if (draft.evidence.empty()) return;  // MIG slices share an address, and NCCL lets them pass
   Finding& finding = findings.add(
       "duplicate_gpu", Severity::Error,
       pair.empty() ? "two ranks chose the same GPU" : pair + " chose the same GPU", draft);
-  std::sort(draft.ranks.begin(), draft.ranks.end());
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
   finding.cause =
       "the process does not pick its GPU by its local rank, or there are more ranks than GPUs";
   finding.fix =

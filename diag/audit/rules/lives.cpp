@@ -83,9 +83,8 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
       is_waiting ? Severity::Warning : Severity::Info,
       is_waiting
           ? fmt::format("{} never came; the other {} wait in their start", who, seen.size())
-          : fmt::format("nothing of {} in these logs; the job has {} ranks", who, world->nranks));
-  finding.ranks = draft.ranks;
-  finding.hosts = draft.hosts;
+          : fmt::format("nothing of {} in these logs; the job has {} ranks", who, world->nranks),
+      draft);
   finding.confidence = is_fault ? Confidence::Medium : Confidence::Low;
   finding.cause =
       is_waiting ? "the processes died before they called NCCL, or were never started: all others "

@@ -78,9 +78,8 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
                       : has_unknown    ? Severity::Warning
                                        : Severity::Info;
   if (!bus.evidence.empty() || is_switch || has_fatal_event) severity = Severity::Error;
-  Finding& finding = findings.add("xid_error", severity, title, draft);
   sort_once(draft.ranks);
-  finding.ranks = draft.ranks;
+  Finding& finding = findings.add("xid_error", severity, title, draft);
   finding.cause = "the GPU's driver reports a fault in the kernel log";
   finding.fix = worst != nullptr ? std::string(worst->action)
                                  : "nvidia-smi -q; reset the GPU, then restart the node";

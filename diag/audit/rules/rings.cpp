@@ -31,14 +31,6 @@ int ranks_a_host(const CommFacts& comm) {
   return most;
 }
 
-const Setting* channel_limit(const JobFacts& facts) {
-  for (const char* name : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
-    const Setting* limit = facts.setting(name);
-    if (limit != nullptr && std::atoi(limit->value.c_str()) <= kFew) return limit;
-  }
-  return nullptr;
-}
-
 /// Releases that raise the channels to those of NVLS do so beyond any bound, which holds for other collectives all the
 /// same.
 /// source  NCCL 2.20 .. 2.27 graph/connect.cc
@@ -53,7 +45,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   if (is_without_gpus(facts)) return;
   int fewest = 0;
   std::vector<std::uint32_t> who;
-  const Setting* limit = channel_limit(facts);
+  const Setting* limit = channel_limit(facts, kFew);
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_rccl || ranks_a_host(comm) < kManyRanks) continue;
     const bool is_hidden = limit != nullptr && hides_bounds(facts, comm);

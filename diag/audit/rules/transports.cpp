@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/text.h"
 #include "diag/audit/evidence.h"
@@ -224,6 +225,14 @@ LocalEdges local_edges(const JobFacts& facts) {
   LocalEdges all;
   for (const auto& [host, edges] : facts.local_edges) all += edges;
   return all;
+}
+
+const Setting* channel_limit(const JobFacts& facts, int most) {
+  for (const char* name : {"NCCL_MAX_NCHANNELS", "NCCL_MAX_NRINGS", "NCCL_MAX_CTAS"}) {
+    const Setting* limit = facts.setting(name);
+    if (limit != nullptr && std::atoi(limit->value.c_str()) <= most) return limit;
+  }
+  return nullptr;
 }
 
 int ranks_of_a_host(const JobFacts& facts) {

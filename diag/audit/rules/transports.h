@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -69,6 +70,9 @@ bool is_memory_refused(std::string_view text);
 LocalEdges local_edges(const JobFacts& facts);
 /// By host, of communicators whose ranks all finished their start.
 std::map<std::int32_t, LocalEdges> local_edges_of_whole(const JobFacts& facts);
+
+/// A variable that the logs echo and that bounds channels, by `most` or less; nullptr: none.
+const Setting* channel_limit(const JobFacts& facts, int most = std::numeric_limits<int>::max());
 
 /// The most ranks of one communicator on one host.
 int ranks_of_a_host(const JobFacts& facts);
