@@ -132,7 +132,8 @@ class CallReader {
         if (token.text == "#" && is_number(1)) {
           if (target().sequence < 0) target().sequence = peek(1)->number;
           at_ += 2;
-        } else if (token.text == "[" && call_ && take_shape(at_, is_behind_output())) {
+        } else if ((token.text == "[" || is_list_at(at_)) && call_ &&
+                   take_shape(at_, is_behind_output())) {
           return;
         } else {
           if (token.text == "?") is_prose_ = true;
@@ -382,6 +383,17 @@ class CallReader {
     const bool is_to_root = call.operation == "reduce" || call.operation == "gather";
     if (is_from_root && from_ >= 0) call.root = std::exchange(from_, -1);
     if (is_to_root && to_ >= 0) call.root = std::exchange(to_, -1);
+  }
+
+  /// `(32, 768)`: numbers and commas alone, and more than one.
+  [[nodiscard]] bool is_list_at(std::size_t open) const {
+    std::size_t numbers = 0;
+    std::size_t i = open + 1;
+    for (; i < tokens_.size() && tokens_[i].text != ")"; ++i) {
+      if (tokens_[i].is != Token::Is::Number && tokens_[i].text != ",") return false;
+      numbers += tokens_[i].is == Token::Is::Number ? 1U : 0U;
+    }
+    return tokens_[open].text == "(" && i < tokens_.size() && numbers > 1;
   }
 
   /// `out=` before a shape.
