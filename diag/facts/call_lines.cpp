@@ -132,7 +132,8 @@ class CallReader {
         if (token.text == "#" && is_number(1)) {
           if (target().sequence < 0) target().sequence = peek(1)->number;
           at_ += 2;
-        } else if (token.text == "[" && call_ && take_shape(at_, is_behind_output())) {
+        } else if ((token.text == "[" || is_list_at(at_)) && call_ &&
+                   take_shape(at_, is_behind_output())) {
           return;
         } else {
           if (token.text == "?") is_prose_ = true;
@@ -384,6 +385,17 @@ class CallReader {
     if (is_to_root && to_ >= 0) call.root = std::exchange(to_, -1);
   }
 
+  /// `(32, 768)`: numbers and commas alone, and more than one.
+  [[nodiscard]] bool is_list_at(std::size_t open) const {
+    std::size_t numbers = 0;
+    std::size_t i = open + 1;
+    for (; i < tokens_.size() && tokens_[i].text != ")"; ++i) {
+      if (tokens_[i].is != Token::Is::Number && tokens_[i].text != ",") return false;
+      numbers += tokens_[i].is == Token::Is::Number ? 1U : 0U;
+    }
+    return tokens_[open].text == "(" && i < tokens_.size() && numbers > 1;
+  }
+
   /// `out=` before a shape.
   [[nodiscard]] bool is_behind_output() const {
     std::size_t i = at_;
@@ -454,6 +466,15 @@ class CallReader {
 
 }  // namespace
 
-std::vector<Call> read_calls(std::string_view line) { return CallReader(line).read(); }
+std::vector<Call> read_calls(std::string_view line) {
+  // A part of each name of an operation, and the arrow that ends one: most lines have none.
+  constexpr std::size_t kLongest = 600;
+  const std::string small = lower_case(line.substr(0, kLongest));
+  for (const string_view part : {"reduce", "gather", "scatter", "cast", "barrier", "send", "recv",
+                                 "receive", "all_to_all", "alltoall", "<-", "<=", "<<"}) {
+    if (small.find(part) != std::string::npos) return CallReader(line).read();
+  }
+  return {};
+}
 
 }  // namespace ringside::facts

@@ -123,15 +123,15 @@ constexpr string_view kNegations[] = {
     "may",     "might",    "if",      "why",    "cannot",  "nobody", "timeout"};
 /// Words between the others that change nothing.
 constexpr string_view kFillers[] = {
-    "last",      "op",          "call",     "collective", "state", "status", "event", "in",
-    "the",       "current",     "for",      "of",         "at",    "on",     "into",  "ts",
-    "t",         "time",        "dist",     "torch",      "nccl",  "gloo",   "mpi",   "worker",
-    "proc",      "process",     "stage",    "async",      "trace", "info",   "debug", "type",
-    "kind",      "name",        "phase",    "is",         "now",   "next",   "entry", "coll",
-    "d",         "distributed", "c10d",     "id",         "no",    "number", "pid",   "local",
-    "localrank", "line",        "blocking", "function",   "fn",    "opname", "gpu",   "node",
-    "host",      "thread",      "port",     "device",     "cuda",  "hca",    "fd",    "socket",
-    "version"};
+    "last",      "op",          "call",     "collective", "state",  "status", "event", "in",
+    "the",       "current",     "for",      "of",         "at",     "on",     "into",  "ts",
+    "t",         "time",        "dist",     "torch",      "nccl",   "gloo",   "mpi",   "worker",
+    "proc",      "process",     "stage",    "async",      "trace",  "info",   "debug", "type",
+    "kind",      "name",        "phase",    "is",         "now",    "next",   "entry", "coll",
+    "d",         "distributed", "c10d",     "id",         "no",     "number", "pid",   "local",
+    "localrank", "line",        "blocking", "function",   "fn",     "opname", "gpu",   "node",
+    "host",      "thread",      "port",     "device",     "cuda",   "hca",    "fd",    "socket",
+    "version",   "input",       "inputs",   "tensor",     "tensors"};
 
 constexpr bool holds(std::span<const string_view> words, string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();

@@ -37,6 +37,8 @@ std::optional<ProcessLine> read_process_line(std::string_view line) {
   constexpr std::size_t kLongest = 300;
   line = line.substr(0, kLongest);
   const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
+  // Few lines of a large log go on from here.
+  if (!has("pid") && !has("PID") && !has("0000:")) return std::nullopt;
   if (!has("ank") && !has("ANK")) return std::nullopt;
   const std::string text = lower_case(line);
   // A number behind a word of its own: not `local_rank`, not `ranks`.

@@ -152,12 +152,16 @@ bool begins_line(std::string_view line) {
   if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
     return true;
   if (strip_wrappers(text, false).size > 0) return true;
-  // `rank 6: WorkNCCL(`, and a whole stack in one line.
+  // `rank 6: WorkNCCL(`, `[r2] send`, and a whole stack in one line.
   Cursor label(text);
   std::int32_t rank = 0;
-  const bool has_rank = (label.eat("rank ") || label.eat("Rank ") || label.eat("rank")) &&
-                        is_digit(label.peek()) && label.number(rank);
-  if (has_rank && label.peek() == ':') return true;
+  const bool is_open = label.eat('[') || label.eat('(');
+  const bool has_word = label.eat("rank") || label.eat("Rank") || label.eat("worker") ||
+                        (is_open && (label.eat("proc") || label.eat('r')));
+  const bool has_between = label.eat(' ') || label.eat('=');
+  const bool has_rank = has_word && (has_between || is_digit(label.peek())) && label.number(rank);
+  const char end = label.peek();
+  if (has_rank && (is_open ? end == ']' || end == ')' : end == ':' || end == '>')) return true;
   if (is_stack_in_line(text)) return true;
   // `node2: `, as pdsh and DeepSpeed have it, where what follows begins a line.
   const std::size_t colon = text.find(": ");

@@ -106,6 +106,7 @@ class Sink : public logs::RecordSink {
     if (facts_.lines_as_dumps.empty()) {
       const bool is_claimed = facts_.run.claims > 0 || facts_.run.waits > 0 || facts_.timeouts > 0;
       facts_.stated_calls = words_.calls().finish(names_, where, is_claimed, facts_.known_world);
+      facts_.run.have_calls_ended = words_.calls().have_all_ended();
     }
     for (const int rank : dumps_.unplaced()) said_.note(rank).is_waiting = true;
     for (const auto& one : dumps_.waits().of_places())

@@ -31,6 +31,7 @@ struct RunNotes {
   std::int64_t last_step_us =
       0;  ///< wall time of the last line of a step that has one; 0: none has
   std::int64_t longest_step_us = 0;  ///< between two such lines
+  bool have_calls_ended = false;     ///< the program prints its calls, and all of them have ended
   bool has_finished = false;         ///< an end or a server's start is told, and no step after it
   bool has_ended = false;            ///< the same of an end alone
   std::uint64_t finished = 0;        ///< lines that tell of it

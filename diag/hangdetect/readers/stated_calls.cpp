@@ -61,7 +61,9 @@ Signature signature_of(const facts::Call& call) {
     made.inputs = "[[" + std::to_string(call.input_count) + "]]";
   made.types = call.dtype;
   made.label = call.label;
-  made.tag = call.tag;
+  // A receive of microbatch 8 does not take the send of microbatch 7.
+  made.tag =
+      call.tag >= 0 ? call.tag : static_cast<int>(std::clamp<std::int64_t>(call.step, -1, 1 << 30));
   made.root = call.root;
   if (made.op == Op::Send) made.target = call.peer;
   if (made.op == Op::Recv) made.source = call.peer;
@@ -80,7 +82,10 @@ bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
                       : is_labelled          ? call.subject.label
                                              : rank;
     auto& ranks = is_labelled ? labelled_ : named_;
-    if (whose < 0 || (ranks.size() >= kMostRanksRead && !ranks.contains(whose))) continue;
+    constexpr int kHighest = 1 << 16;  // a print of a larger number is of no rank
+    if (whose < 0 || whose >= kHighest ||
+        (ranks.size() >= kMostRanksRead && !ranks.contains(whose)))
+      continue;
     add(ranks[whose], {std::move(call), place});
     is_taken = true;
   }
@@ -91,7 +96,8 @@ void StatedCalls::take_other(int rank, std::string_view line) {
   const RankedLine own = read_ranked_line(line);
   if (own.rank >= 0) rank = own.rank;
   // A rank that logs while others call is there, and has made no call.
-  if (rank >= 0 && rank < kMostRanks && named_.size() >= 2 && named_.size() < kMostRanksRead)
+  constexpr int kHighest = 1 << 16;
+  if (rank >= 0 && rank < kHighest && named_.size() >= 2 && named_.size() < kMostRanksRead)
     named_.try_emplace(rank);
   // `[2] loading a batch`, `(2) ..`
   if (const auto found = named_.find(rank); found != named_.end()) {
@@ -106,7 +112,7 @@ void StatedCalls::take_other(int rank, std::string_view line) {
   if (close == std::string_view::npos || std::string_view("])|:>").find(line[close]) == line.npos)
     return;
   const auto label = parse_whole(line.substr(digits, end - digits)).value_or(-1);
-  if (label < 0 || label >= kMostRanks) return;
+  if (label < 0 || label >= kHighest) return;
   if (labelled_.size() >= 2 && labelled_.size() < kMostRanksRead)
     labelled_.try_emplace(static_cast<int>(label));
   const auto found = labelled_.find(static_cast<int>(label));
@@ -208,7 +214,10 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
       has_begins && (world > static_cast<int>(ranks.size()) ||
                      std::any_of(ranks.begin(), ranks.end(),
                                  [](const auto& one) { return one.second.calls.empty(); }));
-  if (!is_any_open && !is_any_unseen) return {};
+  if (!is_any_open && !is_any_unseen) {
+    has_ended_ = has_ends_;
+    return {};
+  }
   const bool is_one_group = groups.size() == 1;
   std::vector<RankDump> dumps;
   bool is_any_pending = false;
@@ -250,7 +259,9 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
       is_any_pending = is_any_pending || is_pending;
       dump.calls.push_back(call);
     }
-    if (is_one_group && world >= static_cast<int>(ranks.size()) && !groups.begin()->empty()) {
+    const bool is_size_known =
+        world >= static_cast<int>(ranks.size()) && world <= static_cast<int>(kMostRanksRead);
+    if (is_one_group && is_size_known && !groups.begin()->empty()) {
       GroupConfig all{*groups.begin(), "", {}};
       for (int r = 0; r < world; ++r) all.ranks.push_back(r);
       dump.groups.push_back(std::move(all));
@@ -259,6 +270,7 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
         is_one_group && (groups.begin()->empty() || !dump.groups.empty());
     if (!dump.calls.empty() || is_whole_job_known) dumps.push_back(std::move(dump));
   }
+  has_ended_ = has_ends_ && !is_any_pending;
   if (dumps.size() < 2 || !is_any_pending) dumps.clear();
   return dumps;
 }

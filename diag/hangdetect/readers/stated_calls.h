@@ -35,6 +35,9 @@ class StatedCalls {
   /// returns  empty: fewer than two ranks have calls, or no call is pending
   std::vector<RankDump> finish(Names& names, const WhereFunction& where, bool claimed, int world);
 
+  /// Whether lines tell of the ends of calls, and every call has ended; known after finish().
+  [[nodiscard]] bool have_all_ended() const { return has_ended_; }
+
  private:
   struct Said {
     facts::Call call;
@@ -50,6 +53,7 @@ class StatedCalls {
   std::map<int, Rank> named_;     ///< by ranks that lines name as such
   std::map<int, Rank> labelled_;  ///< by bare numbers before lines: ranks if no line names any
   bool has_ends_ = false;         ///< some line tells of the end of a call
+  bool has_ended_ = false;        ///< every call of which lines tell has ended
 };
 
 }  // namespace ringside::hang

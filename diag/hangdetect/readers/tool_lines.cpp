@@ -138,7 +138,7 @@ ClockRow ClockTable::take(std::string_view line) {
   const bool has_commas = line.find(',') != std::string_view::npos;
   const std::vector<std::string_view> cells = cells_of(line, has_commas);
   if (cells.size() < kFewestCells) return {};
-  if (!logs::is_digit(cells.front().front())) {
+  if (cells.front().empty() || !logs::is_digit(cells.front().front())) {
     if (take_header(cells)) has_commas_ = has_commas;
     const bool is_row = !has_commas && logs::trimmed_left(line).starts_with("GPU ");
     if (!is_row) return {};

@@ -1,6 +1,7 @@
 #include "diag/hangdetect/verdict/compare.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "diag/hangdetect/readers/dump_keys.h"
@@ -136,16 +137,18 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
 std::optional<Front> first_difference(const Job& job, int group) {
   const std::vector<int>& members = job.group(group).members;
   std::uint32_t first = 1;
-  std::int64_t last = -1;
+  std::set<std::uint32_t> sequences;  // that a program prints may be far apart
   std::vector<int> heard;
   for (const int rank : members) {
     const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;
     if (mine == nullptr || mine->collectives.empty()) continue;
     heard.push_back(rank);
     first = std::max(first, job.rank(rank).dump->calls[mine->collectives.front()].sequence);
-    last = std::max(last, job.entered(rank, group));
+    for (const std::uint32_t index : mine->collectives)
+      sequences.insert(job.rank(rank).dump->calls[index].sequence);
   }
-  for (std::uint32_t sequence = first; static_cast<std::int64_t>(sequence) <= last; ++sequence) {
+  for (const std::uint32_t sequence : sequences) {
+    if (sequence < first) continue;
     Front front{group, sequence, {}, {}, {}, {}};
     const Call* one = nullptr;
     bool is_different = false;

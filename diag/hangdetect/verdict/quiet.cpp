@@ -254,7 +254,7 @@ void add_well(const Scene& scene, Explanations& out) {
   constexpr std::int64_t kManyTimes = 5;
   const bool has_paused = run.shortest_step_us > 0 && run.steps_after_pause > 0 &&
                           run.longest_step_us > kManyTimes * run.shortest_step_us;
-  const bool is_warned = run.slow_starts > 0 || run.harmless > 0;
+  const bool is_warned = run.slow_starts > 0 || run.harmless > 0 || run.have_calls_ended;
   if (run.has_moved && run.alarming_since_step == 0 && (has_paused || is_warned)) {
     add(Feature::StepsWentOn, true);
     if (has_paused) out.back().pause_s = run.longest_step_us / 1'000'000;
