@@ -8,6 +8,10 @@ namespace {
 
 Seconds from_us(double us) { return Seconds{us * 1e-6}; }
 
+// Of an EFA device whose description states none: what the plugin states for p5 and p6.
+// source  aws-ofi-nccl, src/platform-aws.cpp
+constexpr double kEfaLatencyUs = 35;
+
 constexpr std::size_t at(StepLink link) { return static_cast<std::size_t>(link); }
 
 const SimModel::Link& net_of(const SimModel& model, const Surroundings& surroundings) {
@@ -22,6 +26,14 @@ double use_of_nvlink(const SimModel& model, Collective collective, Algorithm alg
 /// Within a node: what its GPUs talk over.
 const SimModel::Link& local_link(const CommShape& shape, const SimModel& model) {
   return shape.graph(GraphId::Ring).type_intra <= PathType::Nvb ? model.nvlink : model.pci;
+}
+
+/// Of a NIC's rate, what the connections of its channels carry; 1: all.
+double share_of_streams(const CommShape& shape, const SimModel::Link& net) {
+  const auto nic = static_cast<double>(shape.min_net_bw);
+  if (net.stream <= 0 || nic <= 0) return 1;
+  const int channels = std::max(shape.nchannels / std::max(shape.min_net_count, 1), 1);
+  return std::min(net.stream * channels / nic, 1.0);
 }
 
 /// Of an exchange: the peers on other hosts that a GPU's proxy serves after its first.
@@ -52,16 +64,18 @@ SimCosts costs_of(const Tuner& tuner, const SimModel& model, const Surroundings&
   costs.share[at(StepLink::NvLink)] = model.nvlink.share[p] * model.nvlink_generation[gpu] *
                                       use_of_nvlink(model, collective, algorithm);
   costs.share[at(StepLink::Pci)] = model.pci.share[p];
-  costs.share[at(StepLink::Net)] = net.share[p];
+  costs.share[at(StepLink::Net)] = std::min(net.share[p], share_of_streams(shape, net)) *
+                                   (is_point_to_point(collective) ? model.exchange_across : 1);
   // The flush of Simple crosses the NIC once more.
-  const double nic_us = shape.graph(facts_of(algorithm).graph).latency_inter;
+  const double stated_us = shape.graph(facts_of(algorithm).graph).latency_inter;
+  const bool is_unstated = surroundings.net == NetKind::Efa && stated_us == 0;
+  const double nic_us = is_unstated ? kEfaLatencyUs : stated_us;
   const double nic_all_us = protocol == Protocol::Simple ? 2 * nic_us : nic_us;
   costs.step[at(StepLink::Net)] = from_us(net.step[p] + net.nic * nic_all_us);
   costs.network_reduction =
       from_us(tuner.model().link_latency[at(StepLink::Net)][a][p] + nic_all_us);
   if (facts_of(algorithm).takes_nvswitch) {
-    costs.nvswitch = from_us(surroundings.domain_spans_hosts ? model.nvswitch_hosts_step
-                                                             : model.nvswitch_step[gpu]);
+    costs.nvswitch = from_us(model.nvswitch_step[gpu]);
     costs.nvswitch_efficiency =
         model.nvswitch_share[gpu] * (shape.nnodes > 1 ? model.nvswitch_across : 1);
   }

@@ -16,8 +16,7 @@ constexpr double kGigabyte = 1e9;
 /// What GPUs of a host cross to each other through a CPU; a NIC right at a CPU has a way of its own.
 bool is_host_bridge(const Link& link) {
   const auto is = [&](NodeKind kind) { return link.from.kind == kind || link.to.kind == kind; };
-  return link.kind == LinkKind::Sys ||
-         (link.kind == LinkKind::Pci && is(NodeKind::Cpu) && !is(NodeKind::Nic));
+  return link.kind == LinkKind::Pci && is(NodeKind::Cpu) && !is(NodeKind::Nic);
 }
 
 bool is_within_node(const Path& path) {
@@ -61,6 +60,14 @@ double widest_of_gpus(const System& system) {
   return widest;
 }
 
+BytesPerSecond socket_rate(const System& system, const SimModel& model) {
+  const CpuVendor vendor = system.cpus.empty() ? CpuVendor::Unknown : system.cpus.front().vendor;
+  const double rate = vendor == CpuVendor::Intel ? model.socket_intel
+                      : vendor == CpuVendor::Amd ? model.socket_amd
+                                                 : model.socket_other;
+  return BytesPerSecond{rate * kGigabyte};
+}
+
 }  // namespace
 
 std::uint64_t flow_key(Rank from, Rank to, int channel) {
@@ -75,7 +82,11 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
                        const TopologyParameters& parameters, const SimModel* model,
                        JobFabric fabric, int nchannels)
     : job_(job), graph_(graph), parameters_(parameters), fabric_(std::move(fabric)) {
-  if (model != nullptr) host_bridge_ = model->host_bridge;
+  if (model != nullptr) {
+    host_bridge_ = model->host_bridge;
+    pci_rate_ = model->pci_rate;
+    for (const System& one : job.systems) sockets_.push_back(socket_rate(one, *model));
+  }
   places_.resize(static_cast<std::size_t>(job.nranks()));
   int links = 0;
   for (std::size_t node = 0; node < job.nodes.size(); ++node) {
@@ -87,12 +98,15 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     first_link_.push_back(links);
     links += static_cast<int>(system(static_cast<int>(node)).links.size());
   }
+  first_bridge_ = links;
+  if (host_bridge_ < 1) links *= 2;
   first_channel_link_ = links;
   if (model != nullptr && nchannels > 0) {
     const GpuClass gpu = class_of_gpu(job.connection.shape.min_cc);
     const double rate = model->channel[static_cast<std::size_t>(gpu)];
-    channel_rates_ = {BytesPerSecond{rate * kGigabyte},
-                      BytesPerSecond{(graph ? rate : model->exchange_channel) * kGigabyte}};
+    const BytesPerSecond own{rate * kGigabyte};
+    const Bytes window{kSlots * static_cast<std::uint64_t>(job.connection.shape.p2p_chunk)};
+    channel_rates_ = {own, graph ? own : window / Seconds{model->exchange_window * 1e-6}};
     double widest = 0;
     for (const System& one : job.systems) widest = std::max(widest, widest_of_gpus(one));
     // One transfer of an exchange takes some of its channels alone.
@@ -155,10 +169,15 @@ void JobNetwork::append(const Place& at, const Path& path, SimRoute& route) cons
   for (const LinkId id : path.links) {
     const Link& link = of_node.link(id);
     if (link.kind == LinkKind::Loc) continue;
-    route.links.push_back(first_link_[static_cast<std::size_t>(at.node)] + id);
+    const int own = first_link_[static_cast<std::size_t>(at.node)] + id;
+    route.links.push_back(own);
     if (link.kind != LinkKind::Nvl && link.kind != LinkKind::C2c) {
       route.slowest = std::max(route.slowest, StepLink::Pci);
     }
+    if (host_bridge_ == 1 || link.reverse < 0 || !is_host_bridge(link)) continue;
+    // Up and down one port counts once: it forwards at full rate what one GPU writes and another reads.
+    const int bridge = first_bridge_ + own + std::min(link.reverse - id, 0);
+    if (std::ranges::find(route.links, bridge) == route.links.end()) route.links.push_back(bridge);
   }
 }
 
@@ -299,6 +318,10 @@ SimLink JobNetwork::link(int id) const {
             .name = fmt::format("node {}: {}, channel {}", at.node,
                                 name_of(system(at.node), gpu_ref(at.gpu)), number % nchannels_)};
   }
+  if (is_bridge(id)) {
+    SimLink link = this->link(id - first_bridge_);
+    return {.rate = rate(id), .name = link.name + ", both ways"};
+  }
   const int node = node_of_link(id);
   const System& of_node = system(node);
   const Link& link = of_node.link(id - first_link_[static_cast<std::size_t>(node)]);
@@ -318,9 +341,14 @@ BytesPerSecond JobNetwork::rate(int id) const {
   if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
     return fabric_.fabric->link(id - first_fabric_link_).rate;
   }
+  if (is_bridge(id)) return rate(id - first_bridge_) * (2 * host_bridge_);
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
-  const double share = is_host_bridge(link) ? host_bridge_ : 1;
+  // NCCL's rate of a socket link is for its choices, and of some processors it has none.
+  if (link.kind == LinkKind::Sys && !sockets_.empty()) {
+    return sockets_[static_cast<std::size_t>(job_.nodes[static_cast<std::size_t>(node)].report)];
+  }
+  const double share = link.kind == LinkKind::Pci ? pci_rate_ : 1;
   return BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte};
 }
 

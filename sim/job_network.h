@@ -84,6 +84,9 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] bool is_channel(int id) const {
     return id >= first_channel_link_ && id < first_fabric_link_;
   }
+  [[nodiscard]] bool is_bridge(int id) const {
+    return id >= first_bridge_ && id < first_channel_link_;
+  }
   /// What a GPU sends on a channel: of an exchange, within a node one rate holds and across nodes another.
   enum class Reach : std::uint8_t { Within, Across };
   [[nodiscard]] int channel_links() const { return nchannels_ * (graph_ ? 1 : 2); }  ///< of a rank
@@ -100,7 +103,13 @@ class JobNetwork : public SimNetwork {
   TopologyParameters parameters_;
   std::vector<Place> places_;    ///< by rank
   std::vector<int> first_link_;  ///< id of each node's first link
-  double host_bridge_ = 1;       ///< share of a way up to a CPU, between GPUs
+  double host_bridge_ =
+      1;  ///< of a way up to a CPU between GPUs: share of both directions together
+  int first_bridge_ =
+      0;  ///< id of what both directions of such a link share, by the lower one's id
+  double pci_rate_ = 1;
+  std::vector<BytesPerSecond>
+      sockets_;  ///< of socket links, by system; empty: as the description says
   JobFabric fabric_;
   int nchannels_ = 0;                              ///< that hold their GPUs up; 0: none does
   std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach

@@ -47,13 +47,18 @@ Status read_nvlink(YamlKeys keys, SimModel& model) {
 Status read_pci(YamlKeys keys, SimModel& model) {
   RINGSIDE_TRY(read_link(keys, model.pci));
   keys.read("host_bridge", model.host_bridge);
+  keys.read("rate", model.pci_rate);
+  YamlKeys socket{keys.take("socket"), keys.where() + " socket"};
+  socket.read("intel", model.socket_intel);
+  socket.read("amd", model.socket_amd);
+  socket.read("other", model.socket_other);
+  RINGSIDE_TRY(socket.finish());
   return keys.finish();
 }
 
 Status read_nvswitch(YamlKeys keys, SimModel& model) {
   RINGSIDE_TRY(read_classes({keys.take("step"), keys.where() + " step"}, model.nvswitch_step));
   RINGSIDE_TRY(read_classes({keys.take("share"), keys.where() + " share"}, model.nvswitch_share));
-  keys.read("hosts_step", model.nvswitch_hosts_step);
   keys.read("across", model.nvswitch_across);
   return keys.finish();
 }
@@ -65,7 +70,8 @@ Status read_channel(YamlKeys keys, SimModel& model) {
 }
 
 Status read_exchange(YamlKeys keys, SimModel& model) {
-  keys.read("channel", model.exchange_channel);
+  keys.read("window", model.exchange_window);
+  keys.read("across", model.exchange_across);
   keys.read("post", model.exchange_post);
   return keys.finish();
 }
@@ -86,7 +92,20 @@ Status read_nets(YamlKeys keys, SimModel& model) {
     const char* const name = to_string(static_cast<NetKind>(i));
     YamlKeys one{keys.take(name), keys.where() + " " + name};
     one.read("nic", model.net[i].nic);
+    one.read("stream", model.net[i].stream);
     RINGSIDE_TRY(read_link(one, model.net[i]));
+    RINGSIDE_TRY(one.finish());
+  }
+  return keys.finish();
+}
+
+template <typename Kind, std::size_t N>
+Status read_errors(YamlKeys keys, std::array<SimModel::ErrorRow, N>& rows) {
+  for (std::size_t i = 0; i < N; ++i) {
+    const char* const name = to_string(static_cast<Kind>(i));
+    YamlKeys one{keys.take(name), keys.where() + " " + name};
+    one.read("percent", rows[i].percent);
+    one.read("systems", rows[i].systems);
     RINGSIDE_TRY(one.finish());
   }
   return keys.finish();
@@ -107,6 +126,10 @@ constexpr NumberRule kNumberRules[] = {
     {"generation", "a share", kLeastShare, 1, "give 0.000001 to 1"},
     {"host_bridge", "a share", kLeastShare, 1, "give 0.000001 to 1"},
     {"across", "a share", kLeastShare, 1, "give 0.000001 to 1"},
+    {"socket", "a rate", kLeastRate, kMostRate, "give more than 0 GB/s, and 1e9 at most"},
+    {"rate", "a rate over NCCL's", kLeastShare, kMostUs, "give 0.000001 to 1e9"},
+    {"stream", "a rate", 0, kMostRate, "give 0 to 1e9 GB/s; 0: no bound"},
+    {"window", "a time", kLeastShare, kMostUs, "give more than 0, and 1e9 us at most"},
     {"channel", "a rate", kLeastRate, kMostRate, "give more than 0 GB/s, and 1e9 at most"},
     {"error", "an error", 0, kMostUs, "give 0 to 1e9 %"},
     {"nic", "a share of a latency", 0, kMostUs, "give 0 to 1e9: 1 is what the NIC states"},
@@ -177,8 +200,10 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   RINGSIDE_TRY(read_exchange({root.take("exchange"), where + ": exchange"}, model));
   RINGSIDE_TRY(read_nets({root.take("net"), where + ": net"}, model));
   YamlKeys error{root.take("error"), where + ": error"};
-  error.read("one_node", model.error_one_node);
-  error.read("several", model.error_several);
+  RINGSIDE_TRY(read_errors<GpuLink>({error.take("one_node"), error.where() + " one_node"},
+                                    model.errors_one_node));
+  RINGSIDE_TRY(read_errors<NetKind>({error.take("several"), error.where() + " several"},
+                                    model.errors_several));
   error.read("nccl", model.error_nccl);
   RINGSIDE_TRY(error.finish());
   RINGSIDE_TRY(root.finish());
@@ -203,8 +228,11 @@ std::size_t size_class_of(Bytes bytes) {
   return bytes < 16_MiB ? 1 : 2;
 }
 
-double SimModel::error_percent(Bytes bytes, int nodes) const {
-  return (nodes > 1 ? error_several : error_one_node)[size_class_of(bytes)];
+SimModel::TypicalError SimModel::typical_error(Bytes bytes, const SystemGroup& group) const {
+  const ErrorRow& row = group.net ? errors_several[static_cast<std::size_t>(*group.net)]
+                                  : errors_one_node[static_cast<std::size_t>(group.link)];
+  const std::size_t size = size_class_of(bytes);
+  return {row.percent[size], static_cast<int>(row.systems[size])};
 }
 
 Result<SimModel> load_sim_model() {

@@ -8,6 +8,7 @@
 #include "base/units.h"
 #include "engine/tuning/model.h"
 #include "sim/surroundings.h"
+#include "sim/system_group.h"
 
 namespace ringside {
 
@@ -35,6 +36,7 @@ struct SimModel {
   };
   struct Link {
     double nic = 1;      ///< share of the NIC's stated latency that a message takes beside `step`
+    double stream = 0;   ///< most that one connection carries; 0: no bound
     PerProtocol step{};  ///< latency of a message
     PerProtocol
         share{};  ///< 1: all of the rate carries data, or what the protocol must send with it
@@ -50,21 +52,33 @@ struct SimModel {
   PerProtocol kernel{};  ///< from the launch to the first step, and from the last to the end
   Link nvlink, pci;
   Uses nvlink_uses;
-  PerClass nvlink_generation{};    ///< share of NVLink's rate between two GPUs, by what they are
-  double host_bridge = 1;          ///< share of what crosses a CPU between GPUs
-  PerClass nvswitch_step{};        ///< of a multicast or a load-reduce
-  double nvswitch_hosts_step = 0;  ///< the same in an NVLink domain of several hosts
-  PerClass nvswitch_share{};       ///< of NVLink's rate, of both
-  double nvswitch_across = 1;      ///< and of that, where the same kernels serve the network too
-  PerClass channel{};              ///< most that a GPU sends on one channel: what its threads copy
-  double exchange_channel = 0;     ///< the same of an exchange's sends to other hosts
+  PerClass nvlink_generation{};  ///< share of NVLink's rate between two GPUs, by what they are
+  double host_bridge = 1;        ///< share of what crosses a CPU between GPUs
+  double pci_rate = 1;           ///< of PCIe's rate as NCCL plans with it, what a link carries
+  /// Most that devices of two sockets get across, by who made the CPU; NCCL's rates there are for its choices.
+  double socket_intel = 0, socket_amd = 0, socket_other = 0;
+  PerClass nvswitch_step{};    ///< of a multicast or a load-reduce
+  PerClass nvswitch_share{};   ///< of NVLink's rate, of both
+  double nvswitch_across = 1;  ///< and of that, where the same kernels serve the network too
+  PerClass channel{};          ///< most that a GPU sends on one channel: what its threads copy
+  double exchange_window = 0;  ///< round trip that 8 chunks of an exchange's channel wait for
+  double exchange_across = 1;  ///< share of the NICs' rate that exchanges get
   double exchange_post =
       0;  ///< until a GPU's proxy turns from one peer on another host to the next
   std::array<Link, kNetKinds> net;
 
-  /// Half of what was measured on systems that the constants had not seen is nearer than this, in %, by size class.
-  std::array<double, kSizeClasses> error_one_node{}, error_several{};
-  [[nodiscard]] double error_percent(Bytes bytes, int nodes) const;
+  /// Median error of predictions for groups of systems that the constants had not seen, in %, and on how many systems, by size
+  /// class.
+  struct ErrorRow {
+    std::array<double, kSizeClasses> percent{}, systems{};
+  };
+  std::array<ErrorRow, kGpuLinks> errors_one_node;  ///< by what joins the GPUs
+  std::array<ErrorRow, kNetKinds> errors_several;   ///< by what joins the hosts
+  struct TypicalError {
+    double percent = 0;
+    int systems = 0;
+  };
+  [[nodiscard]] TypicalError typical_error(Bytes bytes, const SystemGroup& group) const;
   /// The same of the times by which NCCL chooses, on all systems.
   std::array<double, kSizeClasses> error_nccl{};
 };

@@ -26,18 +26,39 @@ Choice choice_of(const CommShape& shape, const TunedChoice& tuned) {
   return choice;
 }
 
+/// Of an exchange: what one rank sends to another.
+Bytes transfer_of(const TuningCall& call, int nranks) {
+  const bool is_whole = call.collective == Collective::SendRecv;
+  return is_whole ? call.bytes : call.bytes / static_cast<std::uint64_t>(std::max(nranks, 1));
+}
+
+constexpr std::uint64_t kMostByLl =
+    16384;  // bytes a channel; source  NCCL_P2P_LL_THRESHOLD's default
+
+/// Connections to other hosts share one set of buffers, which LL does not have: a call that has such is by Simple.
+/// source  NCCL 2.30.7 enqueue.cc: addP2pToPlan; transport/net.cc: NCCL_NET_SHARED_BUFFERS
+Protocol protocol_of_exchange(const CommShape& shape, const TuningCall& call, int per_peer) {
+  if (shape.nnodes > 1) return Protocol::Simple;
+  const std::uint64_t most = kMostByLl * static_cast<std::uint64_t>(std::max(per_peer, 1));
+  return transfer_of(call, shape.nranks).value <= most ? Protocol::LL : Protocol::Simple;
+}
+
 }  // namespace
 
 Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
                       const TuningCall& call) {
   const CommShape& shape = tuner.shape();
   if (is_point_to_point(call.collective)) {
+    const int channels = std::max(shape.p2p_channels, 1);
+    const int per_peer = std::max(shape.p2p_channels_per_peer, 0);
     const Choice choice{.collective = call.collective,
-                        .nchannels = std::max(shape.p2p_channels, 1),
+                        .protocol = protocol_of_exchange(
+                            shape, call, per_peer > 0 ? std::min(per_peer, channels) : channels),
+                        .nchannels = channels,
                         .slot = data_of_slot(shape, Protocol::Simple),
                         .slots_per_chunk = 1,
                         .chunk = Bytes{static_cast<std::uint64_t>(shape.p2p_chunk)},
-                        .channels_per_peer = std::max(shape.p2p_channels_per_peer, 0)};
+                        .channels_per_peer = per_peer};
     return SimTuned{.choice = choice,
                     .costs = costs_of(tuner, model, surroundings, call.collective, choice.algorithm,
                                       choice.protocol),

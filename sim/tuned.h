@@ -18,7 +18,7 @@ struct SimTuned {
 };
 
 /// NCCL's choice for one collective launched alone. What it makes of sends and receives goes over all
-/// channels of point-to-point by Simple; all_gather_v as all_gather does.
+/// channels of point-to-point, small ones by LL; all_gather_v as all_gather does.
 /// errors  as Tuner::choose()
 Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
                       const TuningCall& call);

@@ -28,6 +28,8 @@ struct SimQuestion {
   std::string launch = "process";     ///< a LaunchStyle
   std::string model = {};  ///< path of a sim-model/1; empty: the one that comes with ringside
   std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
+  bool is_in_loop =
+      false;  ///< the call is one of many that are enqueued without waiting: SimRow::overlap
 };
 
 /// What is to be simulated, all of it checked. A copy of the question's words stays with it.
@@ -37,6 +39,7 @@ struct SimPlan {
   Calls calls;
   TunedJob job;
   Surroundings surroundings;
+  SystemGroup group;
   SimModel model;
   Channels channels;
 };
@@ -80,7 +83,9 @@ struct SimRow {
       {};                ///< the longest term of the critical path; empty: nobody looked for one
   double path_part = 0;  ///< of the time, what went into that
   std::string why = {};  ///< of auto: why by that one; else empty
-  double error_percent = 0;  ///< SimModel::error_percent()
+  double error_percent = 0;  ///< SimModel::typical_error(), wider beyond what was measured
+  int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
+  Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before
 
   /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
   [[nodiscard]] double busy_share() const {

@@ -21,11 +21,13 @@
 #include "cli/progress.h"
 #include "cli/release_note.h"
 #include "cli/sim/sim_faults.h"
+#include "cli/sim/sim_notes.h"
 #include "cli/sim/sim_profile.h"
 #include "cli/verb.h"
 #include "engine/tuning/choice.h"
 #include "study/explain/fabric_rounding.h"
 #include "study/profile.h"
+#include "study/release_spread.h"
 #include "study/simulation.h"
 #include "study/validate/measured_reach.h"
 #include "study/what_if.h"
@@ -38,9 +40,12 @@ using study::SimRow;
 
 struct SimArguments {
   study::SimQuestion question;
+  std::string nccl;  ///< empty: none was named
   std::vector<std::string> vary;
   std::optional<int> drop_rail;
   bool profile = false;
+  bool is_isolated = false;
+  bool is_release_named = false;
   std::string plot;
   FaultArguments faults;
   std::optional<int> iterations;  ///< with faults, as the next two
@@ -98,11 +103,13 @@ std::string bandwidth_text(const SimRow& row, BytesPerSecond bandwidth) {
   return row.is_alone ? "-" : fmt::format("{:.2f}", in_gbs(bandwidth));
 }
 
-void print_row(const SimRow& row) {
+void print_row(const SimPlan& plan, const SimRow& row) {
   const SimTuned& tuned = row.call.tuned;
   const Choice& choice = tuned.choice;
-  const std::string predicted =
-      tuned.prediction ? fmt::format("{:.2f}", tuned.prediction->time_us) : "-";
+  const std::string predicted = tuned.prediction
+                                    ? fmt::format("{:.2f}{}", tuned.prediction->time_us,
+                                                  study::has_fallback_search(plan, row) ? "*" : "")
+                                    : "-";
   fmt::print(
       " {:>12} {:>12} {:>9} {:>14} {:>8} {:>8} {:>12.2f} {:>12} {:>8} {:>8} {:>8.0f} {:>11} "
       "{:>7.2f}\n",
@@ -168,35 +175,6 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
   return lines;
 }
 
-/// Of the smallest and the largest size; what it says of questions beyond those that were measured.
-std::string error_bars(const std::vector<SimRow>& rows, const SimPlan& plan) {
-  if (rows.front().is_alone) return "# no error is told: one rank was not measured";
-  const double first = rows.front().error_percent;
-  const double last = rows.back().error_percent;
-  const std::string span = first == last ? fmt::format("+-{:g} %", last)
-                                         : fmt::format("+-{:g} % at {} B, +-{:g} % at {} B", first,
-                                                       rows.front().call.bytes.value, last,
-                                                       rows.back().call.bytes.value);
-  const char* const assumed = plan.surroundings.net == NetKind::Tcp
-                                  ? "; what sockets cost is assumed, no such system was measured"
-                                  : "";
-  const std::string beyond = study::beyond_measured(plan);
-  return fmt::format(
-      "# {}: half of what was measured on other systems is nearer (docs/accuracy.md){}{}", span,
-      assumed, beyond.empty() ? "" : fmt::format("; this lies beyond that: {}", beyond));
-}
-
-/// Of a what-if's row: its own; "*" where it lies beyond what was measured.
-std::string error_text(const SimRow& row, const SimPlan& plan) {
-  if (row.is_alone) return "-";
-  return fmt::format("{:g}{}", row.error_percent, study::beyond_measured(plan).empty() ? "" : "*");
-}
-
-constexpr std::string_view kErrorsOfVariants =
-    "# +-%: half of what was measured on other systems is nearer (docs/accuracy.md); *: beyond "
-    "what was "
-    "measured, may be further off";
-
 /// `nodes: ...; nics: ...`
 std::string vary_help() {
   std::string help =
@@ -229,6 +207,8 @@ Json result_document(const SimRow& row) {
                 {"chunk_bytes", choice.chunk.value},
                 {"time_us", in_us(row.result.time)},
                 {"error_percent", row.is_alone ? Json() : Json(row.error_percent)},
+                {"error_systems", row.is_alone ? Json() : Json(row.error_systems)},
+                {"overlap_us", in_us(row.overlap)},
                 {"predicted_us", nullptr},
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
@@ -401,10 +381,7 @@ VerbResult run_variants(const SimArguments& arguments) {
     }
   }
   if (!arguments.json) {
-    const bool has_sockets = std::ranges::any_of(planned, [](const study::PlannedVariant& one) {
-      return one.plan && one.plan->surroundings.net == NetKind::Tcp;
-    });
-    fmt::print("{}{}\n", kErrorsOfVariants, has_sockets ? "; what sockets cost is assumed" : "");
+    fmt::print("{}\n", kErrorsOfVariants);
     return status_of(calls);
   }
   Json document = head_document(*planned.front().plan);
@@ -496,7 +473,7 @@ VerbResult run(const SimArguments& arguments) {
     RINGSIDE_TRY(SimAnswer answer, simulate_size(plan, i, arguments.wants_profile(plan)));
     if (!arguments.json) {
       if (rows.empty()) print_head(plan);
-      print_row(answer.row);
+      print_row(plan, answer.row);
       if (arguments.profile) fmt::print("{}", profile_text(*answer.profile));
     }
     rows.push_back(answer.row);
@@ -512,9 +489,13 @@ VerbResult run(const SimArguments& arguments) {
     return kFine;
   }
   const std::string rounding = rounding_of(plan);
-  fmt::print("{}\n{}{}{}{}\n", perspective(rows), fabric_line(rows),
+  fmt::print("{}\n{}{}{}{}{}{}\n", perspective(rows), fabric_line(rows),
              rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
-             error_bars(rows, plan));
+             loop_line(rows), fallback_line(plan, rows), error_bars(rows, plan));
+  if (!arguments.is_release_named) {
+    RINGSIDE_TRY(const std::string spread, study::release_spread_text(plan, rows));
+    if (!spread.empty()) fmt::print("# {}\n", spread);
+  }
   if (!arguments.plot.empty()) fmt::print("# drawn in {}\n", arguments.plot);
   return kFine;
 }
@@ -544,8 +525,11 @@ Verb sim_verb() {
         app.add_option("--proto", question.protocol, "protocol (default: NCCL's choice)");
         app.add_option("--channels", question.channels, "channels to use (default: NCCL's choice)")
             ->check_range(1, kMaxChannels);
-        app.add_option("--nccl", question.nccl, "version of NCCL whose choices are simulated")
-            ->capture_default_str();
+        app.add_option("--nccl", a.nccl,
+                       fmt::format("version of NCCL whose choices are simulated (default: {})",
+                                   kDefaultRelease));
+        app.add_flag("--isolated", a.is_isolated,
+                     "time one call alone, not one of a loop of calls as nccl-tests measures");
         app.add_option(
             "--net", question.net,
             "what joins hosts: ib, roce, efa, tcp, fastrak, tcpx or slingshot (default: what "
@@ -575,7 +559,14 @@ Verb sim_verb() {
                        "with faults: keep what a hang leaves in this new or empty folder, for "
                        "ringside hang");
         app.add_flag("--json", a.json, "one JSON document on stdout");
-        return [arguments] { return run(*arguments); };
+        return [arguments] {
+          arguments->is_release_named = !arguments->nccl.empty();
+          if (arguments->is_release_named) arguments->question.nccl = arguments->nccl;
+          arguments->question.is_in_loop = !arguments->is_isolated && !arguments->profile &&
+                                           arguments->question.trace.empty() &&
+                                           !arguments->faults.is_any();
+          return run(*arguments);
+        };
       }};
 }
 

@@ -87,6 +87,11 @@ void print_table(const Validation& validation) {
   for (const SystemScore& system : validation.systems) print(title_of(system), system.simulated);
   print("# medians over systems: simulated", validation.simulated);
   print("# medians over systems: NCCL's own model", validation.nccl);
+  fmt::print(
+      "# the stated typical error covers {:.0f} % of the rows: {:.0f}, {:.0f} and {:.0f} % by "
+      "size\n",
+      100 * validation.covered_all, 100 * validation.covered[0], 100 * validation.covered[1],
+      100 * validation.covered[2]);
   for (const auto& [system, why] : validation.skipped)
     fmt::print("# left out: {}: {}\n", system, why);
   for (const Failed& one : failed_of(validation)) {
@@ -160,6 +165,16 @@ Json document_of(const Validation& validation, const study::ValidationQuestion& 
                {"nccl_us", nullptr}};
     if (row.simulated) entry["simulated_us"] = in_us(*row.simulated);
     if (row.nccl) entry["nccl_us"] = in_us(*row.nccl);
+    if (row.simulated) {
+      entry["group"] = to_string(row.group);
+      entry["net"] = to_string(row.surroundings.net);
+      entry["launch"] = to_string(row.surroundings.launch);
+      entry["algorithm"] = to_string(row.choice.algorithm);
+      entry["protocol"] = to_string(row.choice.protocol);
+      entry["nchannels"] = row.choice.nchannels;
+      entry["busiest_us"] = in_us(row.busiest);
+      entry["error_percent"] = row.error_percent;
+    }
     if (!row.error.empty()) entry["error"] = row.error;
     rows.push_back(std::move(entry));
   }
@@ -168,6 +183,8 @@ Json document_of(const Validation& validation, const study::ValidationQuestion& 
       {"fidelity", question.fidelity},
       {"medians_over_systems",
        {{"simulated", document_of(validation.simulated)}, {"nccl", document_of(validation.nccl)}}},
+      {"covered", validation.covered_all},
+      {"covered_by_size", validation.covered},
       {"systems", std::move(systems)},
       {"rows", std::move(rows)}};
 }

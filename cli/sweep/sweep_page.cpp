@@ -149,9 +149,7 @@ void pictures(Page& page, const SweepReport& report) {
       cut_off = fmt::format(" The fastest {} of {} points.", kMostBars, all);
     }
     figure(page, step_bars(report, rows),
-           "The whisker is the error bar: half of what was measured on other systems is nearer to "
-           "the bar's end than that." +
-               cut_off);
+           "The whisker is the typical error: the median over comparable systems." + cut_off);
     if (const std::string plot = money_plot(report, rows); !plot.empty()) {
       page += fmt::format("<h2>Time against money{}</h2>\n", escaped_markup(of));
       figure(

@@ -22,7 +22,7 @@ struct PointResult {
   Seconds compute{};        ///< of it, in kernels
   Seconds exposed{};        ///< in calls with no kernel beside them
   double call_error_percent =
-      0;  ///< of calls: half of what was measured on other systems is nearer (docs/accuracy.md)
+      0;  ///< of calls: typical error, the median over comparable systems (docs/accuracy.md)
   int ranks = 0;
   int hosts = 0;
   double tokens = 0;       ///< of an iteration; 0: it trains nothing

@@ -139,8 +139,9 @@ std::vector<std::string> assumptions_of(const Sweep& sweep, const SweepMethod& m
         "doubt");
   }
   all.push_back(
-      "error bars: of the exposed communication, half of what was measured on systems that the "
-      "simulator's constants had not seen is nearer (docs/accuracy.md); compute and communication "
+      "error bars: of the exposed communication, the typical error, which is the median over "
+      "comparable systems that the simulator's constants had not seen (docs/accuracy.md); compute "
+      "and communication "
       "are taken as independent, and so are two points: where both are off alike, their order is "
       "surer than it says");
   all.push_back(

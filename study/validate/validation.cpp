@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <map>
+#include <numeric>
 #include <set>
 #include <sstream>
 #include <tuple>
@@ -169,6 +170,7 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;
   question.model = asked.model;
+  question.is_in_loop = true;
   return question;
 }
 
@@ -200,8 +202,13 @@ void simulate_rows(const ValidationQuestion& asked, const PublishedSystem& syste
       row->nccl = Seconds{static_cast<double>(prediction->time_us) * 1e-6};
     }
     const auto result = simulate_call(*plan, *std::move(call));
+    row->group = plan->group;
+    row->surroundings = plan->surroundings;
     if (result) {
       row->simulated = result->result.time;
+      row->choice = result->call.tuned.choice;
+      row->busiest = result->result.busiest;
+      row->error_percent = result->error_percent;
     } else {
       row->error = result.error().message;
     }
@@ -315,6 +322,17 @@ void score(Validation& out) {
                            .simulated = summaries_of(by_system[key], &ScoredRow::simulated),
                            .nccl = summaries_of(by_system[key], &ScoredRow::nccl)});
   }
+  std::array<int, kSizeClasses> all{}, within{};
+  for (const ScoredRow& row : out.rows) {
+    if (!row.simulated || is_apart(row)) continue;
+    const std::size_t size = size_class_of(row.measured->bytes);
+    ++all[size];
+    within[size] += row.is_within_bar() ? 1 : 0;
+  }
+  const auto share = [](int part, int whole) { return whole > 0 ? 1.0 * part / whole : 0; };
+  for (std::size_t i = 0; i < kSizeClasses; ++i) out.covered[i] = share(within[i], all[i]);
+  out.covered_all = share(std::accumulate(within.begin(), within.end(), 0),
+                          std::accumulate(all.begin(), all.end(), 0));
   out.simulated = medians_of(out.systems, &SystemScore::simulated);
   out.nccl = medians_of(out.systems, &SystemScore::nccl);
 }

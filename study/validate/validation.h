@@ -1,12 +1,15 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "engine/tuning/choice.h"
 #include "sim/model.h"
+#include "sim/system_group.h"
 #include "study/validate/published.h"
 
 /// The simulator held against what was measured.
@@ -29,6 +32,15 @@ struct ScoredRow {
   std::optional<Seconds> simulated;
   std::optional<Seconds> nccl;  ///< by its own model, for what it tunes
   std::string error;            ///< where there is no simulated time
+  SystemGroup group = {};
+  Surroundings surroundings = {};
+  Choice choice = {};
+  Seconds busiest{};         ///< as SimResult::busiest
+  double error_percent = 0;  ///< the bar that is stated with the simulated time
+
+  [[nodiscard]] bool is_within_bar() const {
+    return simulated && std::abs(*simulated / measured->time - 1) * 100 <= error_percent;
+  }
 };
 
 /// Measured with another library than NCCL: such rows are in no median over systems.
@@ -54,6 +66,9 @@ struct Validation {
   std::vector<std::pair<std::string, std::string>> skipped;  ///< system, and why
   /// Medians over systems of their medians and 90th percentiles.
   std::array<ErrorSummary, kSizeClasses> simulated, nccl;
+  /// Of the simulated rows of NCCL, the share that the stated error covers: half, if the error is honest.
+  std::array<double, kSizeClasses> covered{};
+  double covered_all = 0;
 };
 
 /// Every row of quality A and B whose machine is described.

@@ -74,7 +74,8 @@ TEST(JobNetwork, AnExchangeHasChannelsOfBothReaches) {
   EXPECT_EQ(network.link(within.links.back()).name, "node 0: GPU 0, channel 15");
   EXPECT_EQ(network.link(across.links.back()).name, "node 0: GPU 0, channel 15");
   EXPECT_DOUBLE_EQ(network.rate(within.links.back()).value, 36.7e9);
-  EXPECT_DOUBLE_EQ(network.rate(across.links.back()).value, model.exchange_channel * 1e9);
+  EXPECT_DOUBLE_EQ(network.rate(across.links.back()).value,
+                   8 * 128 * 1024 / (model.exchange_window * 1e-6));
   EXPECT_EQ(network.route(Rank{1}, Rank{2}, 0).links.back(), within.links.back() + 17);
 }
 
@@ -130,6 +131,24 @@ TEST(JobNetwork, WithoutNvlinkMessagesCrossPci) {
   const SimRoute route = network.route(Rank{0}, Rank{1}, 0);
   EXPECT_EQ(route.slowest, StepLink::Pci);
   EXPECT_FALSE(route.links.empty());
+}
+
+// A root port forwards both ways at once less than twice what it does one way.
+TEST(JobNetwork, BothDirectionsThroughACpuShareItsPort) {
+  const Job job = job_of("4x-a10", 1);
+  const SimModel model = *load_sim_model();
+  const JobNetwork network(job, GraphId::Ring, {}, &model);
+  const std::vector<int> there = network.route(Rank{0}, Rank{1}, 0).links;
+  const std::vector<int> back = network.route(Rank{1}, Rank{0}, 0).links;
+  std::vector<int> shared;
+  std::ranges::copy_if(there, std::back_inserter(shared),
+                       [&](int link) { return std::ranges::find(back, link) != back.end(); });
+  ASSERT_FALSE(shared.empty());
+  EXPECT_THAT(network.link(shared.front()).name, HasSubstr("both ways"));
+  for (const int link : shared) {
+    EXPECT_NEAR(network.rate(link).value, 2 * model.host_bridge * network.rate(there.front()).value,
+                1e-3 * network.rate(link).value);
+  }
 }
 
 // 64 x 64 pairs on 16 channels. Of 64 flows of a regular ring on 32 equal links a random hash puts at most 8 on one in 98 % of

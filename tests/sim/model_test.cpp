@@ -44,6 +44,14 @@ Result<SimModel> model_with(const std::string& what, const std::string& instead)
   return load_sim_model(path);
 }
 
+/// The first piece of the built-in model's text that begins so, up to and with the end.
+std::string first_piece(const std::string& begin, char end) {
+  const std::string text(kSimModels.front().text);
+  const std::size_t place = text.find(begin);
+  EXPECT_NE(place, std::string::npos) << begin;
+  return text.substr(place, text.find(end, place + begin.size()) + 1 - place);
+}
+
 TEST(SimModel, AFileOfOnesOwnIsReadAsTheBuiltInOneIs) {
   const auto own = model_with("name: measured", "name: mine");
   ASSERT_TRUE(own) << own.error().message;
@@ -62,19 +70,19 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
   EXPECT_THAT(model_with("name: measured", "name: [").error().message,
               testing::ContainsRegex("sim_model_test_[0-9]+.yaml:"));
   for (const char* kernel : {".inf", "1e308", ".nan", "-1"}) {
-    EXPECT_THAT(model_with("nic: 0", std::string("nic: ") + kernel).error().message,
+    EXPECT_THAT(model_with("nic: 1", std::string("nic: ") + kernel).error().message,
                 testing::ContainsRegex("sim_model_test_[0-9]+.yaml:"))
         << kernel;
   }
   // The line, the keys, the value and the mend.
   const Error share =
-      model_with("  share: [0.926, 0.947, 0.971]", "  share: [0.926, 1.5, 1]").error();
+      model_with(first_piece("  share: [", ']'), "  share: [0.926, 1.5, 1]").error();
   EXPECT_THAT(share.message,
               testing::ContainsRegex("sim_model_test_[0-9]+.yaml:[0-9]+: nvlink share: '1.5'"));
   EXPECT_THAT(share.help, HasSubstr("give 0.000001 to 1: no link carries more than its rate"));
-  const Error step = model_with("  step: [0.834", "  step: [-5").error();
+  const Error step = model_with(first_piece("  step: [", ','), "  step: [-5,").error();
   EXPECT_THAT(step.message, testing::ContainsRegex(":[0-9]+: nvlink step: '-5' is not a time"));
-  const Error ramp = model_with("over: 91.7", "over: 0").error();
+  const Error ramp = model_with(first_piece("over: ", '}'), "over: 0}").error();
   EXPECT_THAT(ramp.message, testing::ContainsRegex(":[0-9]+: nvlink ramp over: '0' is not a time"));
   const Error pci = model_with("pci:", "pcii:").error();
   EXPECT_THAT(pci.message, testing::ContainsRegex(":[0-9]+: unknown key 'pcii'"));
@@ -101,10 +109,19 @@ TEST(SimCosts, AreTheModelsAndTheNicsTogether) {
 TEST(SimModel, SaysHowFarOffItIsBySizeAndNodes) {
   const auto model = load_sim_model();
   ASSERT_TRUE(model);
-  EXPECT_EQ(model->error_percent(64_KiB, 1), model->error_one_node[0]);
-  EXPECT_EQ(model->error_percent(64_KiB + 1_B, 2), model->error_several[1]);
-  EXPECT_EQ(model->error_percent(16_MiB, 2), model->error_several[2]);
-  EXPECT_GT(model->error_several[2], 0);
+  const auto row_of = [](const auto& rows, auto kind) {
+    return rows[static_cast<std::size_t>(kind)];
+  };
+  const SystemGroup alone{.link = GpuLink::Pcie};
+  const SystemGroup joined{.link = GpuLink::Pcie, .net = NetKind::Efa};
+  EXPECT_EQ(model->typical_error(64_KiB, alone).percent,
+            row_of(model->errors_one_node, GpuLink::Pcie).percent[0]);
+  EXPECT_EQ(model->typical_error(64_KiB + 1_B, joined).percent,
+            row_of(model->errors_several, NetKind::Efa).percent[1]);
+  EXPECT_EQ(model->typical_error(16_MiB, joined).percent,
+            row_of(model->errors_several, NetKind::Efa).percent[2]);
+  EXPECT_GT(model->typical_error(16_MiB, joined).percent, 0);
+  EXPECT_GT(model->typical_error(16_MiB, joined).systems, 0);
 }
 
 TEST(SimOverheads, ARampIsLostOnceAndALaunchIsTheLeast) {

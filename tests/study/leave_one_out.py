@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""How well the simulator foretells a system that its constants have not seen (docs/lab/accuracy.md, second table).
+"""How well the simulator predicts systems of a group that its constants have not seen (docs/lab/accuracy.md, second table).
 
-    leave_one_out.py RINGSIDE PUBLISHED WORK_FOLDER [FITTED.yaml]
+    leave_one_out.py RINGSIDE PUBLISHED WORK_FOLDER [--write]
 
-Scores PUBLISHED with the constants that ship, and once more for each constant moved a little; what is kept in WORK_FOLDER
-is not run again. Over those answers, made linear in the logarithms, the constants are fitted without one system, and that
-system's rows foretold: least absolute error, each system's size class of one weight, a normal prior of each logarithm whose
-centre is NCCL's or physics', never what ships. Prints a table in Markdown; FITTED.yaml gets the constants as fitted to all
-systems, from which the next fit may start. Takes 28 runs of `ringside validate`.
+A group is a generation of GPUs, what joins them within a host, and what joins the hosts. Scores PUBLISHED with the constants that
+ship, and once more for each constant of sim/models/constants.csv moved a little; what is kept in WORK_FOLDER is not run again. Over
+those answers, made linear in the logarithms, the constants are fitted without one group, and that group's rows predicted: least
+absolute error, each system's size class of one weight, a normal prior of each logarithm around what specification or physics gives
+(columns prior, low, high: low and high are one deviation apart from the prior). Prints tables in Markdown.
+--write: the constants as fitted to all groups into sim/models/measured.yaml and constants.csv, from which the next fit may start.
+Takes some 35 runs of `ringside validate`.
 """
 
+import csv
 import json
 import math
 import os
@@ -19,73 +22,73 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-MODEL = os.path.join(os.path.dirname(__file__), "..", "..", "sim", "models", "measured.yaml")
+MODELS = os.path.join(os.path.dirname(__file__), "..", "..", "sim", "models")
+PROTOCOLS = ["ll", "ll128", "simple"]
+GENERATIONS = ["volta", "ampere", "hopper", "blackwell"]
+CLASSES = ("<= 64 KiB", "64 KiB .. 16 MiB", ">= 16 MiB")
 MORE, LESS = 1.08, 0.94  # a share cannot be moved up: it ends at 1
-SCALE = 0.06  # of an error's logarithm, beside which a prior's width of 1 counts
-PROTOCOLS = 3  # LL, LL128, Simple
-
-# Systems whose figures say more about something else (docs/lab/accuracy.md) count a seventh; of the last one small sizes alone.
-DOUBTFUL = {"coreweave-a100-4n32g-ib": 3, "gcp-a3ultra-h200-2n2g-roce": 3, "h100-k8s-2n16g-4nic": 3,
-            "yandex-a100-2n16g": 3, "oci-gb200-2rack-128g": 3, "aws-p5en-h200-1n8g": 2}
-
-# How messages travel between hosts, by a word in the system's name; RoCE takes InfiniBand's constants.
-NETWORKS = (("aws", "efa"), ("a3mega", "fastrak"), ("a3high", "tcpx"), ("alps", "slingshot"), ("isambard", "slingshot"))
-STAGED = ("efa", "fastrak", "tcpx")  # software on the way: four times the latency, longer ramps
-
-# Sections with constants of the same names: what is moved, by how much, (centre of the prior by protocol, its width).
-# Centres: latencies are NCCL 2.30.7's (graph/tuning.cc); shares leave headers and credits out.
-STEPS = {"nvlink": (0.6, 1.9, 3.4), "pci": (1.0, 1.9, 4.0), "net": (5.0, 8.5, 14.0)}
-SHARES = {"nvlink": (0.9, 0.93, 0.97), "pci": (0.85, 0.85, 0.93), "net": (0.45, 0.7, 0.93)}
-KERNEL = (5.0, 8.0, 8.0)
-# Single ones: section, key, words that are moved with it, centre, width.
-SINGLES = (("nvlink", "tree", 0.85, 0.15), ("nvlink", "exchange", 0.9, 0.15), ("nvlink", "blackwell", 0.85, 0.2),
-           ("pci", "host_bridge", 0.8, 0.2), ("nvswitch", "hosts_step", 20, 0.6), ("nvswitch", "across", 0.9, 0.15),
-           ("launch", "least_per_gpu", 5.8, 0.3))
-NVSWITCH = {"step": (10, 0.5), "share": (0.8, 0.2)}
+SCALE = 0.3  # of an error's logarithm, beside which a prior's deviation counts
+FEW = 3  # systems: with less the prior's deviation is a third
 
 
-def section(text, name):
-    """Start and end of a section's lines."""
-    start = re.search(rf"^{name}:", text, re.M).start()
-    line_end = text.index("\n", start)
-    end = re.search(r"^(?=[a-z#])", text[line_end:], re.M)
-    return start, line_end + end.start() if end else len(text)
-
-
-def moved(text, name, pattern, factor, only=None):
-    """The text with the numbers that the pattern's group holds in that section times the factor."""
-    start, end = section(text, name)
-
-    def scaled(match):
-        numbers = [float(one) for one in match.group(2).split(",")]
-        numbers = [one * factor if only in (None, i) else one for i, one in enumerate(numbers)]
-        return match.group(1) + ", ".join(f"{one:.6g}" for one in numbers)
-
-    changed = re.sub(pattern, scaled, text[start:end])
-    assert changed != text[start:end], (name, pattern)
-    return text[:start] + changed + text[end:]
-
-
-def variants(text):
-    """By name: (factor, model's text)."""
-    found = {}
-    for p in range(PROTOCOLS):
-        found[f"kernel{p}"] = MORE, moved(text, "kernel", r"(\[)([^\]]*)", MORE, p)
-    for name in STEPS:
-        found[name + ".step"] = MORE, moved(text, name, r"(step: \[)([^\]]*)", MORE)
-        found[name + ".share"] = LESS, moved(text, name, r"(share: \[)([^\]]*)", LESS)
-        found[name + ".most"] = MORE, moved(text, name, r"(most: )([0-9.]+)", MORE)
-        found[name + ".over"] = MORE, moved(text, name, r"(over: )([0-9.]+)", MORE)
-    for name, key, _, _ in SINGLES:
-        factor = MORE if key in ("hosts_step", "least_per_gpu") else LESS
-        found[f"{name}.{key}"] = factor, moved(text, name, rf"(\b{key}: )([0-9.]*[1-9][0-9.]*)", factor)
-    for key in NVSWITCH:
-        factor = MORE if key == "step" else LESS
-        start, _ = section(text, "nvswitch")
-        line = re.search(rf"  {key}: .*", text[start:]).group(0)
-        changed = re.sub(r"((?:hopper|blackwell): )([0-9.]+)", lambda m: m.group(1) + f"{float(m.group(2)) * factor:.6g}", line)
-        found["nvswitch." + key] = factor, text.replace(line, changed)
+def paths_of(path):
+    """net.ib+roce.nic is net.ib.nic and net.roce.nic, which have one value."""
+    found = [""]
+    for part in path.split("."):
+        found = [f"{before}.{one}" if before else one for before in found for one in part.split("+")]
     return found
+
+
+def place_of(text, path):
+    """Start and end of a constant's number in the model's text."""
+    start, end = 0, len(text)
+    for part in path.split("."):
+        opened = re.compile(r"\s*\[").match(text, start)
+        if part in PROTOCOLS and opened:
+            start = opened.end()
+            for _ in range(PROTOCOLS.index(part)):
+                start = text.index(",", start) + 1
+            break
+        before = r"(^ +|[{,] *)" if start else "(^)"
+        found = re.compile(f"{before}{part}:", re.M).search(text, start, end)
+        start = found.end()
+        if not found[1].strip():
+            after = re.compile(rf"^ {{0,{len(found[1])}}}[^ #\n]", re.M).search(text, text.find("\n", start))
+            end = after.start() if after else len(text)
+    number = re.compile(r"\s*([0-9.]+)").match(text, start)
+    return number.start(1), number.end(1)
+
+
+def value_of(text, path):
+    start, end = place_of(text, paths_of(path)[0])
+    return float(text[start:end])
+
+
+def with_value(text, path, value):
+    for one in paths_of(path):
+        start, end = place_of(text, one)
+        text = text[:start] + f"{float(f'{value:.4g}'):g}" + text[end:]
+    return text
+
+
+def variant_of(path):
+    """What is moved in one run: a row has one network, one protocol and one generation."""
+    parts = path.split(".")
+    if parts[0] == "net":
+        parts[1] = "x"
+    if parts[-1] in PROTOCOLS + GENERATIONS:
+        parts[-1] = "x"
+    return ".".join(parts)
+
+
+def acts_on(path, row):
+    for parts in (one.split(".") for one in paths_of(path)):
+        is_other_net = parts[0] == "net" and parts[1] != row["net"]
+        is_other_protocol = parts[-1] in PROTOCOLS and parts[-1] != row["protocol"]
+        is_other_gpu = parts[-1] in GENERATIONS and parts[-1] != row["group"].split()[0]
+        if not (is_other_net or is_other_protocol or is_other_gpu):
+            return True
+    return False
 
 
 def scores(ringside, published, folder, name, text):
@@ -106,141 +109,64 @@ def size_class(row):
     return 0 if row["bytes"] <= 65536 else 1 if row["bytes"] < 16 << 20 else 2
 
 
-def number(text, of, pattern, factor, index=None):
-    """The text with the number that the pattern finds in that section, or the one at that place of its list, times the factor."""
-    start, end = section(text, of)
-    match = re.search(pattern, text[start:end], re.S)
-    numbers = [float(one) for one in match.group(1).split(",")]
-    at = index or 0
-    numbers[at] = numbers[at] * factor
-    if "share" in pattern:
-        numbers[at] = min(numbers[at], 0.99)  # headers and credits take their part
-    first = start + match.start(1)
-    return text[:first] + ", ".join(f"{float(f'{one:.3g}'):g}" for one in numbers) + text[start + match.end(1):]
-
-
-def written(text, name, factor):
-    """The text with the constant called so times the factor."""
-    if name.startswith("kernel"):
-        return number(text, "kernel", r"\[([^\]]*)", factor, int(name[-1]))
-    parts = name.split(".")
-    if parts[0] == "nvswitch" and len(parts) == 3:
-        return number(text, "nvswitch", rf"  {parts[1]}: [^\n]*{parts[2]}: ([0-9.]+)", factor)
-    listed = re.fullmatch(r"(step|share)([0-2])", parts[-1])
-    # No system of RoCE is sound enough to tell it from InfiniBand.
-    kinds = (["ib", "roce"] if parts[1] == "ib" else [parts[1]]) if parts[0] == "net" else [""]
-    for kind in kinds:
-        into = rf"  {kind}:.*?" if kind else ""
-        if listed:
-            text = number(text, parts[0], into + rf"{listed[1]}: \[([^\]]*)", factor, int(listed[2]))
-        else:
-            text = number(text, parts[0], into + rf"\b{parts[-1]}: ([0-9.]*[1-9][0-9.]*)", factor)
-    return text
-
-
 class Fit:
-    def __init__(self, text, base, changed):
-        left_out = {one["system"] for one in base["systems"] if one["other_library"]}
-        left_out -= {one["system"] for one in base["systems"] if not one["other_library"]}
-        self.text, self.rows, self.changed = text, base["rows"], changed
-        self.numbers, self.priors, self.slopes = {}, [], []
-        self.used = [i for i, row in enumerate(self.rows)
-                     if row["system"] not in left_out and row.get("simulated_us")]
-        self.errors = {i: math.log(self.rows[i]["simulated_us"] / self.rows[i]["measured_us"]) for i in self.used}
-        for i in range(len(self.rows)):
-            self.slopes.append(self.slopes_of(i))
+    def __init__(self, table, text, base, changed):
+        apart = {one["system"] for one in base["systems"] if one["other_library"]}
+        apart -= {one["system"] for one in base["systems"] if not one["other_library"]}
+        used = [i for i, row in enumerate(base["rows"]) if row.get("simulated_us") and row["system"] not in apart]
+        self.table = table
+        self.rows = [base["rows"][i] for i in used]
+        self.errors = [math.log(row["simulated_us"] / row["measured_us"]) for row in self.rows]
+        self.now = [value_of(text, one["path"]) for one in table]
+        self.slopes = [self.slopes_of(i, row, changed) for i, row in zip(used, self.rows)]
+        self.systems = [{row["system"] for row, slopes in zip(self.rows, self.slopes) if abs(slopes.get(j, 0)) > 0.1}
+                        for j in range(len(table))]
+        self.centres = [math.log(float(one["prior"]) / now) for one, now in zip(table, self.now)]
+        self.widths = [math.log(float(one["high"]) / float(one["low"])) / 2 / (1 if len(systems) >= FEW else 3)
+                       for one, systems in zip(table, self.systems)]
         count = {}
-        for i in self.used:
-            of = self.rows[i]["system"], size_class(self.rows[i])
+        for row in self.rows:
+            of = row["system"], size_class(row)
             count[of] = count.get(of, 0) + 1
-        self.weights = {}
-        for i in self.used:
-            system, of = self.rows[i]["system"], size_class(self.rows[i])
-            doubt = 7 if of < DOUBTFUL.get(system, 0) else 1
-            self.weights[i] = 1 / count[system, of] / doubt
+        self.weights = [1 / count[row["system"], size_class(row)] for row in self.rows]
 
-    def slope(self, name, i):
-        factor, rows = self.changed[name]
-        before, after = self.rows[i].get("simulated_us"), rows[i].get("simulated_us")
-        return math.log(after / before) / math.log(factor) if before and after else 0.0
-
-    def shipped(self, name, pattern):
-        start, end = section(self.text, name)
-        return [float(one) for one in re.search(pattern, self.text[start:end], re.S).group(1).split(",")]
-
-    def constant(self, name, shipped, centre, width):
-        if name not in self.numbers:
-            self.numbers[name] = len(self.priors)
-            self.priors.append((math.log(centre / shipped), width))
-        return self.numbers[name]
-
-    def slopes_of(self, i):
-        system = self.rows[i]["system"]
-        net = next((kind for word, kind in NETWORKS if word in system), "ib")
-        kernels = [abs(self.slope(f"kernel{p}", i)) for p in range(PROTOCOLS)]
-        protocol = kernels.index(max(kernels)) if max(kernels) > 1e-6 else 2
+    def slopes_of(self, i, row, changed):
         found = {}
-
-        def add(name, variant, shipped, centre, width):
-            slope = self.slope(variant, i)
-            if abs(slope) > 1e-7:
-                number = self.constant(name, shipped, centre, width)
-                found[number] = found.get(number, 0) + slope
-
-        add(f"kernel{protocol}", f"kernel{protocol}", self.shipped("kernel", r"\[([^\]]*)")[protocol],
-            KERNEL[protocol], 0.5)
-        for name in STEPS:
-            of, into = (f"net.{net}", rf"  {net}:.*?") if name == "net" else (name, "")
-            staged = name == "net" and net in STAGED
-            add(f"{of}.step{protocol}", name + ".step", self.shipped(name, into + r"step: \[([^\]]*)")[protocol],
-                STEPS[name][protocol] * (4 if staged else 1), 0.6)
-            add(f"{of}.share{protocol}", name + ".share", self.shipped(name, into + r"share: \[([^\]]*)")[protocol],
-                SHARES[name][protocol], 0.12 if protocol == 2 else 0.3)
-            add(of + ".most", name + ".most", self.shipped(name, into + r"most: ([0-9.]+)")[0], 300 if staged else 50, 0.6)
-            add(of + ".over", name + ".over", self.shipped(name, into + r"over: ([0-9.]+)")[0], 180 if staged else 100, 0.5)
-        for name, key, centre, width in SINGLES:
-            pattern = rf"\b{key}: ([0-9.]*[1-9][0-9.]*)"
-            add(f"{name}.{key}", f"{name}.{key}", self.shipped(name, pattern)[0], centre, width)
-        generation = "blackwell" if "b200" in system else "hopper"
-        for key, (centre, width) in NVSWITCH.items():
-            pattern = rf"  {key}: [^\n]*{generation}: ([0-9.]+)"
-            add(f"nvswitch.{key}.{generation}", "nvswitch." + key, self.shipped("nvswitch", pattern)[0], centre, width)
+        for j, one in enumerate(self.table):
+            if not acts_on(one["path"], row):
+                continue
+            factor, rows = changed[variant_of(one["path"])]
+            slope = math.log(rows[i]["simulated_us"] / row["simulated_us"]) / math.log(factor)
+            if abs(slope) > 1e-6:
+                found[j] = slope
         return found
-
-    def fitted(self, rows, start=None):
-        """The constants' logarithms, from what ships: least absolute error by least squares of weights made anew."""
-        at = start or [0.0] * len(self.priors)
-        for _ in range(25):
-            matrix = [[0.0] * len(at) for _ in at]
-            right = [0.0] * len(at)
-            for j, (centre, width) in enumerate(self.priors):
-                matrix[j][j] += 1 / width ** 2
-                right[j] += centre / width ** 2
-            for i in rows:
-                slopes = self.slopes[i]
-                weight = self.weights[i] / SCALE / max(abs(self.error(i, at)), 1e-3)
-                for j, slope in slopes.items():
-                    right[j] -= weight * slope * self.errors[i]
-                    for k, other in slopes.items():
-                        matrix[j][k] += weight * slope * other
-            before, at = at, solved(matrix, right)
-            if max(abs(a - b) for a, b in zip(before, at)) < 1e-3:
-                break
-        return at
 
     def error(self, i, at):
         return self.errors[i] + sum(slope * at[j] for j, slope in self.slopes[i].items())
 
-    def summary(self, errors):
-        """By system and size class: median, 90th percentile, bias."""
-        groups = {}
-        for i, error in errors.items():
-            groups.setdefault((self.rows[i]["system"], size_class(self.rows[i])), []).append(math.exp(error) - 1)
-        found = {}
-        for of, all_of in groups.items():
-            sizes = sorted(abs(one) for one in all_of)
-            found[of] = (statistics.median(sizes), sizes[math.ceil(0.9 * len(sizes)) - 1], statistics.median(all_of))
-        return found
+    def fitted(self, rows):
+        """The constants' logarithms, from what ships: least absolute error by least squares of weights made anew."""
+        at = [0.0] * len(self.table)
+        for _ in range(25):
+            matrix = [[0.0] * len(at) for _ in at]
+            right = [0.0] * len(at)
+            for j, (centre, width) in enumerate(zip(self.centres, self.widths)):
+                matrix[j][j] = 1 / width ** 2
+                right[j] = centre / width ** 2
+            for i in rows:
+                weight = self.weights[i] / SCALE / max(abs(self.error(i, at)), 0.02)
+                for j, slope in self.slopes[i].items():
+                    right[j] -= weight * slope * self.errors[i]
+                    for k, other in self.slopes[i].items():
+                        matrix[j][k] += weight * slope * other
+            before, at = at, solved(matrix, right)
+            if max(abs(a - b) for a, b in zip(before, at)) < 2e-3:
+                break
+        # No link carries more than its rate.
+        return [min(one, math.log(1 / now)) if of["unit"] == "share" else one for one, now, of in zip(at, self.now, self.table)]
+
+    def values(self, at):
+        return [now * math.exp(one) for now, one in zip(self.now, at)]
 
 
 def solved(matrix, right):
@@ -259,48 +185,92 @@ def solved(matrix, right):
     return found
 
 
-def medians(summary, what):
-    return ", ".join(f"{100 * statistics.median(one[what] for of, one in summary.items() if of[1] == number):.1f}"
+def summary_of(rows, errors):
+    """By system and size class: median error, median with its sign."""
+    groups = {}
+    for row, error in zip(rows, errors):
+        groups.setdefault((row["system"], size_class(row)), []).append(math.exp(error) - 1)
+    return {of: (statistics.median(abs(one) for one in all_of), statistics.median(all_of)) for of, all_of in groups.items()}
+
+
+def medians(summary):
+    return ", ".join(f"{100 * statistics.median([one[0] for of, one in summary.items() if of[1] == number] or [0]):.1f}"
                      for number in range(3))
+
+
+def print_errors(rows, errors):
+    """What the model's `error` says: by what joins GPUs on one node, by what joins hosts on several."""
+    def line(name, is_there):
+        kept = [(row, error) for row, error in zip(rows, errors) if is_there(row["group"].split())]
+        summary = summary_of([one[0] for one in kept], [one[1] for one in kept])
+        of = [[one[0] for at, one in summary.items() if at[1] == number] for number in range(3)]
+        percent = [f"{100 * statistics.median(one):.0f}" if one else "-" for one in of]
+        print(f"{name}: {{percent: [{', '.join(percent)}], systems: [{', '.join(str(len(one)) for one in of)}]}}")
+    line("one_node", lambda words: len(words) == 2)
+    for link in ("nvswitch", "nvlink", "pcie", "c2c"):
+        line("  " + link, lambda words, link=link: len(words) == 2 and words[1] == link)
+    line("several", lambda words: len(words) == 3)
+    for net in ("ib", "roce", "efa", "tcp", "fastrak", "slingshot", "tcpx"):
+        line("  " + net, lambda words, net=net: len(words) == 3 and words[2] == net)
 
 
 def main():
     ringside, published, folder = sys.argv[1:4]
     os.makedirs(folder, exist_ok=True)
-    with open(MODEL, encoding="utf-8") as file:
+    with open(os.path.join(MODELS, "measured.yaml"), encoding="utf-8") as file:
         text = file.read()
-    base = scores(ringside, published, folder, "base", text)
+    with open(os.path.join(MODELS, "constants.csv"), encoding="utf-8") as file:
+        table = list(csv.DictReader(file))
+    tried = {}
+    for one in table:
+        factor = LESS if one["unit"] == "share" else MORE
+        before = tried.setdefault(variant_of(one["path"]), (factor, text))[1]
+        tried[variant_of(one["path"])] = factor, with_value(before, one["path"], value_of(text, one["path"]) * factor)
     changed = {}
-    tried = variants(text)
     with ThreadPoolExecutor(os.cpu_count()) as pool:
+        base = pool.submit(scores, ringside, published, folder, "base", text)
         runs = {name: pool.submit(scores, ringside, published, folder, name, model) for name, (_, model) in tried.items()}
         for name, run in runs.items():
             changed[name] = tried[name][0], run.result()["rows"]
-            print(f"{len(changed)} {name}", file=sys.stderr)
-    fit = Fit(text, base, changed)
-    all_at = fit.fitted(fit.used)
-    if len(sys.argv) > 4:
-        for name, place in fit.numbers.items():
-            text = written(text, name, math.exp(all_at[place]))
-        with open(sys.argv[4], "w", encoding="utf-8") as out:
-            out.write(text)
-    systems = sorted({fit.rows[i]["system"] for i in fit.used})
-    foretold = {}
-    for system in systems:
-        at = fit.fitted([i for i in fit.used if fit.rows[i]["system"] != system], all_at)
-        foretold.update({i: fit.error(i, at) for i in fit.used if fit.rows[i]["system"] == system})
-    print(f"{len(fit.used)} rows, {len(fit.priors)} constants, {len(systems)} systems; up to 64 KiB, below 16 MiB, from there on")
-    for name, errors in (("as shipped", fit.errors), ("fitted to all", {i: fit.error(i, all_at) for i in fit.used}),
-                         ("foretold by the others", foretold)):
-        summary = fit.summary(errors)
-        print(f"{name}: medians {medians(summary, 0)} %, of 90th percentiles {medians(summary, 1)} %")
-    print("\n| system | <= 64 KiB: median | bias | 64 KiB .. 16 MiB: median | bias | >= 16 MiB: median | bias |\n"
-          "|---|---|---|---|---|---|---|")
-    summary = fit.summary(foretold)
-    for system in systems:
-        cells = [f"{100 * summary[system, of][0]:.1f} | {100 * summary[system, of][2]:+.1f}"
+            print(f"{len(changed)} of {len(runs)}: {name}", file=sys.stderr)
+    fit = Fit(table, text, base.result(), changed)
+    everything = range(len(fit.rows))
+    of_all = fit.fitted(everything)
+    predicted = [0.0] * len(fit.rows)
+    left_out = []
+    for group in sorted({row["group"] for row in fit.rows}):
+        at = fit.fitted([i for i in everything if fit.rows[i]["group"] != group])
+        left_out.append(fit.values(at))
+        for i in everything:
+            if fit.rows[i]["group"] == group:
+                predicted[i] = fit.error(i, at)
+    nccl = [row for row in fit.rows if row.get("nccl_us")]
+    print(f"{len(fit.rows)} rows, {len(table)} constants, {len(left_out)} groups; medians over systems in %, by size class")
+    for name, errors in (("as shipped", fit.errors), ("at the priors", [fit.error(i, fit.centres) for i in everything]),
+                         ("fitted to all", [fit.error(i, of_all) for i in everything]),
+                         ("predicted without their group", predicted)):
+        print(f"{name}: {medians(summary_of(fit.rows, errors))}")
+    print(f"NCCL's own model: {medians(summary_of(nccl, [math.log(row['nccl_us'] / row['measured_us']) for row in nccl]))}\n")
+    print_errors(fit.rows, predicted)
+    print("\n| system |" + "".join(f" {one}: median | bias |" for one in CLASSES) + "\n|---|" + "---|---|" * 3)
+    summary = summary_of(fit.rows, predicted)
+    for system in sorted({row["system"] for row in fit.rows}):
+        cells = [f"{100 * summary[system, of][0]:.1f} | {100 * summary[system, of][1]:+.1f}"
                  if (system, of) in summary else "- | -" for of in range(3)]
         print(f"| {system} | {' | '.join(cells)} |")
+    if "--write" not in sys.argv:
+        return
+    for j, (one, value) in enumerate(zip(table, fit.values(of_all))):
+        text = with_value(text, one["path"], value)
+        others = [values[j] for values in left_out]
+        one.update(value=f"{value:.4g}", systems=" ".join(sorted(fit.systems[j])),
+                   left_out_low=f"{min(others):.4g}", left_out_high=f"{max(others):.4g}")
+    with open(os.path.join(MODELS, "measured.yaml"), "w", encoding="utf-8") as file:
+        file.write(text)
+    with open(os.path.join(MODELS, "constants.csv"), "w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(table[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(table)
 
 
 if __name__ == "__main__":

@@ -51,6 +51,40 @@ TEST(Simulation, SocketsGoThroughTheHostsMemory) {
   EXPECT_THAT(refusal(question), HasSubstr("GPUDirect RDMA with --net tcp"));
 }
 
+// NCCL_P2P_LL_THRESHOLD; connections to other hosts have no buffers for LL.
+TEST(Simulation, SmallExchangesWithinAHostAreByLl) {
+  const auto protocol = [](int nodes, const char* size) {
+    SimQuestion question = on_two_dgx_h100("all_to_all", size);
+    question.job.nodes = nodes;
+    const SimPlan plan = plan_simulation(question).value();
+    return tune_call(plan, plan.calls.sizes[0])->tuned.choice.protocol;
+  };
+  EXPECT_EQ(protocol(1, "8K"), Protocol::LL);
+  EXPECT_EQ(protocol(1, "64M"), Protocol::Simple);
+  EXPECT_EQ(protocol(2, "8K"), Protocol::Simple);
+}
+
+// A chain of eight fills once for all calls of a loop; an all-reduce needs every rank's data each time.
+TEST(Simulation, CallsOfALoopOverlapAlongAChain) {
+  const auto simulated = [](const char* collective, const char* size, bool is_in_loop) {
+    SimQuestion question = on_two_dgx_h100(collective, size);
+    question.job.nodes = 1;
+    question.is_in_loop = is_in_loop;
+    const SimPlan plan = plan_simulation(question).value();
+    return simulate_call(plan, tune_call(plan, plan.calls.sizes[0]).value()).value();
+  };
+  for (const char* size : {"8K", "1M", "256M"}) {
+    const SimRow alone = simulated("broadcast", size, false);
+    const SimRow loop = simulated("broadcast", size, true);
+    EXPECT_GT(loop.overlap, Seconds{}) << size;
+    EXPECT_DOUBLE_EQ((loop.result.time + loop.overlap).count(), alone.result.time.count()) << size;
+    EXPECT_GE(loop.result.time, loop.result.busiest) << size;
+  }
+  EXPECT_LT(simulated("broadcast", "8K", true).result.time,
+            0.7 * simulated("broadcast", "8K", false).result.time);
+  EXPECT_EQ(simulated("all_reduce", "8K", true).overlap, Seconds{});
+}
+
 // How far NCCL's own model is off is not how far the simulation is.
 TEST(Simulation, TheModelHasAnErrorOfItsOwn) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");

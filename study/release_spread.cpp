@@ -1,0 +1,78 @@
+#include "study/release_spread.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "base/text.h"
+#include "engine/releases/releases.h"
+
+namespace ringside::study {
+namespace {
+
+constexpr double kNotable = 1.2;
+constexpr Seconds kMostWall{0.1};  // of the call itself: so many releases are simulated beside it
+constexpr int kMostRanks = 128;
+
+struct Spread {
+  Bytes bytes;
+  std::string fast, slow;
+  double ratio = 1;
+};
+
+/// nothing  they are too near to each other
+Result<std::optional<Spread>> spread_of(const SimPlan& plan, const SimRow& row) {
+  std::vector<std::pair<std::string, SimRow>> known{{plan.question.nccl, row}};
+  for (const std::string& release : release_versions()) {
+    if (release == plan.question.nccl || !release_caveat(release).empty()) continue;
+    SimQuestion question = plan.question;
+    question.nccl = release;
+    const auto other = plan_simulation(question);
+    if (!other) continue;  // it cannot do what is asked: variables of its own
+    auto call = tune_call(*other, row.call.bytes);
+    if (!call) continue;
+    const auto alike = std::ranges::find_if(
+        known, [&](const auto& one) { return one.second.call.tuned.choice == call->tuned.choice; });
+    if (alike != known.end()) continue;
+    RINGSIDE_TRY(SimRow simulated, simulate_call(*other, *std::move(call)));
+    known.emplace_back(release, std::move(simulated));
+  }
+  const auto [fast, slow] = std::ranges::minmax_element(
+      known, {}, [](const auto& one) { return one.second.result.time; });
+  const double ratio = slow->second.result.time / fast->second.result.time;
+  if (ratio < kNotable) return std::optional<Spread>{};
+  return std::optional<Spread>{{row.call.bytes, fast->first, slow->first, ratio}};
+}
+
+}  // namespace
+
+bool has_fallback_search(const SimPlan& plan, const SimRow& row) {
+  if (!row.call.tuned.graph) return false;
+  constexpr float kFallback = 0.1F;
+  const GraphSummary& graph = plan.job.shape().graph(*row.call.tuned.graph);
+  return graph.bw_intra <= kFallback ||
+         (plan.job.shape().nnodes > 1 && graph.bw_inter <= kFallback);
+}
+
+Result<std::string> release_spread_text(const SimPlan& plan, std::span<const SimRow> rows) {
+  if (plan.job.shape().nranks > kMostRanks) return std::string();
+  std::optional<Spread> widest;
+  const auto look = [&](const SimRow& row) -> Status {
+    if (row.is_alone || row.result.wall > kMostWall || row.is_traced) return {};
+    RINGSIDE_TRY(const std::optional<Spread> spread, spread_of(plan, row));
+    if (spread && (!widest || spread->ratio > widest->ratio)) widest = spread;
+    return {};
+  };
+  RINGSIDE_TRY(look(rows.front()));
+  if (rows.size() > 1) RINGSIDE_TRY(look(rows.back()));
+  if (!widest) return std::string();
+  return fmt::format(
+      "the release of NCCL matters: at {} {} takes {:.1f} times as long as {}; this is {} (name "
+      "one "
+      "by --nccl)",
+      format_bytes(widest->bytes), widest->slow, widest->ratio, widest->fast, plan.question.nccl);
+}
+
+}  // namespace ringside::study
