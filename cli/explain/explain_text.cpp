@@ -58,7 +58,10 @@ std::string times_text(const Explanation& explanation, bool colour) {
   const std::vector<study::Combination>& columns = explanation.available;
   if (columns.empty()) return "";
   const std::size_t width = std::min<std::size_t>(12, (kTextWidth - 7) / columns.size());
-  std::string out = "predicted time in us, * the fastest\n" + heading(columns, width);
+  std::string out =
+      "time in us by NCCL's own model, which it chooses by (to expect: ringside sim), * the "
+      "fastest\n" +
+      heading(columns, width);
   for (const ExplainedSize& size : explanation.sizes) {
     out += fmt::format("{:>7}", format_bytes(size.bytes));
     for (const Candidate& candidate : size.candidates) {

@@ -79,8 +79,9 @@ std::vector<HeadField> head_of(const Audit& audit) {
                                    table.collective.empty() ? "largest size" : table.collective,
                                    near_size_text(row.bytes), row.busbw_gbs);
     if (row.expected_gbs > 0) {
-      line += fmt::format("; the model expects {:.1f} GB/s of {}: {:.0f} %", row.expected_gbs,
-                          table.expected_of, 100 * row.busbw_gbs / row.expected_gbs);
+      line +=
+          fmt::format("; NCCL's own model expects {:.1f} GB/s of {}: {:.0f} %", row.expected_gbs,
+                      table.expected_of, 100 * row.busbw_gbs / row.expected_gbs);
     } else {
       line += "; these hosts are unknown to the model, so that no rate is expected (--cluster)";
     }

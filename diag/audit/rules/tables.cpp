@@ -75,11 +75,11 @@ void look_at_bandwidth(const BenchmarkTable& table, Findings& findings) {
   Finding& finding =
       findings.add("low_bandwidth", is_below_floor ? Severity::Error : Severity::Warning,
                    fmt::format("{:.1f} GB/s busbw at best", best->busbw_gbs));
-  finding.title += share < 1
-                       ? fmt::format(": {:.0f} % of the {:.1f} GB/s that the model expects of {}",
-                                     kPercent * share, best->expected_gbs, table.expected_of)
-                       : fmt::format("; {} x {} reach more than {:.0f}", table.devices.size(),
-                                     table.devices.front().gpu, floor);
+  finding.title +=
+      share < 1 ? fmt::format(": {:.0f} % of the {:.1f} GB/s that NCCL's own model expects of {}",
+                              kPercent * share, best->expected_gbs, table.expected_of)
+                : fmt::format("; {} x {} reach more than {:.0f}", table.devices.size(),
+                              table.devices.front().gpu, floor);
   if (share < 1)
     finding.cost = Cost{"measured against the model's answer", best->busbw_gbs, best->expected_gbs};
   finding.evidence.add(best->quoted);
