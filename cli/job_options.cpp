@@ -15,7 +15,8 @@ Option* add_job_options(Options& app, JobOptions& options) {
                  "so many consecutive hosts share one NVLink domain");
   app.add_option(
          "--set", options.set,
-         "NAME=VALUE: a variable of NCCL's, or fabric.KEY of a cluster's file; as often as needed")
+         "NAME=VALUE: an NCCL variable; nics, drop_rail or gdr of each host; or fabric.KEY of a "
+         "cluster file; repeatable")
       ->allow_extra_args(false);
   return on;
 }

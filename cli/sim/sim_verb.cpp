@@ -370,7 +370,7 @@ int status_of(const std::vector<std::vector<study::VariantCall>>& calls) {
 VerbResult run_variants(const SimArguments& arguments) {
   if (arguments.profile || !arguments.plot.empty()) {
     return Error{ErrorCode::InvalidArgument, "--profile or --plot with what-ifs",
-                 "they look at one run: give the varied values as options of their own"};
+                 "they look at one run: drop --vary, and give one value, such as --set nics=4"};
   }
   RINGSIDE_TRY(std::vector<study::Variant> variants,
                study::variants_of(arguments.question, arguments.vary, arguments.drop_rail));
