@@ -321,7 +321,8 @@ class ScenarioReader {
                    one.quantity<BytesPerSecond>("at_most", "400GB/s", parse_bandwidth));
     }
     if (scenario_.on.empty()) {
-      return one.bad(one.node(), "a bus bandwidth on hosts of no kind", "give a cluster");
+      return one.bad(one.node(), "a bus bandwidth, and no cluster is given",
+                     "add cluster: {on: dgx-h100, nodes: 2}");
     }
     return expected;
   }
@@ -332,7 +333,8 @@ class ScenarioReader {
       return expect.bad(list, "findings are a list of ids", "[socket_fallback]");
     }
     if (scenario_.on.empty()) {
-      return expect.bad(list, "findings on hosts of no kind", "give a cluster");
+      return expect.bad(list, "findings, and no cluster is given",
+                        "add cluster: {on: dgx-h100, nodes: 2}");
     }
     for (const YAML::Node& id : list) {
       if (!id.IsScalar() || id.Scalar().empty()) {

@@ -157,7 +157,8 @@ TEST(ScenarioYaml, LoopsAndMoreExpectationsAreCheckedToo) {
               HasSubstr("all_reduce"));
   EXPECT_THAT(refusal(more_with("on: world, number", "on: wrold, number")),
               HasSubstr("did you mean 'world'"));
-  EXPECT_THAT(refusal(more_with("cluster: {on: dgx-h100}\n", "")), HasSubstr("give a cluster"));
+  EXPECT_THAT(refusal(more_with("cluster: {on: dgx-h100}\n", "")),
+              HasSubstr("no cluster is given"));
   EXPECT_THAT(refusal(more_with("[socket_fallback]", "socket_fallback")), HasSubstr("list of ids"));
 }
 

@@ -210,14 +210,14 @@ std::vector<SweepRow> rows_of(const Sweep& sweep, std::vector<double> exposed_s)
 
 constexpr const char* kPriced = R"(compute_error: 15 %
 clusters:
-  dear: {on: dgx-h100, price: {gpu_hour: 2.1}}
+  dear: {on: dgx-h100, price: {gpu_hour: 2.04}}
   cheap: {on: dgx-h100, price: {gpu_hour: 2}}
 workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 )";
 
 TEST(SweepReport, ADearerPriceForTheSameTimeIsBeyondTheErrorBars) {
   const Sweep sweep = sweep_of(kPriced);
-  const SweepReport report = make_sweep_report(sweep, rows_of(sweep, {1, 1}), {});
+  const SweepReport report = make_sweep_report(sweep, rows_of(sweep, {5, 5}), {});
   const SweepBest& cheapest = *report.workloads[0].cheapest;
   EXPECT_EQ(report.cluster_name(report.rows[cheapest.row]), "cheap");
   EXPECT_TRUE(cheapest.is_beyond_error);
