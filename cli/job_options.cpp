@@ -12,10 +12,11 @@ Option* add_job_options(Options& app, JobOptions& options) {
                    ->required();
   app.add_option("-N,--nodes", options.nodes, "how many of them (default: 1; of a cluster all)");
   app.add_option("--nvl-domain", options.nvl_domain,
-                 "so many consecutive hosts share one NVLink domain");
+                 "number of consecutive hosts that share one NVLink domain");
   app.add_option(
          "--set", options.set,
-         "NAME=VALUE: a variable of NCCL's, or fabric.KEY of a cluster's file; as often as needed")
+         "NAME=VALUE: an NCCL variable; nics, drop_rail or gdr of each host; or fabric.KEY of a "
+         "cluster file; repeatable")
       ->allow_extra_args(false);
   return on;
 }

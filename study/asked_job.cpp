@@ -31,6 +31,27 @@ bool is_for_cluster(const std::string& setting) {
   return is_cluster_key(std::string_view(setting).substr(0, setting.find('=')));
 }
 
+bool is_for_hosts(const std::string& setting) {
+  return is_host_key(std::string_view(setting).substr(0, setting.find('=')));
+}
+
+/// What is different about the hosts: the options', with the settings over them.
+/// errors  InvalidArgument: no `=`, or a value that cannot be
+Result<HostChanges> host_changes(const JobOptions& options) {
+  HostChanges changes = options.hosts;
+  for (const std::string& setting : options.set) {
+    if (!is_for_hosts(setting)) continue;
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("--set '{}' is not NAME=VALUE", setting),
+                   "such as --set nics=4"};
+    }
+    RINGSIDE_TRY(
+        apply_host_setting(changes, setting.substr(0, equals), setting.substr(equals + 1)));
+  }
+  return changes;
+}
+
 /// What of the settings is the cluster's.
 /// errors  InvalidArgument: no `=`
 Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
@@ -127,6 +148,7 @@ struct FoundHosts {
 
 Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions& options) {
   RINGSIDE_TRY(const auto changes, cluster_changes(options));
+  RINGSIDE_TRY(const HostChanges of_hosts, host_changes(options));
   AskedFabric found;
   RINGSIDE_TRY(found.cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
   if (!asked.node.empty() && found.cluster.file.fabric.platform == nullptr) {
@@ -135,7 +157,7 @@ Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions&
                  "NODE@FILE is for a SimGrid platform; give the file alone"};
   }
   for (HostRun& run : found.cluster.kinds) {
-    RINGSIDE_TRY(change_host(run.host, options.hosts));
+    RINGSIDE_TRY(change_host(run.host, of_hosts));
   }
   RINGSIDE_TRY(found.fabric, make_fabric(found.cluster));
   RINGSIDE_TRY(PlacedHosts placed, place_job(found.cluster, options.nodes));
@@ -155,11 +177,12 @@ Result<FoundHosts> find_hosts(const JobOptions& options) {
                    fmt::format("{} on {}, which has no fabric", *lost, options.on),
                    "give --on a cluster's file (docs/reference/clusters.md)"};
     }
+    RINGSIDE_TRY(const HostChanges of_hosts, host_changes(options));
     RINGSIDE_TRY(check_cluster_alone(options.on));
     RINGSIDE_TRY(found.hosts,
                  load_hosts(options.on, options.nodes.value_or(1), options.nvl_domain));
     for (HostRun& run : found.hosts.runs) {
-      RINGSIDE_TRY(change_host(run.host, options.hosts));
+      RINGSIDE_TRY(change_host(run.host, of_hosts));
     }
   }
   RINGSIDE_TRY(check_gpus(found.hosts));
@@ -185,6 +208,20 @@ Result<TunedJob> load_tuned_job_under(const JobOptions& options, const Environme
   return TunedJob{std::move(asked), std::move(tuner)};
 }
 
+/// The three nearest variables, and where all are.
+std::string nearest_variables(std::string_view name, std::vector<std::string_view> known) {
+  constexpr std::size_t kShown = 3;
+  known.insert(known.end(), {"nics", "drop_rail", "gdr"});
+  const std::string_view nearest = nearest_word(name, known);
+  std::ranges::stable_sort(known, {}, [&](std::string_view one) {
+    return one == nearest ? -1 : edit_distance(name, one);
+  });
+  known.resize(std::min(known.size(), kShown));
+  return fmt::format("{}nearest: {}; all: docs/reference/environment.md",
+                     nearest.empty() ? "" : fmt::format("did you mean '{}'? ", nearest),
+                     fmt::join(known, ", "));
+}
+
 }  // namespace
 
 Result<Environment> environment_with(const std::vector<std::string>& settings) {
@@ -200,7 +237,7 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("variable '{}' decides nothing here", name),
-                   suggestion(name, known)};
+                   nearest_variables(name, known)};
     }
     values[name] = setting.substr(equals + 1);
   }
@@ -215,6 +252,7 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
 Result<Environment> environment_of(const JobOptions& options) {
   std::vector<std::string> variables = options.set;
   std::erase_if(variables, is_for_cluster);
+  std::erase_if(variables, is_for_hosts);
   return environment_with(variables);
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text.h"
 #include "base/wording.h"
 #include "engine/topology/host_edit.h"
 
@@ -29,7 +30,35 @@ void keep_numbers(Host& host, const std::vector<bool>& is_kept) {
   });
 }
 
+Result<bool> on_or_off(const std::string& key, const std::string& value) {
+  if (value == "on" || value == "off") return value == "on";
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("{}: '{}' is neither on nor off", key, value),
+               fmt::format("such as {}=off", key)};
+}
+
 }  // namespace
+
+bool is_host_key(std::string_view key) {
+  return key == "nics" || key == "drop_rail" || key == "gdr";
+}
+
+Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value) {
+  if (key == "gdr") {
+    RINGSIDE_TRY(changes.gdr, on_or_off(key, value));
+    return {};
+  }
+  RINGSIDE_TRY(const int count, parse_count(key, value));
+  (key == "nics" ? changes.nics : changes.drop_rail) = count;
+  return {};
+}
+
+Result<int> parse_count(const std::string& key, const std::string& value) {
+  const auto number = parse_int(value);
+  if (number && *number >= 0 && *number <= 1 << 20) return static_cast<int>(*number);
+  return Error{ErrorCode::InvalidArgument, fmt::format("{}: '{}' is no count", key, value),
+               fmt::format("such as {}=4", key)};
+}
 
 Status change_host(Host& host, const HostChanges& changes) {
   if (changes.drop_rail) {

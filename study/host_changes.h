@@ -1,6 +1,8 @@
 #pragma once
 
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -17,6 +19,18 @@ struct HostChanges {
 
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };
+
+/// Whether a setting of this name changes hosts: nics, drop_rail, gdr.
+bool is_host_key(std::string_view key);
+
+/// The value of a setting that counts something.
+/// errors  InvalidArgument: not a whole number of at least 0
+Result<int> parse_count(const std::string& key, const std::string& value);
+
+/// Sets one of them from text: `nics`, `4`.
+/// shape   is_host_key(key)
+/// errors  InvalidArgument: not a count, or neither on nor off
+Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value);
 
 /// errors  InvalidArgument: a GPU that the host has not, more NICs than the host has, a rail that it has not, or its last one
 Status change_host(Host& host, const HostChanges& changes);

@@ -6,25 +6,10 @@
 #include <array>
 
 #include "base/suggest.h"
-#include "base/text.h"
 #include "engine/tuning/parameters.h"
 
 namespace ringside::study {
 namespace {
-
-Result<int> whole(const char* key, const std::string& value) {
-  const auto number = parse_int(value);
-  if (number && *number >= 0 && *number <= 1 << 20) return static_cast<int>(*number);
-  return Error{ErrorCode::InvalidArgument, fmt::format("{}: '{}' is no count", key, value),
-               fmt::format("such as {}=4", key)};
-}
-
-Result<bool> on_or_off(const char* key, const std::string& value) {
-  if (value == "on" || value == "off") return value == "on";
-  return Error{ErrorCode::InvalidArgument,
-               fmt::format("{}: '{}' is neither on nor off", key, value),
-               fmt::format("such as {}=on,off", key)};
-}
 
 constexpr std::array kKeys{
     WhatIfKey{"on", "hosts, as --on",
@@ -34,28 +19,25 @@ constexpr std::array kKeys{
               }},
     WhatIfKey{"nodes", "nodes of the job",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.job.nodes, whole("nodes", value));
+                RINGSIDE_TRY(question.job.nodes, parse_count("nodes", value));
                 return {};
               }},
     WhatIfKey{"nvl_domain", "hosts that share one NVLink domain",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.job.nvl_domain, whole("nvl_domain", value));
+                RINGSIDE_TRY(question.job.nvl_domain, parse_count("nvl_domain", value));
                 return {};
               }},
     WhatIfKey{"nics", "NICs of each host",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.job.hosts.nics, whole("nics", value));
-                return {};
+                return apply_host_setting(question.job.hosts, "nics", value);
               }},
     WhatIfKey{"drop_rail", "a NIC that each host lacks",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.job.hosts.drop_rail, whole("drop_rail", value));
-                return {};
+                return apply_host_setting(question.job.hosts, "drop_rail", value);
               }},
     WhatIfKey{"gdr", "GPUDirect RDMA: on, off",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.job.hosts.gdr, on_or_off("gdr", value));
-                return {};
+                return apply_host_setting(question.job.hosts, "gdr", value);
               }},
     WhatIfKey{"net", "as --net",
               [](SimQuestion& question, const std::string& value) -> Status {
@@ -84,7 +66,7 @@ constexpr std::array kKeys{
               }},
     WhatIfKey{"channels", "as --channels",
               [](SimQuestion& question, const std::string& value) -> Status {
-                RINGSIDE_TRY(question.channels, whole("channels", value));
+                RINGSIDE_TRY(question.channels, parse_count("channels", value));
                 if (question.channels > 0) return {};
                 return Error{ErrorCode::InvalidArgument, "channels: 0 of them carry nothing",
                              "give 1 or more"};

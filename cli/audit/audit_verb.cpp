@@ -175,7 +175,7 @@ Verb audit_verb() {
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");
         app.add_flag("--explain-unparsed", a.explain_unparsed, "what was not understood, by kind");
         app.add_option("--about", a.about,
-                       "what a finding means, how to confirm and to mend it: its id, or all");
+                       "print what a finding means, how to confirm and fix it: its id, or all");
         app.add_option("--diff", a.diff, "GOOD BAD: what changed between the logs of two runs")
             ->expected(2);
         app.add_flag("-f,--follow", a.follow, "go on reading while the files grow");

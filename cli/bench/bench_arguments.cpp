@@ -188,7 +188,7 @@ void declare_bench(Options& app, BenchArguments& a) {
                "the host's first GPU and so on, in turn where these are fewer");
   app.add_option(
       "--graph", a.graph,
-      "with --device cuda: time calls in a CUDA graph of so many, instead of one by one");
+      "with --device cuda: time calls in a CUDA graph of this many, instead of one by one");
   app.add_option(
          "--backend", a.backend,
          "ringside, or nccl: with --device cuda, by the libnccl.so.2 of this host; ranks are "
@@ -201,9 +201,9 @@ void declare_bench(Options& app, BenchArguments& a) {
                "time every algorithm and protocol, and mark the pick");
   app.add_flag("--tune", a.tune, "the same, and keep the best of each size for this user");
   app.add_flag("--expect", a.expects,
-               "beside each row what the links between the ranks allow, which are measured first");
+               "also print what the links between the ranks allow, which are measured first");
   app.add_option("--ranks-per-node", a.ranks_per_node,
-                 "play nodes of so many ranks (default: hosts are nodes)");
+                 "play nodes of this many ranks (default: hosts are nodes)");
   app.add_option("--bind", a.bind, "ranks to cores: auto (with -n), core or none")
       ->capture_default_str();
   app.add_option("--channels", a.channels, "most channels to use (default: tuned)");
@@ -211,7 +211,7 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option("--timeout", a.join_timeout, "how long the next rank may take to join or connect")
       ->capture_default_str();
   app.add_option("--op-timeout", a.op_timeout,
-                 "a collective in which nothing moves for so long fails")
+                 "time without progress after which a collective fails")
       ->capture_default_str();
   app.add_option(
       "--overlap", a.overlap,

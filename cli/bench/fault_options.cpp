@@ -16,7 +16,8 @@ void add_fault_options(Options& app, FaultArguments& arguments) {
                              "blackhole:from=0,after=1M; kinds: {}",
                              fmt::join(fault_names(), ", ")))
       ->allow_extra_args(false);
-  app.add_option("--fault-plan", arguments.file, "a file of such faults (engine/faults/README.md)");
+  app.add_option("--fault-plan", arguments.file,
+                 "a file of faults (docs/reference/planned-faults.md)");
   app.add_option("--fault-seed", arguments.seed, "draws what --fault leaves open")
       ->check_range(0, 1 << 30)
       ->capture_default_str();

@@ -106,7 +106,7 @@ Verb explain_verb() {
             app.add_option("-o,--op", calls.op, "reduction")->capture_default_str();
             app.add_option(
                    "--nccl", a.question.nccl,
-                   "version whose decisions to explain; another beside it, or one given before it")
+                   "version whose decisions to explain; a second --nccl is compared with the first")
                 ->allow_extra_args(false);
             app.add_flag("--presets", a.presets,
                          "a Markdown page of choices on all presets, or on that of --on");

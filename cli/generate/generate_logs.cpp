@@ -21,6 +21,7 @@ std::vector<Setting> settings_of(const JobOptions& options) {
   std::vector<Setting> settings;
   for (const std::string& text : options.set) {
     const std::size_t equals = text.find('=');
+    if (study::is_host_key(text.substr(0, equals))) continue;
     if (equals + 1 < text.size()) {
       settings.push_back({text.substr(0, equals), text.substr(equals + 1)});
     }

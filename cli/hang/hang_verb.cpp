@@ -17,6 +17,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "diag/hangdetect/examine.h"
+#include "diag/report/finding_pages.h"
 #include "diag/report/hang_report.h"
 #include "study/scenario/synthesis.h"
 
@@ -53,11 +54,13 @@ Json document_of(const std::vector<study::Hypothesis>& tried) {
 const char* support_text(study::Support support) {
   switch (support) {
     case study::Support::Agrees:
-      return "the likeliest blames whom the verdict blames";
+      return "the most likely fault has the same culprits as the verdict";
     case study::Support::Undecided:
-      return "faults of different ranks would leave the same: it cannot tell them apart here";
+      return "faults of different ranks would leave the same dumps: they cannot be distinguished "
+             "here";
     case study::Support::Differs:
-      return "the likeliest blames others than the verdict, which knows more: logs, stacks, habits";
+      return "the most likely fault has other culprits than the verdict, which also uses logs and "
+             "stacks";
     case study::Support::Nothing:
       break;
   }
@@ -66,10 +69,10 @@ const char* support_text(study::Support support) {
 
 void print_tried(const hang::Explanation& verdict, const std::vector<study::Hypothesis>& tried) {
   if (tried.empty()) {
-    fmt::print("by synthesis: no dump has calls that stand\n");
+    fmt::print("by synthesis: no dump has a pending call\n");
     return;
   }
-  fmt::print("by synthesis: what each fault would leave, beside what is there\n");
+  fmt::print("by synthesis: how well the dumps that each fault would leave match these dumps\n");
   for (const study::Hypothesis& one : tried) {
     constexpr double kShown = 0.001;
     if (one.likelihood < kShown) continue;
@@ -98,10 +101,28 @@ VerbResult show(const hang::Examination& all, const HangArguments& arguments) {
   return status_of(all.verdict);
 }
 
+/// The page of a kind, also by the name of its file (hang_p2p_unmatched), or all pages.
+Result<std::string> about_text(const std::string& kind) {
+  constexpr std::string_view kPrefix = "hang_";
+  if (kind == "all") {
+    std::string text;
+    for (const FindingPage& page : kFindingPages) {
+      if (!page.name.starts_with(kPrefix)) continue;
+      if (!text.empty()) text += '\n';
+      text += page.text;
+    }
+    return text;
+  }
+  const std::string_view name = kind;
+  RINGSIDE_TRY(const std::string_view page,
+               hang::page_of(name.starts_with(kPrefix) ? name.substr(kPrefix.size()) : name));
+  return std::string(page);
+}
+
 VerbResult run_hang(const HangArguments& arguments) {
   if (!arguments.about.empty()) {
-    RINGSIDE_TRY(const std::string_view page, hang::page_of(arguments.about));
-    fmt::print("{}", page);
+    RINGSIDE_TRY(const std::string text, about_text(arguments.about));
+    fmt::print("{}", text);
     return kFine;
   }
   if (!arguments.watch.empty()) {
@@ -140,7 +161,7 @@ VerbResult run_hang(const HangArguments& arguments) {
 Verb hang_verb() {
   return {
       "hang",
-      "Say which rank left the path, on which call, and why",
+      "Find the rank that hung a job, the call, and the cause",
       {"ringside hang dumps/", "ringside hang --json dumps/"},
       [](Options& app) {
         auto arguments = std::make_shared<HangArguments>();
@@ -150,19 +171,20 @@ Verb hang_verb() {
                        "is standard input");
         app.add_flag("--json", a.json, "one JSON document on stdout");
         app.add_flag("--verify", a.verify,
-                     "beside the verdict: play each plausible fault from the last call that all "
-                     "made on, and say how likely it left these dumps");
+                     "also simulate each plausible fault from the last call that all ranks made, "
+                     "and print how likely it left these dumps");
         app.add_output("--html", a.html, ContentKind::WebPage,
                        "also draw each rank's last calls, as a page, here");
         app.add_option("--live", a.live,
                        "ask the running job at this port of loopback (bench --status, or "
                        "NCCL's RAS service)");
-        app.add_option("--about", a.about,
-                       "print what a kind of verdict means, how to confirm and to mend it");
+        app.add_option(
+            "--about", a.about,
+            "print what a kind of verdict means, how to confirm and fix it: a kind, or all");
         app.add_option("--watch", a.watch,
-                       "follow the folder of a running job from outside; report when it stands");
+                       "follow the folder that a running job writes to; report when the job hangs");
         app.add_option("--watch-for", a.watch_for_s,
-                       "stop watching after so many seconds (0: never)");
+                       "stop watching after this many seconds (default: 0, never)");
         return [arguments] { return run_hang(*arguments); };
       },
       {{"--generate", "ringside generate hangs -o DIR"}}};

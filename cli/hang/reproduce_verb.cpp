@@ -37,9 +37,9 @@ Json verdict_document(const hang::Explanation& verdict) {
 }
 
 std::string verdict_text(const hang::Explanation& verdict) {
-  return fmt::format("{}, blamed: {}", hang::to_string(verdict.kind),
+  return fmt::format("{}, culprits: {}", hang::to_string(verdict.kind),
                      verdict.culprits.empty()
-                         ? std::string("nobody")
+                         ? std::string("none")
                          : fmt::format("{}", fmt::join(verdict.culprits, ", ")));
 }
 
@@ -98,7 +98,10 @@ VerbResult run(const ReproduceArguments& arguments) {
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
   // What is written is what runs.
-  const std::string text = to_yaml(made.scenario, made.unknown);
+  const std::string text =
+      "# To run the job without its hang: delete the steps with `only:`, and the keys `faults` and "
+      "`expect`.\n" +
+      to_yaml(made.scenario, made.unknown);
   RINGSIDE_TRY(const Scenario scenario, parse_scenario(text, "the scenario"));
   RINGSIDE_TRY(const study::ScenarioOutcome outcome,
                study::run_scenario({.scenario = scenario, .asks_ncclras = made.has_ncclras}));

@@ -30,7 +30,7 @@ struct RunArguments {
 };
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : fmt::format("{}", fmt::join(ranks, ", "));
+  return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ", "));
 }
 
 void line(const char* label, const std::string& text) { fmt::print("  {:<12}{}\n", label, text); }
@@ -42,8 +42,9 @@ void print_times(const study::StepTimes& times) {
   };
   line("step", fmt::format("{:>10}", format_time(times.step)));
   line("compute", part(times.compute));
-  line("exposed", part(times.exposed) + "  in calls, with nothing computed beside them");
-  line("idle", part(times.idle()) + "  neither: bubbles, ranks and hosts that come late");
+  line("exposed", part(times.exposed) + "  in calls that no computation overlaps");
+  line("idle",
+       part(times.idle()) + "  neither: pipeline bubbles, waiting for late ranks and hosts");
 }
 
 std::string memory_text(const TrainingFacts& facts) {
@@ -118,12 +119,13 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
   fmt::print("{}: {} on {}, {}\n", scenario.name,
              plural(static_cast<std::size_t>(outcome.ranks), "rank", "ranks"),
              arguments.on == "real" ? "processes of this machine"
-             : scenario.on.empty()  ? "simulated hosts of no kind"
-                                    : "simulated " + scenario.on,
+             : scenario.on.empty()
+                 ? "simulated hosts (no host model: every transfer takes the same time)"
+                 : "simulated " + scenario.on,
              to_string(outcome.end));
   if (!scenario.about.empty()) line("about", scenario.about);
   if (outcome.kinds < outcome.ranks) {
-    line("played", fmt::format("{} of ranks, each for all that are like it",
+    line("played", fmt::format("{} of ranks, one simulated for all equal ones",
                                plural(static_cast<std::size_t>(outcome.kinds), "kind", "kinds")));
   }
   if (outcome.times) print_times(*outcome.times);
@@ -131,7 +133,7 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
   if (!outcome.failure.empty()) line("error", outcome.failure);
   if (outcome.verdict) {
     line("verdict",
-         fmt::format("{}, blamed: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
+         fmt::format("{}, culprits: {} (confidence {:.2f})", hang::to_string(outcome.verdict->kind),
                      ranks_text(outcome.verdict->culprits), outcome.verdict->confidence));
     line("why", hang::why_of(*outcome.verdict));
   }
@@ -141,7 +143,8 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
   }
   for (const std::string& one : outcome.notes) line("note", one);
   for (const std::string& one : outcome.unmet) line("not met", one);
-  if (outcome.is_anything_expected && outcome.unmet.empty()) line("expected", "just that");
+  if (outcome.is_anything_expected && outcome.unmet.empty())
+    line("expected", "yes: as the scenario expects");
   print_calls(outcome.calls);
 }
 

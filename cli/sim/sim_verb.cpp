@@ -178,8 +178,9 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
 /// `nodes: ...; nics: ...`
 std::string vary_help() {
   std::string help =
-      "KEY=V1,V2: what if; each value beside the base, several give the grid. A value with commas "
-      "stands in brackets or quotes: 'NCCL_ALGO=\"Ring,Tree\",NVLS'.";
+      "KEY=V1,V2: what if; each value is compared with the base, several --vary give the grid. A "
+      "value with commas "
+      "needs brackets or quotes: 'NCCL_ALGO=\"Ring,Tree\",NVLS'.";
   for (const study::WhatIfKey& one : study::what_if_keys()) {
     help += fmt::format(" {}: {};", one.name, one.what);
   }
@@ -350,7 +351,7 @@ int status_of(const std::vector<std::vector<study::VariantCall>>& calls) {
 VerbResult run_variants(const SimArguments& arguments) {
   if (arguments.profile || !arguments.plot.empty()) {
     return Error{ErrorCode::InvalidArgument, "--profile or --plot with what-ifs",
-                 "they look at one run: give the varied values as options of their own"};
+                 "they look at one run: drop --vary, and give one value, such as --set nics=4"};
   }
   RINGSIDE_TRY(std::vector<study::Variant> variants,
                study::variants_of(arguments.question, arguments.vary, arguments.drop_rail));
@@ -545,7 +546,7 @@ Verb sim_verb() {
                        "record every primitive into this .rtrace file (one size only)");
         app.add_option("--vary", a.vary, vary_help())->allow_extra_args(false);
         app.add_option("--drop-rail", a.drop_rail,
-                       "what if: each host without its NIC of that number, beside the base");
+                       "what if: each host without the NIC of this number, compared with the base");
         app.add_flag("--profile", a.profile,
                      "where the time goes: busy links over time, critical path, phases");
         app.add_output("--plot", a.plot, ContentKind::Svg,
@@ -553,8 +554,9 @@ Verb sim_verb() {
         add_fault_options(app, a.faults);
         app.add_option("--iters", a.iterations, "with faults: calls of each size (default: 20)")
             ->check_range(1, 1'000'000);
-        app.add_option("--op-timeout", a.op_timeout,
-                       "with faults: a collective that stands for so long fails (default: 60s)");
+        app.add_option(
+            "--op-timeout", a.op_timeout,
+            "with faults: time without progress after which a collective fails (default: 60s)");
         app.add_option("--dumps", a.dumps,
                        "with faults: keep what a hang leaves in this new or empty folder, for "
                        "ringside hang");

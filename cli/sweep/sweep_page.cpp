@@ -47,18 +47,6 @@ std::string error_text(const SweepRow& row) {
   return share < 0.001 ? "" : fmt::format("± {:.2g} %", 100 * share);
 }
 
-/// "2 trillion"
-std::string in_words(double count) {
-  struct Word {
-    double size;
-    const char* name;
-  };
-  for (const Word& word : {Word{1e12, "trillion"}, Word{1e9, "billion"}, Word{1e6, "million"}}) {
-    if (count >= word.size) return fmt::format("{:.4g} {}", count / word.size, word.name);
-  }
-  return fmt::format("{:.6g}", count);
-}
-
 /// A card: what is asked, who it is, the figure, what stands beside it.
 struct Card {
   std::string what, figure, beside;
@@ -68,12 +56,8 @@ struct Card {
 void answer(Page& page, const SweepReport& report, const SweepBest& best, const Card& card) {
   std::string lines = escaped_markup(card.beside);
   if (best.second) {
-    const std::string second = escaped_markup(report.label(report.rows[*best.second]));
     lines += lines.empty() ? "" : "<br>";
-    lines += best.is_beyond_error
-                 ? fmt::format("next: {}, {:.1f} % {}", second, 100 * (best.ratio - 1), card.more)
-                 : fmt::format("not told apart from {}: {:.1f} % {}, within the error bars", second,
-                               100 * (best.ratio - 1), card.more);
+    lines += escaped_markup(rivals_text(report, best, card.more));
   }
   page += fmt::format(
       "<div class=\"answer\"><div class=\"what\">{}</div><div class=\"who\">{}</div><div "
@@ -177,6 +161,7 @@ void table(Page& page, const SweepReport& report) {
   const bool has_money = has(report, &SweepRow::money);
   const bool has_energy = has(report, &SweepRow::joules);
   const bool has_runs = report.sweep.tokens.has_value();
+  const bool has_memory = has_memory_column(report);
   const bool has_tokens = std::ranges::any_of(
       report.rows, [](const SweepRow& row) { return row.is_finished() && row.result->tokens > 0; });
   const auto head = [&page](const std::string& words) { page += "<th>" + words + "</th>"; };
@@ -186,6 +171,7 @@ void table(Page& page, const SweepReport& report) {
     head(words);
   }
   const std::string currency = escaped_markup(report.sweep.currency);
+  if (has_memory) head("GB a GPU");
   if (has_tokens) head("tokens/s");
   if (has_money) head(currency + " a step");
   if (has_energy) head("MJ a step");
@@ -207,6 +193,7 @@ void table(Page& page, const SweepReport& report) {
     cell(percent(result.compute, result.step));
     cell(percent(result.exposed, result.step));
     cell(percent(result.idle(), result.step));
+    if (has_memory) cell(memory_text(result));
     if (has_tokens)
       cell(result.tokens > 0 ? short_number(result.tokens / result.step.count()) : "");
     if (has_money) cell(row.money ? short_number(*row.money) : "");

@@ -39,15 +39,42 @@ std::string headline(const SweepReport& report, const char* what, const char* mo
   const SweepRow& row = report.rows[best.row];
   std::string line = fmt::format("{}: {}, {}", what, report.label(row), figure);
   if (!best.second) return line;
-  const std::string second = report.label(report.rows[*best.second]);
-  if (!best.is_beyond_error) {
-    return line + fmt::format("; {} is within the error bars ({:.1f} % {})", second,
-                              100 * (best.ratio - 1), more);
-  }
-  return line + fmt::format("; next: {}, {:.1f} % {}", second, 100 * (best.ratio - 1), more);
+  return line + "; " + rivals_text(report, best, more);
+}
+
+/// "2.31s a step, 12.3 days for 2 trillion tokens": the second part where the sweep says how long a run is.
+std::string with_run(const std::string& figure, const std::string& of_run,
+                     const SweepReport& report) {
+  if (of_run.empty()) return figure;
+  return fmt::format("{}, {} for {} tokens", figure, of_run, in_words(report.sweep.tokens->value));
 }
 
 }  // namespace
+
+std::string in_words(double count) {
+  struct Word {
+    double size;
+    const char* name;
+  };
+  for (const Word& word : {Word{1e12, "trillion"}, Word{1e9, "billion"}, Word{1e6, "million"}}) {
+    if (count >= word.size) return fmt::format("{:.4g} {}", count / word.size, word.name);
+  }
+  return fmt::format("{:.6g}", count);
+}
+
+std::string rivals_text(const SweepReport& report, const SweepBest& best, const char* more) {
+  const auto text = [&](const char* what, std::size_t row, double ratio, bool is_beyond_error) {
+    const std::string label = report.label(report.rows[row]);
+    if (ratio == 1) return fmt::format("equal: {}", label);
+    const double percent = 100 * (ratio - 1);
+    return is_beyond_error
+               ? fmt::format("{}: {}, {:.1f} % {}", what, label, percent, more)
+               : fmt::format("{} is within the error bars ({:.1f} % {})", label, percent, more);
+  };
+  if (!best.sibling) return text("next", *best.second, best.ratio, best.is_beyond_error);
+  return text("next", best.sibling->row, best.sibling->ratio, best.sibling->is_beyond_error) +
+         "; " + text("next cluster", *best.second, best.ratio, best.is_beyond_error);
+}
 
 std::string short_number(double value) {
   const double size = std::abs(value);
@@ -73,17 +100,22 @@ std::vector<std::string> sweep_headlines(const SweepReport& report) {
     const std::string of = one.name.empty() ? std::string{} : " at " + one.name;
     if (one.fastest) {
       const SweepRow& row = report.rows[one.fastest->row];
+      const auto run = report.run_of(row);
       lines.push_back(
           headline(report, ("fastest" + of).c_str(), "slower", *one.fastest,
-                   format_time(Seconds{report.per_work(row, row.result->step.count())}) + " " +
-                       report.work()));
+                   with_run(format_time(Seconds{report.per_work(row, row.result->step.count())}) +
+                                " " + report.work(),
+                            run ? short_number(run->days) + " days" : "", report)));
     }
     if (one.cheapest) {
       const SweepRow& row = report.rows[one.cheapest->row];
-      lines.push_back(
-          headline(report, ("cheapest" + of).c_str(), "dearer", *one.cheapest,
-                   fmt::format("{} {} {}", short_number(report.per_work(row, *row.money)),
-                               report.sweep.currency, report.work())));
+      const auto run = report.run_of(row);
+      lines.push_back(headline(
+          report, ("cheapest" + of).c_str(), "dearer", *one.cheapest,
+          with_run(fmt::format("{} {} {}", short_number(report.per_work(row, *row.money)),
+                               report.sweep.currency, report.work()),
+                   run && run->money ? short_number(*run->money) + " " + report.sweep.currency : "",
+                   report)));
     }
     if (one.leanest) {
       const SweepRow& row = report.rows[one.leanest->row];
@@ -93,6 +125,15 @@ std::vector<std::string> sweep_headlines(const SweepReport& report) {
     }
   }
   return lines;
+}
+
+bool has_memory_column(const SweepReport& report) {
+  return std::ranges::any_of(
+      report.rows, [](const SweepRow& row) { return row.is_finished() && row.result->memory > 0; });
+}
+
+std::string memory_text(const PointResult& result) {
+  return result.memory > 0 ? fmt::format("{:.1f}", result.memory / 1e9) : std::string();
 }
 
 std::string sweep_text(const SweepReport& report) {
@@ -106,10 +147,12 @@ std::string sweep_text(const SweepReport& report) {
     return std::ranges::any_of(report.rows,
                                [&](const SweepRow& row) { return (row.*figure).has_value(); });
   };
+  const bool has_memory = has_memory_column(report);
   const bool has_money = has(&SweepRow::money);
   const bool has_energy = has(&SweepRow::joules);
   text += fmt::format("  {:<{}}{:>12}{:>8}{:>10}{:>10}{:>8}{:>7}", "point", width, "step", "+- %",
                       "compute %", "exposed %", "idle %", "GPUs");
+  if (has_memory) text += fmt::format("{:>9}", "GB/GPU");
   if (has_money) text += fmt::format("{:>12}", report.sweep.currency + "/step");
   if (has_energy) text += fmt::format("{:>12}", "MJ/step");
   text += "\n";
@@ -125,6 +168,7 @@ std::string sweep_text(const SweepReport& report) {
                         percent_of(row.error, result.step), percent_of(result.compute, result.step),
                         percent_of(result.exposed, result.step),
                         percent_of(result.idle(), result.step), result.ranks);
+    if (has_memory) text += fmt::format("{:>9}", memory_text(result));
     if (has_money) text += fmt::format("{:>12}", row.money ? short_number(*row.money) : "");
     if (has_energy)
       text += fmt::format("{:>12}", row.joules ? short_number(*row.joules / 1e6) : "");
@@ -139,27 +183,27 @@ std::string sweep_csv(const SweepReport& report) {
   for (const study::VaryAxis& axis : report.sweep.vary) text += "," + field(axis.key);
   text +=
       ",outcome,nranks,hosts,step_us,error_percent,compute_us,exposed_us,idle_us,tokens,money,"
-      "currency,energy_j,limit,reason,simulated_in_s\n";
+      "currency,energy_j,limit,reason,simulated_in_s,memory_gb\n";
   for (const SweepRow& row : report.rows) {
     text += field(report.cluster_name(row)) + "," + field(report.workload_name(row));
     for (const auto& [key, value] : row.point.settings) text += "," + field(value);
     text += "," + outcome_of(row);
     if (!row.result) {
-      text += ",,,,,,,,,,,,,,\n";
+      text += ",,,,,,,,,,,,,,,\n";
       continue;
     }
     const PointResult& result = *row.result;
     if (row.is_finished()) {
       text += fmt::format(
-          ",{},{},{:.3f},{:.2f},{:.3f},{:.3f},{:.3f},{:.0f},{},{},{},{},{},{:.3f}\n", result.ranks,
-          result.hosts, in_us(result.step), percent_of(row.error, result.step),
+          ",{},{},{:.3f},{:.2f},{:.3f},{:.3f},{:.3f},{:.0f},{},{},{},{},{},{:.3f},{}\n",
+          result.ranks, result.hosts, in_us(result.step), percent_of(row.error, result.step),
           in_us(result.compute), in_us(result.exposed), in_us(result.idle()), result.tokens,
           row.money ? fmt::format("{:.6g}", *row.money) : "",
           field(row.money ? report.sweep.currency : ""),
           row.joules ? fmt::format("{:.6g}", *row.joules) : "", field(result.limit),
-          field(result.reason), row.wall_s);
+          field(result.reason), row.wall_s, memory_text(result));
     } else {
-      text += fmt::format(",{},{},,,,,,,,,,,{},{:.3f}\n", result.ranks, result.hosts,
+      text += fmt::format(",{},{},,,,,,,,,,,{},{:.3f},\n", result.ranks, result.hosts,
                           field(result.reason), row.wall_s);
     }
   }
@@ -187,6 +231,8 @@ Json sweep_document(const SweepReport& report) {
       point["exposed_us"] = in_us(result.exposed);
       point["idle_us"] = in_us(result.idle());
       point["tokens"] = result.tokens;
+      point["memory_gb"] = nullptr;
+      if (result.memory > 0) point["memory_gb"] = result.memory / 1e9;
       point["limit"] = result.limit;
       point["cost"] = {
           {"money", nullptr}, {"currency", report.sweep.currency}, {"energy_j", nullptr}};

@@ -153,7 +153,8 @@ VerbResult run(const SweepArguments& arguments) {
     return row.result && (row.result->end == PointResult::End::Hang ||
                           row.result->end == PointResult::End::Failed);
   });
-  return is_any_wrong ? kFinding : kFine;
+  const bool is_nothing_known = report.done > 0 && report.finished == 0;
+  return is_any_wrong || is_nothing_known ? kFinding : kFine;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -49,19 +50,19 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
   const Call& call = view.dump->calls[index];
   const int group = view.group_of_call[index];
   const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
-  const bool stands_here = block && block->call == index;
+  const bool is_stuck_here = block && block->call == index;
   const char* colour = group < 0 ? "#dddddd" : kColours[static_cast<std::size_t>(group) % 8];
   const std::string title = group < 0 ? "group unknown"
                                       : fmt::format("{}: {}{}", call_title(*all.job, group, call),
                                                     call_text(all.job->signature(call)),
-                                                    stands_here         ? " (stands here)"
+                                                    is_stuck_here       ? " (stuck here)"
                                                     : call.is_pending() ? " (pending)"
                                                                         : "");
   return fmt::format(
       "<rect x='{}' y='{}' width='{}' height='{}' fill='{}' fill-opacity='{}' stroke='{}' "
       "stroke-width='{}'><title>{}</title></rect><text x='{}' y='{}' class='{}'>{}</text>\n",
       x, y, kBox - 4, kHeight - 4, colour, call.is_pending() ? "0.35" : "0.9",
-      stands_here ? "currentColor" : "none", stands_here ? 2 : 0, escaped_markup(title), x + 3,
+      is_stuck_here ? "currentColor" : "none", is_stuck_here ? 2 : 0, escaped_markup(title), x + 3,
       y + 11, call.is_pending() ? "r" : "n", call.sequence);
 }
 
@@ -91,11 +92,25 @@ std::string legend(const Examination& all) {
   return out + "</p>\n";
 }
 
+/// "Rank 1 hung the job at send 17 (confidence 0.69)"
+std::string heading(const Explanation& best) {
+  if (best.kind == Kind::NotAHang) {
+    return fmt::format("The job does not hang (confidence {:.2f})", best.confidence);
+  }
+  std::string who =
+      best.culprits.empty() ? "The job hung" : ranks_text(best.culprits) + " hung the job";
+  who.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(who.front())));
+  const std::string where = best.call.empty() ? "" : " at " + best.call;
+  const char* const unknown = best.culprits.empty() ? ", no culprit is known" : "";
+  return fmt::format("{}{}{} (confidence {:.2f})", who, where, unknown, best.confidence);
+}
+
 }  // namespace
 
 std::string report_html(const Examination& all) {
-  Page page("ringside hang", to_string(all.verdict.best.kind), kStyle);
-  page += fmt::format("<p>{}</p>\n", escaped_markup(why_of(all.verdict.best)));
+  const Explanation& best = all.verdict.best;
+  Page page("ringside hang", heading(best), kStyle);
+  page += fmt::format("<p>{}: {}</p>\n", to_string(best.kind), escaped_markup(why_of(best)));
   const std::vector<int> lanes = lanes_of(all);
   page += "<h2>The last calls of each rank</h2>\n" + legend(all);
   page += fmt::format("<div class='scroll'><svg width='{}' height='{}' role='img'>\n",
@@ -105,9 +120,8 @@ std::string report_html(const Examination& all) {
     page += lane(all, lanes[i], static_cast<int>(i) * kHeight + 4);
   }
   page +=
-      "</svg></div>\n<p>Numbers are sequence numbers in their group; pale: not ended; framed: "
-      "where "
-      "the rank stands.";
+      "</svg></div>\n<p>Numbers are sequence numbers in their group; pale: not finished; framed: "
+      "where the rank is stuck.";
   if (static_cast<std::size_t>(all.job->world()) > lanes.size()) {
     page += fmt::format(" {} of {} ranks are drawn.", lanes.size(), all.job->world());
   }

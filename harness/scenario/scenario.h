@@ -71,6 +71,9 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
 /// unknown  what the scenario's source did not say: comments at the top
 std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown = {});
 
+/// Adds to a missing file's error where the shipped scenarios and sweeps are.
+Error with_shipped_files(Error error);
+
 /// errors  as read_file(), parse_scenario()
 Result<Scenario> load_scenario(const std::string& path);
 

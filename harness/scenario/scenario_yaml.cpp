@@ -321,7 +321,8 @@ class ScenarioReader {
                    one.quantity<BytesPerSecond>("at_most", "400GB/s", parse_bandwidth));
     }
     if (scenario_.on.empty()) {
-      return one.bad(one.node(), "a bus bandwidth on hosts of no kind", "give a cluster");
+      return one.bad(one.node(), "a bus bandwidth, and no cluster is given",
+                     "add cluster: {on: dgx-h100, nodes: 2}");
     }
     return expected;
   }
@@ -332,7 +333,8 @@ class ScenarioReader {
       return expect.bad(list, "findings are a list of ids", "[socket_fallback]");
     }
     if (scenario_.on.empty()) {
-      return expect.bad(list, "findings on hosts of no kind", "give a cluster");
+      return expect.bad(list, "findings, and no cluster is given",
+                        "add cluster: {on: dgx-h100, nodes: 2}");
     }
     for (const YAML::Node& id : list) {
       if (!id.IsScalar() || id.Scalar().empty()) {
@@ -403,17 +405,32 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
       scenario.name = scenario.outline.name;
       return scenario;
     }
+    if (root.node().IsMap() && root.has("ringside") && root.node()["ringside"].IsScalar() &&
+        root.node()["ringside"].Scalar() == "sweep/1") {
+      return root.bad(root.node(), "this is a sweep, not a scenario",
+                      fmt::format("ringside sweep {}", where));
+    }
     return ScenarioReader(root).read();
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }
 }
 
+Error with_shipped_files(Error error) {
+  if (error.code == ErrorCode::NotFound && error.help.empty()) {
+    error.help =
+        "the scenarios and sweeps that come with ringside are in scenarios/ of its source tree: "
+        "run this in the root of the clone";
+  }
+  return error;
+}
+
 Result<Scenario> load_scenario(const std::string& path) {
   // Those of `scenario import` hold whole traces.
   constexpr Bytes kMostScenario{std::uint64_t{64} << 20};
-  RINGSIDE_TRY(const std::string text, read_description(path, kMostScenario));
-  return parse_scenario(text, path);
+  const auto text = read_description(path, kMostScenario);
+  if (!text) return with_shipped_files(text.error());
+  return parse_scenario(*text, path);
 }
 
 }  // namespace ringside

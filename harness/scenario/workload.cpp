@@ -112,19 +112,39 @@ struct Row {
 
 std::string gigabytes(double bytes) { return fmt::format("{:.1f}", bytes / 1e9); }
 
-Status check_memory(const Keys& keys, const TrainingFacts& facts) {
+/// What may make the step smaller: keys that this kind of workload has, and that are not set that way already.
+std::string memory_help(const WorkloadKind& kind, const Keys& keys) {
+  const auto has_key = [&](std::string_view key) {
+    return std::ranges::find(kind.keys, key) != kind.keys.end();
+  };
+  const auto is_set = [&](std::string_view key) {
+    const std::string* const value = keys.find(key);
+    return value != nullptr && *value == "yes";
+  };
+  std::vector<std::string> ways;
+  if (has_key("tensor")) ways.emplace_back("raise tensor or pipeline");
+  if (has_key("zero")) {
+    ways.emplace_back(is_set("zero") ? "zero: yes divides the optimizer only: gradients stay whole"
+                                     : "set zero: yes (divides the optimizer, not the gradients)");
+  }
+  if (kind.name == "ddp") ways.emplace_back("take fsdp in place of ddp");
+  if (kind.name == "fsdp") ways.emplace_back("raise data");
+  if (!is_set("recompute")) ways.emplace_back("set recompute: yes");
+  ways.emplace_back("lower batch or sequence");
+  return fmt::format("{}; or check_memory: no simulates it nevertheless", fmt::join(ways, "; "));
+}
+
+Status check_memory(const WorkloadKind& kind, const Keys& keys, const TrainingFacts& facts) {
   const MemoryNeed& need = facts.memory;
   if (facts.gpu_memory == 0 || need.total() <= facts.gpu_memory) return {};
-  return keys.bad(
-      "",
-      fmt::format("a GPU needs {} GB and has {} GB{}: {} for weights, {} for "
-                  "gradients, {} for the optimizer, {} for activations",
-                  gigabytes(need.total()), gigabytes(facts.gpu_memory),
-                  facts.gpu.empty() ? std::string() : " (" + facts.gpu + ")",
-                  gigabytes(need.weights), gigabytes(need.gradients), gigabytes(need.optimizer),
-                  gigabytes(need.activations)),
-      "raise tensor or pipeline, set zero: yes or recompute: yes, take fsdp in place of ddp; or "
-      "check_memory: no simulates it nevertheless");
+  return keys.bad("",
+                  fmt::format("a GPU needs {} GB and has {} GB{}: {} for weights, {} for "
+                              "gradients, {} for the optimizer, {} for activations",
+                              gigabytes(need.total()), gigabytes(facts.gpu_memory),
+                              facts.gpu.empty() ? std::string() : " (" + facts.gpu + ")",
+                              gigabytes(need.weights), gigabytes(need.gradients),
+                              gigabytes(need.optimizer), gigabytes(need.activations)),
+                  memory_help(kind, keys));
 }
 
 using Words = std::span<const std::string_view>;
@@ -247,7 +267,9 @@ Result<std::optional<TrainingFacts>> training_facts(std::string_view kind, const
                       // Backward computes the gradients of weights and of inputs: twice forward.
                       .model_flops = 3 * training.model_flops() * load.batches,
                       .notes = std::move(load.notes)};
-  if (training.checks_memory) RINGSIDE_TRY(workload::check_memory(found.second, facts));
+  if (training.checks_memory) {
+    RINGSIDE_TRY(workload::check_memory(found.first->kind, found.second, facts));
+  }
   return std::optional{std::move(facts)};
 }
 

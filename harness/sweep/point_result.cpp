@@ -40,6 +40,7 @@ std::string to_json(const PointResult& result) {
                       {"nranks", result.ranks},
                       {"hosts", result.hosts},
                       {"tokens", result.tokens},
+                      {"memory_bytes", result.memory},
                       {"limit", result.limit}};
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
@@ -61,6 +62,7 @@ Result<PointResult> parse_point_result(std::string_view json) {
     result.ranks = document.at("nranks").get<int>();
     result.hosts = document.at("hosts").get<int>();
     result.tokens = document.at("tokens").get<double>();
+    result.memory = document.value("memory_bytes", 0.0);  // older results have none
     result.limit = document.at("limit").get<std::string>();
     return result;
   } catch (const Json::exception& wrong) {

@@ -25,7 +25,8 @@ struct PointResult {
       0;  ///< of calls: typical error, the median over comparable systems (docs/accuracy.md)
   int ranks = 0;
   int hosts = 0;
-  double tokens = 0;       ///< of an iteration; 0: it trains nothing
+  double tokens = 0;  ///< of an iteration; 0: it trains nothing
+  double memory = 0;  ///< bytes that the fullest GPU needs; 0: it trains nothing, or is unknown
   std::string limit = {};  ///< the calls that take most time, and what limits them
 
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }

@@ -26,6 +26,7 @@ Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   RINGSIDE_TRY(request.hosts, load_job_hosts(job));
   for (const std::string& one : job.set) {
     const auto equals = one.find('=');
+    if (is_host_key(one.substr(0, equals))) continue;
     if (equals + 1 < one.size()) {
       request.settings.push_back({one.substr(0, equals), one.substr(equals + 1)});
     }

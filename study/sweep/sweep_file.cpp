@@ -12,6 +12,7 @@
 #include "base/suggest.h"
 #include "engine/topology/sources/description_file.h"
 #include "engine/topology/sources/yaml_mapping.h"
+#include "harness/scenario/scenario.h"
 
 namespace ringside::study {
 namespace {
@@ -415,8 +416,9 @@ Result<Sweep> parse_sweep(const std::string& text, const std::string& where) {
 }
 
 Result<Sweep> load_sweep(const std::string& path) {
-  RINGSIDE_TRY(const std::string text, read_description(path));
-  return parse_sweep(text, path);
+  const auto text = read_description(path);
+  if (!text) return with_shipped_files(text.error());
+  return parse_sweep(*text, path);
 }
 
 }  // namespace ringside::study

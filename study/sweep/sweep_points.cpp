@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 
 #include "base/text.h"
 #include "base/wording.h"
@@ -114,6 +115,42 @@ double error_of_calls(const std::vector<CallTime>& calls) {
   return all > 0 ? weighted / all : 0;
 }
 
+/// A workload none of whose points has keys that make one: an unknown model, no efficiency. A step that is too large for its
+/// GPUs is an answer, and no error.
+Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points) {
+  for (std::size_t i = 0; i < sweep.workloads.size(); ++i) {
+    const SweepWorkload& workload = sweep.workloads[i];
+    if (workload.kind.empty()) continue;
+    std::optional<Error> first;
+    const bool can_be = std::ranges::any_of(points, [&](const SweepPoint& point) {
+      if (point.workload != i) return false;
+      bool names_key = false;
+      const BadKey bad = [&](std::string_view key, const std::string& what,
+                             const std::string& help) {
+        names_key |= !key.empty();
+        return bad_key(key, what, help);
+      };
+      const WorkloadKeys keys = keys_of(sweep, point);
+      const auto facts = training_facts(workload.kind, keys, bad);
+      if (facts ? facts->has_value() : !names_key) return true;
+      Error error{ErrorCode::InvalidArgument, ""};
+      if (facts) {
+        const auto outline = make_workload(workload.kind, keys, bad);
+        if (outline) return true;
+        error = outline.error();
+      } else {
+        error = facts.error();
+      }
+      if (!first) first = error;
+      return false;
+    });
+    if (!can_be && first) {
+      return at_line(sweep, workload.line, "workload " + workload.name, *first);
+    }
+  }
+  return {};
+}
+
 PointResult refused(const Error& error) {
   const bool is_ours = exit_status(error.code) == 3 && error.code != ErrorCode::Unsupported;
   return {.end = is_ours ? PointResult::End::Failed : PointResult::End::Refused,
@@ -181,6 +218,7 @@ Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod&
       }
     }
   }
+  RINGSIDE_TRY(check_keys(sweep, points));
   return points;
 }
 
@@ -188,6 +226,7 @@ PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMe
   auto scenario = scenario_of(sweep, point);
   if (!scenario) return refused(scenario.error());
   PointResult result{.ranks = scenario->outline.ranks, .tokens = scenario->outline.tokens};
+  if (scenario->training) result.memory = scenario->training->memory.total();
   ScenarioQuestion question{.scenario = *std::move(scenario), .fidelity = method.fidelity};
   question.settings = sweep.clusters[point.cluster].set;
   for (const auto& setting : point.settings) {

@@ -29,7 +29,8 @@ struct SweepMethod {
 inline constexpr std::size_t kMostPoints = 100'000;
 
 /// The grid; the last setting changes fastest.
-/// errors  Corrupt, as `file:line: what`: a cluster that cannot be loaded, a scenario that cannot be read, too many points
+/// errors  Corrupt, as `file:line: what`: a cluster that cannot be loaded, a scenario that cannot be read, too many points,
+///         a workload whose keys are wrong at every point
 Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod& method);
 
 /// Simulates it. What cannot be is a result with its reason.

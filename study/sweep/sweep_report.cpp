@@ -21,6 +21,14 @@ double value_or(const std::optional<SweepFigure>& figure, double otherwise) {
   return figure ? figure->value : otherwise;
 }
 
+/// In seconds, of a step.
+double compute_error(const Sweep& sweep, const PointResult& result) {
+  return result.compute.count() * value_or(sweep.compute_error, 0) / 100;
+}
+double exposed_error(const PointResult& result) {
+  return result.exposed.count() * result.call_error_percent / 100;
+}
+
 std::optional<double> joules_of(const SweepPower& power, const PointResult& result) {
   if (!power.host) return std::nullopt;
   const double busy = power.host->value;
@@ -51,7 +59,27 @@ std::optional<double> money_of(const SweepPrice& price, const PointResult& resul
 /// What of a row is to be small; none: it has no such figure.
 using Measure = std::function<std::optional<double>(const SweepRow&)>;
 
-std::optional<SweepBest> best_of(const std::vector<SweepRow>& rows,
+/// By how much the difference of two rows' figures may be off. Figures follow from times: money and energy have their errors.
+/// Equal compute times are off alike, and so is all of two rows whose times are the same.
+double error_between(const Sweep& sweep, const SweepRow& one, double figure_of_one,
+                     const SweepRow& other, double figure_of_other) {
+  const PointResult& first = *one.result;
+  const PointResult& second = *other.result;
+  const double each_first = figure_of_one / first.step.count();
+  const double each_second = figure_of_other / second.step.count();
+  const auto of_part = [&](double error_of_first, double error_of_second, bool is_shared) {
+    return is_shared ? (each_second - each_first) * error_of_first
+                     : std::hypot(each_first * error_of_first, each_second * error_of_second);
+  };
+  const bool is_same_compute = first.compute == second.compute;
+  const bool is_same_step =
+      is_same_compute && first.exposed == second.exposed && first.step == second.step;
+  return std::hypot(
+      of_part(compute_error(sweep, first), compute_error(sweep, second), is_same_compute),
+      of_part(exposed_error(first), exposed_error(second), is_same_step));
+}
+
+std::optional<SweepBest> best_of(const Sweep& sweep, const std::vector<SweepRow>& rows,
                                  const std::vector<std::size_t>& among, const Measure& measure) {
   std::vector<std::pair<double, std::size_t>> order;
   for (const std::size_t i : among) {
@@ -67,11 +95,15 @@ std::optional<SweepBest> best_of(const std::vector<SweepRow>& rows,
   const auto& second = other == order.end() ? order[1] : *other;
   best.second = second.second;
   best.ratio = order[0].first > 0 ? second.first / order[0].first : 1;
-  const auto share = [&](std::size_t row) { return rows[row].error / rows[row].result->step; };
-  // Money and energy follow from the time, so that its error is theirs.
-  const double error =
-      std::hypot(share(best.row) * order[0].first, share(*best.second) * second.first);
-  best.is_beyond_error = second.first - order[0].first > error;
+  const auto is_beyond = [&](const std::pair<double, std::size_t>& one) {
+    return one.first - order[0].first >
+           error_between(sweep, rows[best.row], order[0].first, rows[one.second], one.first);
+  };
+  best.is_beyond_error = is_beyond(second);
+  if (order[1].second != second.second) {
+    best.sibling = {order[1].second, order[0].first > 0 ? order[1].first / order[0].first : 1,
+                    is_beyond(order[1])};
+  }
   return best;
 }
 
@@ -141,15 +173,14 @@ std::vector<std::string> assumptions_of(const Sweep& sweep, const SweepMethod& m
   all.push_back(
       "error bars: of the exposed communication, the typical error, which is the median over "
       "comparable systems that the simulator's constants had not seen (docs/accuracy.md); compute "
-      "and communication "
-      "are taken as independent, and so are two points: where both are off alike, their order is "
-      "surer than it says");
+      "and communication are taken as independent. Two points with the same compute time share its "
+      "error; all else of two points is taken as independent");
   all.push_back(
       "not modelled: the optimizer, kernels that are no matrix products, overlap of tensor "
       "parallel "
-      "calls with compute, memory, data loading, checkpoints, failures "
-      "(docs/reference/scenarios.md); three "
-      "published steps came out 11 to 17 % too slow");
+      "calls with compute, data loading, checkpoints, failures (docs/reference/scenarios.md); how "
+      "far "
+      "published training steps are off: docs/accuracy.md");
   all.push_back(
       fmt::format("simulated by ringside {}, fidelity {}", method.version, method.fidelity));
   return all;
@@ -202,9 +233,7 @@ void add_costs(const Sweep& sweep, SweepRow& row) {
   if (!row.is_finished()) return;
   const PointResult& result = *row.result;
   const SweepCluster& cluster = sweep.clusters[row.point.cluster];
-  const double compute = result.compute.count() * value_or(sweep.compute_error, 0) / 100;
-  const double exposed = result.exposed.count() * result.call_error_percent / 100;
-  row.error = Seconds{std::hypot(compute, exposed)};
+  row.error = Seconds{std::hypot(compute_error(sweep, result), exposed_error(result))};
   row.joules = joules_of(cluster.power, result);
   row.money = money_of(cluster.price, result, row.joules);
 }
@@ -237,9 +266,9 @@ SweepReport make_sweep_report(Sweep sweep, std::vector<SweepRow> rows, const Swe
     }
     std::ranges::stable_sort(one.rows, {},
                              [&](std::size_t row) { return *time(report.rows[row]); });
-    one.fastest = best_of(report.rows, one.rows, time);
-    one.cheapest = best_of(report.rows, one.rows, per_work(&SweepRow::money));
-    one.leanest = best_of(report.rows, one.rows, per_work(&SweepRow::joules));
+    one.fastest = best_of(report.sweep, report.rows, one.rows, time);
+    one.cheapest = best_of(report.sweep, report.rows, one.rows, per_work(&SweepRow::money));
+    one.leanest = best_of(report.sweep, report.rows, one.rows, per_work(&SweepRow::joules));
     report.workloads.push_back(std::move(one));
   }
   report.figures = figures_of(report.sweep);

@@ -33,6 +33,13 @@ struct SweepBest {
       {};                        ///< the best of another cluster; of a single one the next best
   double ratio = 1;              ///< the second's over the best's
   bool is_beyond_error = false;  ///< the two are further apart than their error bars
+  /// The next one of all, where that is a point of the best's own cluster and not `second`.
+  struct Sibling {
+    std::size_t row = 0;
+    double ratio = 1;
+    bool is_beyond_error = false;
+  };
+  std::optional<Sibling> sibling = {};
 };
 
 struct WorkloadReport {

@@ -55,6 +55,17 @@ TEST(HangVerb, AHangIsAFindingAndTheFirstLineIsTheVerdict) {
   fs::remove_all(folder);
 }
 
+TEST(HangVerb, AboutTakesTheNameOfAPageAndAll) {
+  const Outcome kind = run_program({"hang", "--about", "p2p_unmatched"});
+  ASSERT_EQ(kind.status, 0) << kind.err;
+  EXPECT_EQ(run_program({"hang", "--about", "hang_p2p_unmatched"}).out, kind.out);
+  const Outcome all = run_program({"hang", "--about", "all"});
+  EXPECT_EQ(all.status, 0) << all.err;
+  EXPECT_NE(all.out.find(kind.out), std::string::npos);
+  EXPECT_NE(all.out.find("# hang_dead_rank"), std::string::npos);
+  EXPECT_EQ(run_program({"hang", "--about", "hang"}).status, 2);
+}
+
 // It looks every 0.5 s and takes 8 s without a change for standing still.
 TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   const fs::path from = made_up("hang_grown", "missing_rank");

@@ -38,7 +38,9 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   EXPECT_EQ(document["verdict"]["kind"], kind);
   EXPECT_THAT(document["verdict"]["culprits"].get<std::vector<int>>(), ElementsAre(2));
   EXPECT_EQ(document["ndumps"], 4);
-  EXPECT_THAT(report_html(all), HasSubstr("<h1>" + kind + "</h1>"));
+  const std::string page = report_html(all);
+  EXPECT_THAT(page, HasSubstr("<h1>Rank 2 hung the job at "));
+  EXPECT_THAT(page, HasSubstr("<p>" + kind + ": "));
 }
 
 TEST(HangReport, EachKindLeadsToWhatDocsFormatsSaysOfIt) {

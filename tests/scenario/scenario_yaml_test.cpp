@@ -157,7 +157,8 @@ TEST(ScenarioYaml, LoopsAndMoreExpectationsAreCheckedToo) {
               HasSubstr("all_reduce"));
   EXPECT_THAT(refusal(more_with("on: world, number", "on: wrold, number")),
               HasSubstr("did you mean 'world'"));
-  EXPECT_THAT(refusal(more_with("cluster: {on: dgx-h100}\n", "")), HasSubstr("give a cluster"));
+  EXPECT_THAT(refusal(more_with("cluster: {on: dgx-h100}\n", "")),
+              HasSubstr("no cluster is given"));
   EXPECT_THAT(refusal(more_with("[socket_fallback]", "socket_fallback")), HasSubstr("list of ids"));
 }
 
@@ -211,7 +212,7 @@ TEST(ScenarioYaml, WhatCannotBeMeantIsRefusedWithItsLineAndTheMend) {
       {"ringside: scenario/1\nname: x\nranks: 4\n", "s.yaml", "steps"},
       {"name: x\n", "s.yaml", "ringside"},
       {"[1, 2]", "s.yaml", "mapping"},
-      {"a: b: c", "s.yaml:1", "YAML"},
+      {"a: b: c", "s.yaml:1", "needs quotes"},
       {std::string(kWhole) + "---\nringside: scenario/1\n", "s.yaml:25", "second document"},
       {"ringside: scenario/1\nname: x\nworkload:\n  ddp:\n    model: llama3-8b\n    gpu: h100\n"
        "    efficiency: 2\n    data: 8\n",
@@ -239,6 +240,32 @@ TEST(ScenarioYaml, AStepThatDoesNotFitIntoAGpuIsRefusedWithBothNumbers) {
   EXPECT_EQ(refusal(head + ", gpu_memory_gb: 1400}\n"), "accepted");
   EXPECT_THAT(refusal(head + ", gpu_memory_gb: 40, tensor: 8, pipeline: 2}\n"),
               HasSubstr("has 40.0 GB"));
+}
+
+TEST(ScenarioYaml, ATooLargeStepIsHelpedByKeysThatItsWorkloadHas) {
+  const auto help = [](const std::string& workload) {
+    const auto scenario =
+        parse_scenario("ringside: scenario/1\nname: x\nworkload:\n  " + workload + "\n", "s.yaml");
+    return scenario ? std::string("accepted") : scenario.error().help;
+  };
+  const std::string keys = "model: llama3-405b, gpu: h100, efficiency: 0.5, data: 8";
+  EXPECT_THAT(help("fsdp: {" + keys + "}"), testing::Not(HasSubstr("tensor")));
+  EXPECT_THAT(help("fsdp: {" + keys + "}"), HasSubstr("raise data"));
+  EXPECT_THAT(help("fsdp: {" + keys + ", recompute: yes}"), testing::Not(HasSubstr("recompute")));
+  EXPECT_THAT(help("ddp: {" + keys + "}"), HasSubstr("take fsdp"));
+  EXPECT_THAT(help("megatron: {" + keys + "}"), HasSubstr("set zero: yes"));
+  EXPECT_THAT(help("megatron: {" + keys + ", zero: yes}"), HasSubstr("gradients stay whole"));
+}
+
+TEST(ScenarioYaml, ASweepAndATextWithAColonAreHelped) {
+  const auto error = [](const std::string& text) {
+    const auto scenario = parse_scenario(text, "s.yaml");
+    return scenario ? Error{} : scenario.error();
+  };
+  EXPECT_EQ(error("ringside: sweep/1\nname: x\n").help, "ringside sweep s.yaml");
+  EXPECT_THAT(error("ringside: scenario/1\nname: x\nabout: slow: 4 NICs\n").help,
+              HasSubstr("needs quotes"));
+  EXPECT_THAT(load_scenario("no/such.yaml").error().help, HasSubstr("root of the clone"));
 }
 
 TEST(ScenarioYaml, AWorkloadMakesItsOwnSteps) {

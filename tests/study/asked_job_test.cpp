@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "engine/topology/host_edit.h"
+
 namespace ringside::study {
 namespace {
 
@@ -37,9 +39,25 @@ TEST(AskedJob, WordsThatCannotBeMeantNameTheMend) {
   const Result<AskedJob> name = load_job({.on = "dgx-h100", .set = {"NCCL_AGLO=Ring"}});
   ASSERT_FALSE(name);
   EXPECT_THAT(name.error().help, HasSubstr("did you mean 'NCCL_ALGO'?"));
+  EXPECT_THAT(name.error().help, HasSubstr("docs/reference/environment.md"));
+  EXPECT_LT(name.error().help.size(), 200U);
   const Result<AskedJob> setting = load_job({.on = "dgx-h100", .set = {"NCCL_ALGO"}});
   ASSERT_FALSE(setting);
   EXPECT_THAT(setting.error().message, HasSubstr("is not NAME=VALUE"));
+}
+
+TEST(AskedJob, SettingsOfHostsChangeTheHosts) {
+  const auto nics = [](std::vector<std::string> set) {
+    const Result<AskedJob> job = load_job({.on = "dgx-h100", .nodes = 2, .set = std::move(set)});
+    EXPECT_TRUE(job) << job.error().message;
+    Host host = job->hosts.runs.front().host;
+    return nets_of(host).size();
+  };
+  EXPECT_EQ(nics({}), 8U);
+  EXPECT_EQ(nics({"nics=4"}), 4U);
+  EXPECT_EQ(nics({"drop_rail=0", "NCCL_ALGO=Ring"}), 7U);
+  EXPECT_FALSE(load_job({.on = "dgx-h100", .set = {"nics=9"}}));
+  EXPECT_FALSE(load_job({.on = "dgx-h100", .set = {"nics"}}));
 }
 
 TEST(AskedJob, WhatNoTunerAsksForIsNotParsed) {

@@ -49,5 +49,16 @@ TEST(HostChanges, TurnsGpuDirectOffAndOn) {
   EXPECT_EQ(names(host).size(), 8U);
 }
 
+TEST(HostChanges, SettingsAreReadFromText) {
+  HostChanges changes;
+  ASSERT_TRUE(apply_host_setting(changes, "nics", "4"));
+  ASSERT_TRUE(apply_host_setting(changes, "drop_rail", "2"));
+  ASSERT_TRUE(apply_host_setting(changes, "gdr", "off"));
+  EXPECT_EQ(changes, (HostChanges{.nics = 4, .drop_rail = 2, .gdr = false}));
+  EXPECT_FALSE(apply_host_setting(changes, "nics", "four"));
+  EXPECT_FALSE(apply_host_setting(changes, "gdr", "4"));
+  EXPECT_FALSE(is_host_key("NCCL_ALGO"));
+}
+
 }  // namespace
 }  // namespace ringside::study

@@ -189,5 +189,74 @@ TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
   EXPECT_FALSE(make_sweep_report(sweep, rows, {}).workloads[0].fastest->is_beyond_error);
 }
 
+/// Two clusters at one time and two prices, or at two times and one price.
+std::vector<SweepRow> rows_of(const Sweep& sweep, std::vector<double> exposed_s) {
+  const auto points = points_of(sweep, {});
+  EXPECT_TRUE(points);
+  std::vector<SweepRow> rows;
+  for (std::size_t i = 0; i < points->size(); ++i) {
+    SweepRow row{.point = (*points)[i]};
+    row.result = PointResult{.end = PointResult::End::Finished,
+                             .step = Seconds{10 + exposed_s[i]},
+                             .compute = Seconds{10},
+                             .exposed = Seconds{exposed_s[i]},
+                             .call_error_percent = 10,
+                             .ranks = 16,
+                             .hosts = 2};
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+constexpr const char* kPriced = R"(compute_error: 15 %
+clusters:
+  dear: {on: dgx-h100, price: {gpu_hour: 2.04}}
+  cheap: {on: dgx-h100, price: {gpu_hour: 2}}
+workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
+)";
+
+TEST(SweepReport, ADearerPriceForTheSameTimeIsBeyondTheErrorBars) {
+  const Sweep sweep = sweep_of(kPriced);
+  const SweepReport report = make_sweep_report(sweep, rows_of(sweep, {5, 5}), {});
+  const SweepBest& cheapest = *report.workloads[0].cheapest;
+  EXPECT_EQ(report.cluster_name(report.rows[cheapest.row]), "cheap");
+  EXPECT_TRUE(cheapest.is_beyond_error);
+  EXPECT_FALSE(report.workloads[0].fastest->is_beyond_error);
+  // Of two times the errors of the communication are independent: hypot(0.1, 0.15) s.
+  const SweepReport near = make_sweep_report(sweep, rows_of(sweep, {1, 1.5}), {});
+  EXPECT_TRUE(near.workloads[0].fastest->is_beyond_error);
+  const SweepReport nearer = make_sweep_report(sweep, rows_of(sweep, {1, 1.1}), {});
+  EXPECT_FALSE(nearer.workloads[0].fastest->is_beyond_error);
+}
+
+TEST(SweepReport, TheNextPointOfTheBestClusterIsNamedBeforeTheNextCluster) {
+  const Sweep sweep = sweep_of(std::string(kPriced) + "vary: ['nics=4,8']\n");
+  const SweepReport report = make_sweep_report(sweep, rows_of(sweep, {3, 3, 1.1, 1}), {});
+  const SweepBest& fastest = *report.workloads[0].fastest;
+  EXPECT_EQ(fastest.row, 3U);
+  EXPECT_EQ(fastest.second, 0U);  // of the other cluster
+  ASSERT_TRUE(fastest.sibling);
+  EXPECT_EQ(fastest.sibling->row, 2U);
+  EXPECT_FALSE(fastest.sibling->is_beyond_error);
+  const SweepReport apart = make_sweep_report(sweep, rows_of(sweep, {3, 3, 1.5, 1}), {});
+  EXPECT_TRUE(apart.workloads[0].fastest->sibling->is_beyond_error);
+  const SweepReport other = make_sweep_report(sweep, rows_of(sweep, {3, 1.1, 1.5, 1}), {});
+  EXPECT_FALSE(other.workloads[0].fastest->sibling);
+}
+
+TEST(SweepPoints, AWorkloadThatNoPointCanMakeIsAnErrorOfTheFile) {
+  const auto refusal = [](const std::string& keys) {
+    const auto points = points_of(
+        sweep_of("clusters: {one: {on: dgx-h100}}\nworkloads: {w: {ddp: {" + keys + "}}}\n"), {});
+    return points ? std::string("accepted") : points.error().message;
+  };
+  EXPECT_THAT(refusal("model: llama9, gpu: h100, efficiency: 0.5, data: 8"), HasSubstr("llama9"));
+  EXPECT_THAT(refusal("model: llama3-8b, gpu: h100, data: 8"), HasSubstr("s.yaml:5: workload w"));
+  EXPECT_THAT(refusal("model: llama3-8b, gpu: h100, data: 8"),
+              HasSubstr("'efficiency' is missing"));
+  // A step that is too large is a result of its point.
+  EXPECT_EQ(refusal("model: llama3-70b, gpu: h100, efficiency: 0.5, data: 8"), "accepted");
+}
+
 }  // namespace
 }  // namespace ringside::study

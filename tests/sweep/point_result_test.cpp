@@ -15,6 +15,7 @@ TEST(PointResult, ComesBackAsItWasWritten) {
                      .ranks = 16,
                      .hosts = 2,
                      .tokens = 1e6,
+                     .memory = 62.5e9,
                      .limit = "all_reduce"};
   const auto back = parse_point_result(to_json(result));
   ASSERT_TRUE(back) << back.error().message;

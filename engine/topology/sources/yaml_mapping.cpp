@@ -119,9 +119,12 @@ Result<YAML::Node> load_yaml_document(const std::string& text, const std::string
 }
 
 Error yaml_error(const YAML::Exception& exception, const std::string& where) {
+  // "about: slow: 4 NICs" is what people most often write so.
+  const bool is_colon = exception.msg == YAML::ErrorMsg::MAP_VALUE;
   return Error{ErrorCode::Corrupt,
                fmt::format("{}: {}", place_of(exception.mark, where), exception.msg),
-               "the file must be one YAML mapping"};
+               is_colon ? "a text with \": \" needs quotes, such as about: \"slow: 4 NICs\""
+                        : "the file must be one YAML mapping"};
 }
 
 }  // namespace ringside
