@@ -60,10 +60,22 @@ double widest_of_gpus(const System& system) {
   return widest;
 }
 
-BytesPerSecond socket_rate(const System& system, const SimModel& model) {
+/// Hosts of AMD with four NUMA nodes or more divide each socket into four of them (NPS4), which the socket's I/O die joins.
+bool share_die(const System& system, const Link& link) {
+  const std::vector<SystemNode>& cpus = system.nodes[static_cast<std::size_t>(NodeKind::Cpu)];
+  constexpr std::int64_t kNodesOfSocket = 4;
+  if (std::ssize(cpus) < kNodesOfSocket) return false;
+  const auto socket = [&](const NodeRef& cpu) {
+    return cpus[static_cast<std::size_t>(cpu.index)].id / kNodesOfSocket;
+  };
+  return socket(link.from) == socket(link.to);
+}
+
+BytesPerSecond socket_rate(const System& system, const Link& link, const SimModel& model) {
   const CpuVendor vendor = system.cpus.empty() ? CpuVendor::Unknown : system.cpus.front().vendor;
+  const bool is_amd = vendor == CpuVendor::Amd && !share_die(system, link);
   const double rate = vendor == CpuVendor::Intel ? model.socket_intel
-                      : vendor == CpuVendor::Amd ? model.socket_amd
+                      : is_amd                   ? model.socket_amd
                                                  : model.socket_other;
   return BytesPerSecond{rate * kGigabyte};
 }
@@ -85,7 +97,7 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
   if (model != nullptr) {
     host_bridge_ = model->host_bridge;
     pci_rate_ = model->pci_rate;
-    for (const System& one : job.systems) sockets_.push_back(socket_rate(one, *model));
+    model_ = *model;
   }
   places_.resize(static_cast<std::size_t>(job.nranks()));
   int links = 0;
@@ -345,9 +357,7 @@ BytesPerSecond JobNetwork::rate(int id) const {
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
   // NCCL's rate of a socket link is for its choices, and of some processors it has none.
-  if (link.kind == LinkKind::Sys && !sockets_.empty()) {
-    return sockets_[static_cast<std::size_t>(job_.nodes[static_cast<std::size_t>(node)].report)];
-  }
+  if (link.kind == LinkKind::Sys && model_) return socket_rate(system(node), link, *model_);
   const double share = link.kind == LinkKind::Pci ? pci_rate_ : 1;
   return BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte};
 }

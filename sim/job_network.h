@@ -108,8 +108,7 @@ class JobNetwork : public SimNetwork {
   int first_bridge_ =
       0;  ///< id of what both directions of such a link share, by the lower one's id
   double pci_rate_ = 1;
-  std::vector<BytesPerSecond>
-      sockets_;  ///< of socket links, by system; empty: as the description says
+  std::optional<SimModel> model_;  ///< for rates between CPUs; none: as the description says
   JobFabric fabric_;
   int nchannels_ = 0;                              ///< that hold their GPUs up; 0: none does
   std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach

@@ -55,7 +55,8 @@ struct SimModel {
   PerClass nvlink_generation{};  ///< share of NVLink's rate between two GPUs, by what they are
   double host_bridge = 1;        ///< share of what crosses a CPU between GPUs
   double pci_rate = 1;           ///< of PCIe's rate as NCCL plans with it, what a link carries
-  /// Most that devices of two sockets get across, by who made the CPU; NCCL's rates there are for its choices.
+  /// Most that devices of two sockets get across, by who made the CPU; NCCL's rates there are for its choices. NUMA nodes of
+  /// one AMD socket have the last one.
   double socket_intel = 0, socket_amd = 0, socket_other = 0;
   PerClass nvswitch_step{};    ///< of a multicast or a load-reduce
   PerClass nvswitch_share{};   ///< of NVLink's rate, of both

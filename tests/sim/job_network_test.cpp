@@ -151,6 +151,32 @@ TEST(JobNetwork, BothDirectionsThroughACpuShareItsPort) {
   }
 }
 
+/// The slowest and the fastest link between CPUs, GB/s.
+std::pair<double, double> rates_between_cpus(const std::string& on) {
+  const Job job = job_of(on, 1);
+  const SimModel model = *load_sim_model();
+  const JobNetwork network(job, GraphId::Ring, {}, &model);
+  std::pair<double, double> range{1e9, 0};
+  const System& system = job.systems.front();
+  for (std::size_t i = 0; i < system.links.size(); ++i) {
+    if (system.links[i].kind != LinkKind::Sys) continue;
+    const double rate = network.rate(static_cast<int>(i)).value / 1e9;
+    range = {std::min(range.first, rate), std::max(range.second, rate)};
+  }
+  return range;
+}
+
+// Perlmutter's hosts have one socket of four NUMA nodes, a DGX A100 two: the I/O die is no xGMI.
+TEST(JobNetwork, NumaNodesOfOneAmdSocketAreJoinedByItsDie) {
+  const SimModel model = *load_sim_model();
+  const auto [slowest, fastest] = rates_between_cpus("perlmutter-a100");
+  EXPECT_DOUBLE_EQ(slowest, model.socket_other);
+  EXPECT_DOUBLE_EQ(fastest, model.socket_other);
+  const auto [across, within] = rates_between_cpus("dgx-a100");
+  EXPECT_DOUBLE_EQ(across, model.socket_amd);
+  EXPECT_DOUBLE_EQ(within, model.socket_other);
+}
+
 // 64 x 64 pairs on 16 channels. Of 64 flows of a regular ring on 32 equal links a random hash puts at most 8 on one in 98 % of
 // all draws: 2 of 200 seeds may have more.
 TEST(JobNetwork, FlowsAreToldApartAsIfByChance) {

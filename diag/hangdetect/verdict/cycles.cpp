@@ -64,7 +64,11 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   out.kind = has_transfer && !is_ring ? Kind::P2pUnmatched : Kind::DeadlockCycle;
   out.features = {Feature::Cycle};
   out.culprits = !is_one && !odd.empty() ? odd : suspects;
-  // One is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too many.
+  const bool has_log_only = std::ranges::any_of(cycle.shortest, [&](int rank) {
+    return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
+  });
+  // One is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too many. Dumps
+  // have the calls before, by which one rank that breaks every cycle is told apart.
   std::vector<int> in_transfer;
   std::size_t together = 0;
   for (const int rank : cycle.shortest) {
@@ -73,7 +77,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     if (front != nullptr) together = std::max(together, front->waiting.size());
   }
   constexpr std::size_t kMost = 2;
-  if (in_transfer.size() == 1 && together >= kMost && !out.has(Feature::OneBreaks)) {
+  if ((!is_one || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
     out.culprits = in_transfer;
     out.add(Feature::FewOfMany);
   }
@@ -83,9 +87,6 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   if (!out.has(Feature::OneBreaks) && !out.has(Feature::ByHabit))
     out.missing.push_back({Need::What::Sources});
   out.others = cycle.shortest;
-  const bool has_log_only = std::ranges::any_of(cycle.shortest, [&](int rank) {
-    return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
-  });
   if (has_log_only) {
     out.add(Feature::ByLogsAlone);
     out.missing.push_back({Need::What::Dumps, cycle.shortest});
