@@ -19,6 +19,7 @@ struct CapabilityFact {
     Port,         ///< an RDMA port: `active` or `down`
     Package,      ///< an installed package of NCCL: `nvidia-nccl-cu12 2.21.5`
     LargePacket,  ///< a ping with a large packet that may not be cut: `lost`; `index` is its bytes
+    NoPing,       ///< a ping of any other size that nobody answers
     Device,       ///< /dev/infiniband as a container has it: `none`
   };
   What what = What::Command;

@@ -169,6 +169,9 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
 
 /// The text shows that large packets are lost on the way, which small ones are not: a switch with a smaller MTU.
 void name_small_mtu(const JobFacts& facts, Finding& finding) {
+  const bool has_silent_peer = std::ranges::find(facts.capabilities, CapabilityFact::What::NoPing,
+                                                 &CapabilityFact::what) != facts.capabilities.end();
+  if (has_silent_peer) return;  // small packets are lost, too
   for (const CapabilityFact& fact : facts.capabilities) {
     if (fact.what != CapabilityFact::What::LargePacket) continue;
     finding.evidence.add(fact.quoted);
