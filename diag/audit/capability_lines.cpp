@@ -117,6 +117,16 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
     if (is_port) add(What::Port, device_, is_active ? "active" : "down");
   }
 
+  // ping -M do -s 8972: what is larger than the smallest MTU on the way is lost, or refused by a router there.
+  if (contains(command_, "ping ") && contains_any(line, {" 100% packet loss", "Frag needed"})) {
+    constexpr int kStandard = 1472;  // what an Ethernet frame of 1,500 bytes carries
+    const std::size_t size_at = command_.find("-s ");
+    const int bytes = size_at == std::string::npos ? 0 : std::atoi(command_.c_str() + size_at + 3);
+    const bool is_large = bytes > kStandard && contains(command_, "-M do");
+    add(is_large ? What::LargePacket : What::NoPing, {}, "lost");
+    facts.back().index = bytes;
+  }
+
   // pip list, pip freeze
   if (words.size() == 2 && (words[0].starts_with("nvidia-nccl-") || words[0] == "nccl"))
     add(What::Package, {}, std::string(words[0]) + " " + std::string(words[1]));

@@ -13,12 +13,14 @@ namespace ringside::audit {
 /// What the output of a tool in the text states about a host or a container.
 struct CapabilityFact {
   enum class What : std::uint8_t {
-    Command,  ///< a command whose output is in the text: `show_gids`
-    Gid,      ///< an entry of a port's GID table; `index`, `value` is its version and address
-    Memlock,  ///< the limit of locked memory: `unlimited`, or KiB
-    Port,     ///< an RDMA port: `active` or `down`
-    Package,  ///< an installed package of NCCL: `nvidia-nccl-cu12 2.21.5`
-    Device,   ///< /dev/infiniband as a container has it: `none`
+    Command,      ///< a command whose output is in the text: `show_gids`
+    Gid,          ///< an entry of a port's GID table; `index`, `value` is its version and address
+    Memlock,      ///< the limit of locked memory: `unlimited`, or KiB
+    Port,         ///< an RDMA port: `active` or `down`
+    Package,      ///< an installed package of NCCL: `nvidia-nccl-cu12 2.21.5`
+    LargePacket,  ///< a ping with a large packet that may not be cut: `lost`; `index` is its bytes
+    NoPing,       ///< a ping of any other size that nobody answers
+    Device,       ///< /dev/infiniband as a container has it: `none`
   };
   What what = What::Command;
   std::string host;  ///< of the prompt above it; empty: unknown

@@ -20,6 +20,7 @@ constexpr Follows kFollows[] = {
      "plugin_missing plugin_incompatible net_init_error no_rdma_device ib_device_unusable"},
     {"socket_fallback", "env_override", Forced::NoRdma},
     {"no_rdma_device", "ib_device_unusable plugin_missing plugin_incompatible"},
+    {"no_rdma_device", "env_override", Forced::NoRdma},
     {"plugin_missing", "plugin_incompatible verbs_provider_missing"},
     {"gdr_missing", "env_override", Forced::GdrReach},
     {"gdr_missing", "topology_file"},

@@ -162,15 +162,33 @@ void predict_tables(JobFacts& facts, const std::string& cluster) {
   for (BenchmarkTable& table : facts.tables) predict_table(*expected, table);
 }
 
+namespace {
+
+bool has_cost_model(const Finding& finding) {
+  const CostModel model = cost_model_of(finding);
+  return model != CostModel::None && model != CostModel::Table;
+}
+
+/// Why findings that would have a cost have none.
+void say_cost_unknown(const Error& why, std::vector<Finding>& findings) {
+  for (Finding& finding : findings) {
+    if (finding.severity < Severity::Warning || !has_cost_model(finding)) continue;
+    finding.unseen.push_back(fmt::format("the cost: {} (--cluster names them)", why.message));
+  }
+}
+
+}  // namespace
+
 Result<std::string> add_costs(Audit& audit, const std::string& cluster) {
-  const bool matters =
-      std::any_of(audit.findings.begin(), audit.findings.end(), [](const Finding& finding) {
-        const CostModel model = cost_model_of(finding);
-        return model != CostModel::None && model != CostModel::Table;
-      });
+  const bool matters = std::any_of(audit.findings.begin(), audit.findings.end(), has_cost_model);
   const bool has_tables = !audit.facts.tables.empty();
   if (!matters && !has_tables) return std::string();
-  RINGSIDE_TRY(const ExpectedJob expected, expected_job(audit.facts, cluster));
+  const Result<ExpectedJob> known = expected_job(audit.facts, cluster);
+  if (!known) {
+    say_cost_unknown(known.error(), audit.findings);
+    return known.error();
+  }
+  const ExpectedJob& expected = *known;
   if (has_tables && !cluster.empty()) {
     predict_tables(audit.facts, cluster);
     audit.findings = judge(audit.facts);

@@ -48,6 +48,7 @@ const PlainSet& words_of_anybody() {
       PlainLine::IommuFault,
       PlainLine::StackWord,
       PlainLine::AmdWord,
+      PlainLine::RayRelease,
       PlainLine::ToolLine,
       PlainLine::Harmless,
 #define RINGSIDE_OF_ANYBODY(name) PlainLine::name,

@@ -35,11 +35,12 @@ enum class PlainLine : std::uint16_t {
   NameWithoutAddress,  ///< a host name that nothing resolves
   WorldSize,           ///< a program states how many ranks there are
   StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
-  ToolLine,  ///< a prompt, or a line of a tool's output that capability_lines.h reads
-  Harmless,  ///< looks alarming and is not: programs that are well print it
-  JobWord,   ///< a word of a program that only jobs of several processes run
-  JaxTask,   ///< a task of a JAX job, which the line before speaks of
-  AmdWord,   ///< a word of ROCm: whose GPUs these are, and no failure
+  ToolLine,    ///< a prompt, or a line of a tool's output that capability_lines.h reads
+  Harmless,    ///< looks alarming and is not: programs that are well print it
+  JobWord,     ///< a word of a program that only jobs of several processes run
+  JaxTask,     ///< a task of a JAX job, which the line before speaks of
+  RayRelease,  ///< which release of Ray a node has
+  AmdWord,     ///< a word of ROCm: whose GPUs these are, and no failure
 #define RINGSIDE_REASON(name, id, severity, title, cause, fix) name,
 #include "diag/audit/reasons/all.def"
   Count

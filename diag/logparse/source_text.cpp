@@ -324,10 +324,16 @@ bool has_process(std::string_view text) {
                      text.begin() + static_cast<std::ptrdiff_t>(end), is_digit);
 }
 
+/// `  3: `, as srun labels what a task writes.
+bool has_task_label(std::string_view text) {
+  const std::size_t end = text.find_first_not_of("0123456789");
+  return end != std::string_view::npos && end > 0 && text.substr(end).starts_with(": ");
+}
+
 /// A line that a program of the stack or its launcher wrote: where a script ends and its output begins.
 bool begins_output(std::string_view text) {
   if (text.starts_with('#')) return false;
-  if (is_heading(text) || has_process(text)) return true;
+  if (is_heading(text) || has_process(text) || has_task_label(text)) return true;
   // `grep "NCCL WARN" log` looks for what it does not print.
   const bool is_quoted = text.find_first_of("\"'") < find_text(text, "CCL ");
   return (is_tagged(text) && !is_quoted) || text.starts_with("Traceback (") ||

@@ -61,7 +61,7 @@ void add_finding(const Audit& audit, const Finding& finding, int depth, const Te
   const std::string inner = indent + "      ";
   const auto field = [&](std::string_view name, const std::string& text) {
     if (text.empty()) return;
-    out += wrap(text, fmt::format("{}{:<6}", inner, name), std::string(inner.size() + 6, ' '),
+    out += wrap(text, fmt::format("{}{:<5} ", inner, name), std::string(inner.size() + 6, ' '),
                 style.width);
   };
   field("who", who_text(finding));

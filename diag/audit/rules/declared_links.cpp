@@ -1,8 +1,57 @@
 #include <fmt/format.h>
 
+#include <array>
+
+#include "base/text.h"
 #include "diag/audit/rules/rule.h"
 
 namespace ringside::audit {
+namespace {
+
+/// Topology files that clouds ship for one kind of machine each.
+/// source  Azure/azhpc-images topology/, aws-ofi-nccl topology/
+struct CloudTopology {
+  std::string_view name;                    ///< what the file's name has, in lower case
+  std::string_view machine;                 ///< whose it is
+  std::string_view gpu;                     ///< how its GPUs' names are told
+  std::array<std::string_view, 4> not_its;  ///< GPUs that the machine does not have
+};
+constexpr std::array kCloudTopologies{
+    CloudTopology{"ndv2-topo", "ND v2", "V100", {"A100", "H100", "H200", "MI300X"}},
+    CloudTopology{"ndv4-topo", "ND A100 v4", "A100", {"V100", "H100", "H200", "MI300X"}},
+    CloudTopology{"ndv5-topo", "ND H100 v5", "H100 or H200", {"V100", "A100", "MI300X", "B200"}},
+    CloudTopology{"p4d-24xl-topo", "p4d.24xlarge", "A100", {"V100", "H100", "H200", "B200"}},
+    CloudTopology{"p4de-24xl-topo", "p4de.24xlarge", "A100", {"V100", "H100", "H200", "B200"}},
+    CloudTopology{"p5.48xl-topo", "p5.48xlarge", "H100", {"V100", "A100", "H200", "B200"}},
+};
+
+}  // namespace
+
+/// The topology file is that of another machine than the GPUs which the text names are of.
+void look_for_foreign_topology(const JobFacts& facts, Findings& findings) {
+  const Setting* file = facts.setting("NCCL_TOPO_FILE");
+  if (file == nullptr) return;
+  const std::string name = lower_case(file->value.substr(file->value.rfind('/') + 1));
+  for (const CloudTopology& cloud : kCloudTopologies) {
+    if (!contains(name, cloud.name) || facts.has_text_of_gpu(cloud.gpu.substr(0, 4))) continue;
+    for (const std::string_view other : cloud.not_its) {
+      if (!facts.has_text_of_gpu(other)) continue;
+      Finding& finding =
+          findings.add("topology_file", Severity::Error,
+                       fmt::format("the topology file {} is of {} ({}), and these GPUs are {}",
+                                   file->value, cloud.machine, cloud.gpu, other),
+                       *file);
+      finding.confidence = Confidence::Medium;
+      finding.cause =
+          "the buses of GPUs and NICs in the file are not those of this machine: NCCL places what "
+          "the file does not name far from everything, and loses rails and GPUDirect by it";
+      finding.fix =
+          "NCCL_TOPO_FILE=<the file for this kind of machine, as its image ships it>; or "
+          "unset it where the machine shows its real PCIe tree";
+      return;
+    }
+  }
+}
 
 /// A PCIe link that is slower than any that a GPU or NIC has: declared so by a topology file, or trained down.
 void look_for_slow_links(const JobFacts& facts, Findings& findings) {

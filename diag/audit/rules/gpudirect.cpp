@@ -115,7 +115,7 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add(
       "gdr_missing", severity,
       only_sends ? std::string("GPUDirect RDMA on the receiving side only")
-                 : fmt::format("{} of {} connections between hosts without GPUDirect RDMA",
+                 : fmt::format("{} of {} ends of connections between hosts without GPUDirect RDMA",
                                edges.plain(), edges.all()));
   for (const EdgeFacts& edge : facts.edges) {
     if (edge.via == Via::Net && !edge.gdr && !hides_gdr(edge.net))
@@ -125,6 +125,11 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   finding.evidence.mix(disabled.evidence);
   if (finding.ranks.empty()) finding.ranks = disabled.ranks;
   explain(facts, has_disabled, finding);
+  const CommFacts* world = facts.world();
+  if (world != nullptr && finding.ranks.size() > 1 &&
+      finding.ranks.size() < static_cast<std::size_t>(std::max(world->nranks, 0)))
+    finding.cause +=
+        "; the ranks named are those whose own connections leave their host without it";
   if (only_sends) {
     finding.cause =
         "GPUs before compute capability 8.0 without NVLink are read through the host by default";

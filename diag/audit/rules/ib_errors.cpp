@@ -167,6 +167,25 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   }
 }
 
+/// The text shows that large packets are lost on the way, which small ones are not: a switch with a smaller MTU.
+void name_small_mtu(const JobFacts& facts, Finding& finding) {
+  const bool has_silent_peer = std::ranges::find(facts.capabilities, CapabilityFact::What::NoPing,
+                                                 &CapabilityFact::what) != facts.capabilities.end();
+  if (has_silent_peer) return;  // small packets are lost, too
+  for (const CapabilityFact& fact : facts.capabilities) {
+    if (fact.what != CapabilityFact::What::LargePacket) continue;
+    finding.evidence.add(fact.quoted);
+    finding.title += fmt::format("; packets of {} bytes are lost on the way", fact.index);
+    finding.cause =
+        "the MTU of a switch or router between the hosts is smaller than that of their ports "
+        "(ping -M do shows it): what is larger is dropped, and RDMA's requests end unanswered";
+    finding.fix =
+        "an MTU of 9,216 on every switch port between them; or ip link set <interface> mtu 1500 "
+        "on all hosts, with which RoCE takes 1,024; ping -M do -s 8972 <peer> must then pass";
+    return;
+  }
+}
+
 }  // namespace
 
 void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
@@ -236,6 +255,8 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     if (has_roce(facts) && has_infiniband(facts))
       finding.cause += "; the list of devices mixes InfiniBand and RoCE ports";
     finding.fix = meaning.fix;
+    constexpr std::int64_t kRetriesExhausted = 12;
+    if (status == kRetriesExhausted) name_small_mtu(facts, finding);
     if (is_link_local && has_roce(facts)) {
       Finding& gid =
           findings.add("gid_index", Severity::Warning, "a RoCE port talks with its link-local GID");

@@ -109,6 +109,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     if (const Setting* name = facts.setting("NCCL_SOCKET_IFNAME"); name != nullptr) {
       finding.evidence.mix(name->evidence);
       finding.cause = "NCCL_SOCKET_IFNAME=" + name->value + " matches no interface of this host";
+      if (has_quotes(*name)) finding.cause += fmt::format("; {}", kQuotesCause);
     } else {
       finding.cause = "the filter of names or of the address family leaves nothing";
     }

@@ -147,6 +147,17 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       "missing";
 }
 
+/// The filter that lets no device through, where its value shows why.
+void name_quoted_filter(const JobFacts& facts, Finding& finding) {
+  const Setting* filter = facts.setting("NCCL_IB_HCA");
+  if (filter == nullptr || !has_quotes(*filter)) return;
+  finding.title = fmt::format("NCCL_IB_HCA={} lets no RDMA device through", filter->value);
+  finding.evidence.mix(filter->evidence);
+  finding.cause = std::string(kQuotesCause);
+  finding.fix = fmt::format("NCCL_IB_HCA={} without quotation marks, where it is set",
+                            without_quotes(filter->value));
+}
+
 /// Who names devices expects some: a filter that lets none through is a slip, wherever the job may run.
 void find_empty_filter(const JobFacts& facts, Findings& findings) {
   const Setting* filter = facts.setting("NCCL_IB_HCA");
@@ -164,6 +175,7 @@ void find_empty_filter(const JobFacts& facts, Findings& findings) {
   finding.fix =
       "ibdev2netdev; ibv_devinfo -l   # the names that are there; NCCL_IB_HCA takes prefixes, "
       "`=name` for a whole name, `^` to leave out; or unset it";
+  name_quoted_filter(facts, finding);
 }
 
 /// libibverbs is not in the image, or has no driver for the devices: where no other device was found, RDMA is lost by it.
@@ -318,6 +330,7 @@ void look_for_missing_devices(const JobFacts& facts, Findings& findings) {
   finding.fix = no_library.evidence.empty()
                     ? "ibv_devinfo in the container; docker run --device=/dev/infiniband ..."
                     : "apt-get install libibverbs1 ibverbs-providers (rdma-core) in the image";
+  if (no_library.evidence.empty()) name_quoted_filter(facts, finding);
 }
 
 void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 
 #include "diag/audit/rules/rule.h"
+#include "diag/logparse/cursor.h"
 
 namespace ringside::audit {
 
@@ -102,8 +104,11 @@ std::string filled_in(const JobFacts& facts, std::string_view sentence, PlainLin
     std::string_view value;
     for (const Value& known : kValues) {
       if (known.line != line || known.field != field) continue;
-      for (const QuotedLine& quoted : facts.plain_of(known.of).evidence.lines()) {
-        if (value.empty()) value = word_behind(quoted.text, known.key);
+      const bool is_last = known.key.starts_with('$');
+      const std::string_view key = known.key.substr(is_last ? 1 : 0);
+      for (const KeptLine& kept : facts.plain_of(known.of).kept) {
+        const std::string_view word = word_behind(kept.quoted.text, key);
+        if (!word.empty() && (value.empty() || is_last)) value = word;
       }
     }
     filled += value.empty() ? sentence.substr(bar + 1, close - bar - 1) : value;
@@ -145,6 +150,32 @@ MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   return lines;
 }
 
+/// `cn07` of `[1718112001.330213] [cn07:41233:0] ib_iface.c:1038 UCX  ERROR ...`: UCX and Open MPI begin lines so.
+std::vector<std::string> hosts_in_prefixes(const Evidence& evidence) {
+  std::vector<std::string> hosts;
+  for (const QuotedLine& line : evidence.lines()) {
+    std::string_view rest = line.text;
+    for (int tag = 0; tag < 2 && rest.starts_with('['); ++tag) {
+      const std::size_t end = rest.find(']');
+      if (end == std::string_view::npos) break;
+      const std::string_view inner = rest.substr(1, end - 1);
+      const std::size_t colon = inner.find(':');
+      const std::string_view host = inner.substr(0, colon);
+      const bool is_pid =
+          colon != std::string_view::npos && colon + 1 < inner.size() &&
+          inner.substr(colon + 1).find_first_not_of("0123456789:") == std::string_view::npos;
+      // A time of day begins with a digit, and a name of a host with none.
+      const bool is_name = !host.empty() &&
+                           std::isalpha(static_cast<unsigned char>(host[0])) != 0 &&
+                           host.find_first_of(" /=") == std::string_view::npos;
+      if (is_pid && is_name) hosts.emplace_back(host);
+      rest = trimmed_left(rest.substr(end + 1));
+    }
+  }
+  sort_once(hosts);
+  return hosts;
+}
+
 void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings) {
   const MessageLines lines = lines_of(facts, reason.line);
   if (lines.evidence.empty()) return;
@@ -160,6 +191,7 @@ void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings)
     const std::string node = node_before(facts, lines.evidence.lines().front().place);
     if (!node.empty()) finding.hosts = {node};
   }
+  if (finding.hosts.empty()) finding.hosts = hosts_in_prefixes(lines.evidence);
   if (reason.id == "gpu_hardware_error" && !finding.hosts.empty())
     finding.title += fmt::format(" on {}", list_of(finding.hosts));
   finding.cause = filled_in(facts, reason.cause, reason.line);

@@ -126,6 +126,8 @@ void judge_gid_index(const JobFacts& facts, Finding& finding) {
 /// The host has an active RDMA port and the job's container has no device.
 void judge_container(const JobFacts& facts, Finding& finding) {
   if (finding.id != "no_rdma_device" && finding.id != "socket_fallback") return;
+  const Setting* filter = facts.setting("NCCL_IB_HCA");
+  if (filter != nullptr && has_quotes(*filter)) return;  // the cause is known
   Evidence host;
   for (const CapabilityFact& port : facts.capabilities) {
     const bool is_there = port.what == What::Port && port.value == "active";

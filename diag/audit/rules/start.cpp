@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/text.h"
 #include "diag/audit/rules/rule.h"
@@ -265,8 +266,38 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
   }
 }
 
+namespace {
+
+/// Several tasks of a launcher find the port of their own store taken: each of them started the store's process, and one
+/// alone has it. Who is alone meets another job.
+bool say_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
+  const MessageLines& taken = facts.messages[MessageId::StorePortInUse];
+  std::set<std::int32_t> tasks;
+  for (const std::uint32_t process : taken.processes) {
+    if (process < facts.processes.size()) tasks.insert(facts.processes[process].launcher_rank);
+  }
+  tasks.erase(-1);
+  if (tasks.size() < 2) return false;
+  Finding& finding =
+      findings.add("launcher_failure", Severity::Error,
+                   fmt::format("{} tasks each start a store on port {}, which one alone can have",
+                               tasks.size(), port.empty() ? "MASTER_PORT" : port),
+                   taken);
+  finding.cause =
+      "the scheduler starts the launcher (torchrun) once for each GPU instead of once for each "
+      "host, or every rank believes to be rank 0";
+  finding.fix =
+      "srun --ntasks-per-node=1 ... torchrun --nproc_per_node=<GPUs of a host>; or one task for "
+      "each GPU without torchrun, RANK=$SLURM_PROCID LOCAL_RANK=$SLURM_LOCALID";
+  return true;
+}
+
+}  // namespace
+
 void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
+  const std::string port = port_in_use(messages[MessageId::StorePortInUse]);
+  if (say_many_launchers(facts, port, findings)) return;
   Finding draft;
   std::string cause;
   const auto take = [&](MessageId id, std::string_view why) {
@@ -285,7 +316,6 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
   if (is_final)
     take(MessageId::StoreUnreachable,
          "the process that holds the store (rank 0) is not up, or cannot be reached");
-  const std::string port = port_in_use(messages[MessageId::StorePortInUse]);
   take(MessageId::StorePortInUse,
        port.empty()
            ? std::string("MASTER_PORT is already in use by another job or one that has not ended")

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "diag/audit/rules/rule.h"
 #include "diag/audit/rules/transports.h"
@@ -62,7 +63,20 @@ const BenchmarkLine* best_large_row(const BenchmarkTable& table) {
 /// of the preset's.
 double least_share(const BenchmarkTable& table) { return table.has_known_nics ? 0.5 : 0.2; }
 
-void look_at_bandwidth(const BenchmarkTable& table, Findings& findings) {
+/// A variable in force that alone makes a rate low: few channels, or the protocol of small messages.
+const Setting* throttle_of(const JobFacts& facts) {
+  constexpr long kFewChannels = 8;  // NCCL takes 16 and more within hosts with NVSwitch
+  for (const std::string_view name : {"NCCL_MAX_CTAS", "NCCL_MAX_NCHANNELS"}) {
+    const Setting* limit = facts.setting(name);
+    if (limit == nullptr) continue;
+    const long value = std::strtol(limit->value.c_str(), nullptr, 10);
+    if (value >= 1 && value <= kFewChannels) return limit;
+  }
+  const Setting* protocol = facts.setting("NCCL_PROTO");
+  return protocol != nullptr && protocol->value == "LL" ? protocol : nullptr;
+}
+
+void look_at_bandwidth(const JobFacts& facts, const BenchmarkTable& table, Findings& findings) {
   if (table.devices.empty() || !is_reducing_or_gathering(table)) return;
   const BenchmarkLine* best = best_large_row(table);
   if (best == nullptr) return;
@@ -96,12 +110,21 @@ void look_at_bandwidth(const BenchmarkTable& table, Findings& findings) {
   finding.fix =
       "NCCL_DEBUG=INFO and audit that log: it names the transport of each connection; --cluster "
       "names the hosts";
+  const Setting* throttle = throttle_of(facts);
+  if (throttle == nullptr) return;
+  finding.evidence.mix(throttle->evidence);
+  finding.cause = fmt::format(
+      "{}={} is in force: {}", throttle->name, throttle->value,
+      throttle->name == "NCCL_PROTO"
+          ? "LL carries a flag with every 4 bytes and reaches half of the links' rate at most"
+          : "so few channels do not fill NVLink or several NICs");
+  finding.fix = "unset " + throttle->name;
 }
 
 }  // namespace
 
 void look_at_tables(const JobFacts& facts, Findings& findings) {
-  for (const BenchmarkTable& table : facts.tables) look_at_bandwidth(table, findings);
+  for (const BenchmarkTable& table : facts.tables) look_at_bandwidth(facts, table, findings);
 
   const bool has_failed = facts.messages.has(MessageId::BenchmarkError);
   Finding cut;

@@ -59,6 +59,18 @@ bool lacks_rdma_device(const JobFacts& facts) {
   return facts.net_devices.contains({"IB", std::string()});
 }
 
+bool has_quotes(const Setting& setting) {
+  const std::string& value = setting.value;
+  return value.size() > 2 && (value.front() == '"' || value.front() == '\'') &&
+         value.back() == value.front();
+}
+
+std::string without_quotes(std::string_view value) {
+  std::string text(value);
+  std::erase_if(text, [](char c) { return c == '"' || c == '\''; });
+  return text;
+}
+
 bool is_socket(std::string_view net) { return net == "Socket"; }
 
 bool hides_gdr(std::string_view net) {

@@ -28,6 +28,13 @@ NetEdges net_edges(const JobFacts& facts);
 bool lists_rdma_device(const JobFacts& facts);
 bool lacks_rdma_device(const JobFacts& facts);
 
+/// The variable's value has quotation marks in it, which match no device and no interface.
+bool has_quotes(const Setting& setting);
+std::string without_quotes(std::string_view value);
+inline constexpr std::string_view kQuotesCause =
+    "the quotation marks are part of the value, which then matches nothing: docker --env-file, "
+    "systemd and YAML lists take a value as it is written";
+
 /// Plain TCP, as NCCL's own `Socket` network.
 bool is_socket(std::string_view net);
 

@@ -55,6 +55,11 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
+/// Of the variables whose values name things, one whose value has a quotation mark: no shell has read it.
+bool is_quoted(const Setting& setting) {
+  return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
+}
+
 std::string name_of(const Setting& setting) {
   return fmt::format("{}={}", setting.name, setting.value);
 }
@@ -65,10 +70,20 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
   Finding harmless;
   std::vector<std::string> names;
   for (const Setting& setting : facts.environment) {
-    if (is_harmless(setting.name)) continue;
+    if (is_harmless(setting.name) && !is_quoted(setting)) continue;
     const bool is_told = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
     if (is_told && findings.has("p2p_disabled")) continue;
     const Harm harm = harm_of(setting, facts);
+    if (is_quoted(setting)) {
+      Finding& finding = findings.add(
+          "env_override", Severity::Warning,
+          fmt::format("{} holds its quotation marks: {}", setting.name, setting.value), setting);
+      finding.cause = std::string(kQuotesCause);
+      if (setting.name == "NCCL_IB_HCA") finding.forces = Forced::NoRdma;
+      finding.fix = fmt::format("{}={} without quotation marks, where it is set", setting.name,
+                                without_quotes(setting.value));
+      continue;
+    }
     if (harm.why.empty()) {
       names.push_back(name_of(setting));
       harmless.evidence.mix(setting.evidence);
