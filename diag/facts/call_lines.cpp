@@ -22,7 +22,9 @@ using std::string_view;
 class CallReader {
  public:
   explicit CallReader(string_view line)
-      : text_(lower_case(line.substr(0, kLongest))), tokens_(tokens_of(text_)) {}
+      : text_(lower_case(own_part(line))),
+        is_entry_(line.starts_with('{')),
+        tokens_(tokens_of(text_)) {}
 
   std::vector<Call> read() {
     take_rank();
@@ -39,6 +41,13 @@ class CallReader {
 
  private:
   static constexpr std::size_t kLongest = 600;
+
+  /// Of an entry of a dump, `{'state': 'started'}  # forward model.py:20`, without what somebody wrote behind it.
+  static string_view own_part(string_view line) {
+    line = line.substr(0, kLongest);
+    const std::size_t close = line.starts_with('{') ? line.rfind('}') : string_view::npos;
+    return line.substr(0, close);
+  }
 
   [[nodiscard]] bool has_rank() const {
     return before_.subject.rank >= 0 || before_.subject.label >= 0;
@@ -228,7 +237,7 @@ class CallReader {
     } else if (is_number(1) && target().label.empty()) {
       target().label = std::string(word) + " " + std::string(peek(1)->text);
       ++at_;
-    } else {
+    } else if (!is_entry_) {
       ++unknown_;
     }
   }
@@ -459,6 +468,7 @@ class CallReader {
   }
 
   std::string text_;
+  bool is_entry_ = false;  ///< of a dump: each word is a field's name or value
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   Call before_ = [] {

@@ -319,6 +319,15 @@ void OwnWords::read(const logs::Record& record, int rank) {
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
   }
+  // `== nccl_trace_rank_3 ==`: whose entries follow.
+  const std::string_view line_text = logs::trimmed(record.line);
+  if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
+    section_rank_ = static_cast<int>(
+        std::min<std::int64_t>(number_after(lower_case(line_text), "rank"), kMostRanks));
+  if (rank < 0 && own.rank < 0 && section_rank_ >= 0 && line_text.starts_with("{'")) {
+    calls_.take(section_rank_, line_text, record.place);
+    return;
+  }
   const std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
   const bool is_call = calls_.take(rank, said, record.place);
   // Who reports a time-out has not left the call.
@@ -334,8 +343,14 @@ void OwnWords::read(const logs::Record& record, int rank) {
   if (!is_within_step) statements_.note_run(record, line, rank);
   statements_.know_world(job::world_in(text));
   // torchrun's settings: `PET_NNODES: 4`, `PET_NPROC_PER_NODE=8`.
-  if (const std::int64_t hosts = number_after(text, "PET_NNODES"); hosts > 0) hosts_ = hosts;
-  if (const std::int64_t each = number_after(text, "PET_NPROC_PER_NODE"); each > 0) each_ = each;
+  const auto setting = [text](std::string_view name) -> std::int64_t {
+    const std::size_t at = text.find(name);
+    if (at == std::string_view::npos) return -1;
+    const std::string_view rest = text.substr(at + name.size());
+    return leading_number(rest.substr(std::min(rest.find_first_not_of(" \t:=\""), rest.size())));
+  };
+  if (const std::int64_t hosts = setting("PET_NNODES"); hosts > 0) hosts_ = hosts;
+  if (const std::int64_t each = setting("PET_NPROC_PER_NODE"); each > 0) each_ = each;
   if (hosts_ > 0 && hosts_ <= kMostRanks && each_ > 0 && each_ <= kMostRanks)
     statements_.know_world(hosts_ * each_);
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;

@@ -89,6 +89,7 @@ class OwnWords {
   std::vector<std::pair<ClockRow, Line>> clocks_;  ///< nvidia-smi, dcgmi
   std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: their utilisation
   std::int64_t hosts_ = -1, each_ = -1;            ///< that the job has, and processes of each
+  int section_rank_ = -1;                          ///< whose entries of a dump are listed
   int peer_ = -1;
 };
 

@@ -120,6 +120,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       if (record.text().find("onnection restored") != std::string_view::npos) {
         std::uint64_t& over = alarms_of_[record.place.piece];
         run.alarming_since_step -= std::min(run.alarming_since_step, over);
+        run.alarming -= std::min(run.alarming, over);
         over = 0;
       }
       ++facts_.unread;
