@@ -150,6 +150,17 @@ bool begins_like_pod(std::string_view text) {
 }
 }  // namespace
 
+std::size_t clock_before_label(std::string_view text) {
+  constexpr std::string_view kClock = "00:00:00";
+  if (text.size() <= kClock.size()) return 0;
+  for (std::size_t i = 0; i < kClock.size(); ++i) {
+    if (kClock[i] == ':' ? text[i] != ':' : !is_digit(text[i])) return 0;
+  }
+  std::size_t end = kClock.size();
+  if (text[end] == '.' || text[end] == ',') end = text.find_first_not_of("0123456789", end + 1);
+  return end < text.size() && text.substr(end).starts_with(" [") ? end + 1 : 0;
+}
+
 bool is_ps_state(std::string_view word) {
   constexpr std::string_view kStates = "RSDTtZI";
   constexpr std::string_view kMore = "<NLsl+";
@@ -162,7 +173,7 @@ bool is_ps_state(std::string_view word) {
 bool begins_line(std::string_view line) {
   const std::string_view text = trimmed_left(line);
   if (text.empty()) return true;
-  if (begins_like_ps(text) || begins_like_pod(text)) return true;
+  if (begins_like_ps(text) || begins_like_pod(text) || clock_before_label(text) > 0) return true;
   if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
     return true;
   if (strip_wrappers(text, false).size > 0) return true;

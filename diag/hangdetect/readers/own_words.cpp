@@ -14,6 +14,7 @@
 #include "diag/hangdetect/readers/stack_heads.h"
 #include "diag/job/world_size.h"
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/line_begins.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::hang {
@@ -320,7 +321,7 @@ void OwnWords::read(const logs::Record& record, int rank) {
     last.place = record.place;
   }
   // `== nccl_trace_rank_3 ==`: whose entries follow.
-  const std::string_view line_text = logs::trimmed(record.line);
+  const std::string_view line_text = logs::trimmed(text);
   if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
     section_rank_ = static_cast<int>(
         std::min<std::int64_t>(number_after(lower_case(line_text), "rank"), kMostRanks));
@@ -328,7 +329,8 @@ void OwnWords::read(const logs::Record& record, int rank) {
     calls_.take(section_rank_, line_text, record.place);
     return;
   }
-  const std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
+  std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
+  said.remove_prefix(logs::clock_before_label(said));
   const bool is_call = calls_.take(rank, said, record.place);
   // Who reports a time-out has not left the call.
   if (!is_call && line.what != RunLine::What::Alarming) calls_.take_other(rank, said);

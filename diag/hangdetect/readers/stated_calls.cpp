@@ -122,6 +122,8 @@ bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
 }
 
 void StatedCalls::take_other(int rank, std::string_view line) {
+  // Who logs that it waits has not left its call.
+  if (line.find("wait") != std::string_view::npos) return;
   const RankedLine own = read_ranked_line(line);
   if (own.rank >= 0) rank = own.rank;
   // A rank that logs while others call is there, and has made no call.
