@@ -208,7 +208,7 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
     constexpr std::size_t kFewest = 2;
     // A column of processes holds ranks where it counts them from 0 on, each in its own row.
     const bool are_ranks = is_rank_word(header[column]) ||
-                           (ranks.size() == row - first && *ranks.begin() == 0 &&
+                           (!ranks.empty() && ranks.size() == row - first && *ranks.begin() == 0 &&
                             *ranks.rbegin() + 1 == static_cast<std::int64_t>(ranks.size()));
     if (row < first + kFewest || !are_ranks)
       std::fill(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), "");
