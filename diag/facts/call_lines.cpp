@@ -22,13 +22,15 @@ using std::string_view;
 class CallReader {
  public:
   explicit CallReader(string_view line)
-      : text_(lower_case(line.substr(0, kLongest))), tokens_(tokens_of(text_)) {}
+      : text_(lower_case(own_part(line))),
+        is_entry_(line.starts_with('{')),
+        tokens_(tokens_of(text_)) {}
 
   std::vector<Call> read() {
     take_rank();
     while (at_ < tokens_.size() && !is_prose_) take();
-    const bool is_end_alone =
-        !call_ && before_.state == CallState::Completed && unknown_ == 0 && has_rank() && is_arrow_;
+    const bool is_end_alone = !call_ && before_.state == CallState::Completed && unknown_ == 0 &&
+                              has_rank() && (is_arrow_ || before_.sequence >= 0);
     if (is_end_alone) call_ = before_;
     if (call_) calls_.push_back(*call_);
     constexpr int kMostUnknown = 6;
@@ -39,6 +41,13 @@ class CallReader {
 
  private:
   static constexpr std::size_t kLongest = 600;
+
+  /// Of an entry of a dump, `{'state': 'started'}  # forward model.py:20`, without what somebody wrote behind it.
+  static string_view own_part(string_view line) {
+    line = line.substr(0, kLongest);
+    const std::size_t close = line.starts_with('{') ? line.rfind('}') : string_view::npos;
+    return line.substr(0, close);
+  }
 
   [[nodiscard]] bool has_rank() const {
     return before_.subject.rank >= 0 || before_.subject.label >= 0;
@@ -197,6 +206,7 @@ class CallReader {
       begin_call(word);
       return;
     }
+    if (take_receipt(word)) return;
     const Key key = key_of(word);
     if (key != Key::None && take_value(key)) return;
     // `fwd done, in all_reduce`
@@ -227,9 +237,21 @@ class CallReader {
     } else if (is_number(1) && target().label.empty()) {
       target().label = std::string(word) + " " + std::string(peek(1)->text);
       ++at_;
-    } else {
+    } else if (!is_entry_) {
       ++unknown_;
     }
+  }
+
+  /// `got <- 1`, `waiting <- 1`: a receive by its arrow alone.
+  bool take_receipt(string_view word) {
+    const Token* arrow = peek(1);
+    const bool is_receipt = arrow != nullptr && arrow->text == "<-" && is_number(2);
+    const bool has_ended = word == "got" || word == "received";
+    const bool is_open = word == "waiting" || word == "awaiting" || word == "expecting";
+    if (!is_receipt || (!has_ended && !is_open)) return false;
+    begin_call("recv");
+    call_->state = has_ended ? CallState::Completed : CallState::Started;
+    return true;
   }
 
   /// `data/all_reduce.py`, `send_buffer: 3`
@@ -446,6 +468,7 @@ class CallReader {
   }
 
   std::string text_;
+  bool is_entry_ = false;  ///< of a dump: each word is a field's name or value
   std::vector<Token> tokens_;
   std::size_t at_ = 0;
   Call before_ = [] {
@@ -471,10 +494,17 @@ std::vector<Call> read_calls(std::string_view line) {
   constexpr std::size_t kLongest = 600;
   const std::string small = lower_case(line.substr(0, kLongest));
   for (const string_view part : {"reduce", "gather", "scatter", "cast", "barrier", "send", "recv",
-                                 "receive", "all_to_all", "alltoall", "<-", "<=", "<<"}) {
+                                 "receive", "all_to_all", "alltoall", "<-", "<=", "<<", "done #"}) {
     if (small.find(part) != std::string::npos) return CallReader(line).read();
   }
   return {};
+}
+
+bool is_of_transfer(std::string_view line) {
+  const std::vector<Call> calls = read_calls(line);
+  return std::any_of(calls.begin(), calls.end(), [](const Call& call) {
+    return call.operation == "send" || call.operation == "recv";
+  });
 }
 
 }  // namespace ringside::facts

@@ -21,4 +21,7 @@ namespace ringside::facts {
 ///          last one, `<- done`
 std::vector<Call> read_calls(std::string_view line);
 
+/// Whether a line is of a send or a receive: `step 8 mb 3: send -> 2`. The step that it names is not over.
+bool is_of_transfer(std::string_view line);
+
 }  // namespace ringside::facts

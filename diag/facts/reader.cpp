@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.h"
+#include "diag/facts/call_lines.h"
 #include "diag/facts/identity.h"
 #include "diag/facts/line_owner.h"
 #include "diag/facts/record_facts.h"
@@ -300,7 +301,7 @@ void FactReader::take_message(const Record& record, const logs::Speaker& speaker
 void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   constexpr std::size_t kLongest = 400;
   const StepLine step = read_step(lower_case(record.text().substr(0, kLongest)));
-  if (step.step < 0) return;
+  if (step.step < 0 || is_of_transfer(record.text())) return;
   Progress progress;
   progress.subject = owner_of(record, speaker);
   progress.step = step.step;

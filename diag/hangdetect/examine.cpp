@@ -89,8 +89,13 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
 void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
   if (dumps.empty()) {
     add_absent(dumps, facts.lines_as_dumps);
-    add_absent(dumps, facts.dumps);
-    // Watchdogs know which call has not ended.
+    // Watchdogs know which call has not ended; the program's own lines of more ranks show how these calls differ.
+    const bool tells_more =
+        facts.stated_calls.size() > facts.dumps.size() &&
+        std::all_of(facts.stated_calls.begin(), facts.stated_calls.end(), [](const RankDump& one) {
+          return one.calls.empty() || !one.calls.back().is_p2p;
+        });
+    if (!tells_more) add_absent(dumps, facts.dumps);
     if (dumps.empty()) add_absent(dumps, facts.stated_calls);
   } else {
     add_absent(dumps, facts.dumps);

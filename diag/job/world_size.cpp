@@ -92,10 +92,11 @@ int world_in(std::string_view text) {
     std::string_view before;
     bool is_fraction;  ///< the number stands behind a slash
   };
-  constexpr SizeWord kKeys[] = {
-      {"world_size", false},    {"world size", false},    {"WORLD_SIZE", false},
-      {"MEMBER:", true},        {"Starting with", false}, {"nranks", false},
-      {"num_processes", false}, {"Num processes", false}, {"total_gpus", false}};
+  constexpr SizeWord kKeys[] = {{"world_size", false},    {"world size", false},
+                                {"WORLD_SIZE", false},    {"MEMBER:", true},
+                                {"Starting with", false}, {"nranks", false},
+                                {" world=", false},       {"num_processes", false},
+                                {"Num processes", false}, {"total_gpus", false}};
   for (const SizeWord& key : kKeys) {
     const std::size_t at = text.find(key.before);
     if (at == std::string_view::npos) continue;

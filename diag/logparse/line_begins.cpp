@@ -134,7 +134,32 @@ bool begins_like_ps(std::string_view text) {
   const std::string_view rest = trimmed_left(row.rest());
   return is_ps_state(rest.substr(0, rest.find(' ')));
 }
+
+/// `sft-worker-2   0/1     Evicted   0   9h`: a row of `kubectl get pods`.
+bool begins_like_pod(std::string_view text) {
+  const std::size_t name = text.find(' ');
+  if (name == std::string_view::npos || text.substr(0, name).find('-') == std::string_view::npos)
+    return false;
+  Cursor row(trimmed_left(text.substr(name)));
+  std::int32_t ready = 0, all = 0;
+  const bool is_ready = is_digit(row.peek()) && row.number(ready) && row.eat('/') &&
+                        is_digit(row.peek()) && row.number(all) && row.eat(' ');
+  if (!is_ready) return false;
+  const std::string_view status = trimmed_left(row.rest());
+  return !status.empty() && is_letter(status.front());
+}
 }  // namespace
+
+std::size_t clock_before_label(std::string_view text) {
+  constexpr std::string_view kClock = "00:00:00";
+  if (text.size() <= kClock.size()) return 0;
+  for (std::size_t i = 0; i < kClock.size(); ++i) {
+    if (kClock[i] == ':' ? text[i] != ':' : !is_digit(text[i])) return 0;
+  }
+  std::size_t end = kClock.size();
+  if (text[end] == '.' || text[end] == ',') end = text.find_first_not_of("0123456789", end + 1);
+  return end < text.size() && text.substr(end).starts_with(" [") ? end + 1 : 0;
+}
 
 bool is_ps_state(std::string_view word) {
   constexpr std::string_view kStates = "RSDTtZI";
@@ -148,7 +173,7 @@ bool is_ps_state(std::string_view word) {
 bool begins_line(std::string_view line) {
   const std::string_view text = trimmed_left(line);
   if (text.empty()) return true;
-  if (begins_like_ps(text)) return true;
+  if (begins_like_ps(text) || begins_like_pod(text) || clock_before_label(text) > 0) return true;
   if (has_prefix_at_start(text) || begins_like_others(text) || begins_like_kernel(text))
     return true;
   if (strip_wrappers(text, false).size > 0) return true;
@@ -195,7 +220,7 @@ bool is_row(std::string_view text) {
   if (parse_benchmark(text, record) != Parsed::No) return true;
   const bool is_device = text.starts_with("GPU") || text.starts_with("NIC");
   return (is_device && text.size() > 3 && is_digit(text[3])) || text.starts_with('|') ||
-         text.starts_with("+-");
+         text.starts_with("+-") || begins_like_pod(text);
 }
 }  // namespace
 

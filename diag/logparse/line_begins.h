@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <string_view>
 
 /// Where a line that somebody pasted begins and ends, as far as its own words tell.
@@ -7,6 +8,10 @@ namespace ringside::logs {
 
 /// It is a program's own line: a prefix, a tag, a label, a time stands at its beginning, or it is empty.
 bool begins_line(std::string_view line);
+
+/// `12:08:05.607 ` of `12:08:05.607 [2] all_reduce`: a bare time of day before a label.
+/// returns  its length with the blank; 0: none stands there
+std::size_t clock_before_label(std::string_view text);
 
 /// A word of ps's column STAT: `Sl`, `T`, `R+`; ps(1), "PROCESS STATE CODES".
 bool is_ps_state(std::string_view word);

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstddef>
+#include <cstdint>
+#include <set>
 #include <utility>
 
 #include "base/text.h"
@@ -65,6 +68,15 @@ bool is_rank_word(std::string_view cell) {
   return small == "rank" || small == "ranks" || small == "global rank" || small == "rank(s)";
 }
 
+/// Names that people give to ranks, and to other numbers.
+bool may_be_rank_word(std::string_view cell) {
+  static constexpr std::array kNames = {
+      std::string_view{"process"},    std::string_view{"proc"},      std::string_view{"worker"},
+      std::string_view{"process id"}, std::string_view{"worker id"}, std::string_view{"process #"},
+      std::string_view{"worker #"},   std::string_view{"proc id"}};
+  return std::find(kNames.begin(), kNames.end(), lower_case(cell)) != kNames.end();
+}
+
 /// `3`, `0-6`, `0, 1, 2`, `rank 3`
 bool is_rank_cell(std::string_view cell) {
   if (cell.starts_with("rank")) cell.remove_prefix(4);
@@ -103,6 +115,19 @@ Cells comma_cells(std::string_view line) {
   return cells;
 }
 
+/// `pending` of a `no` below `returned?`, `done` of a `yes`; other cells as they are.
+std::string_view state_of(std::string_view header, std::string_view cell) {
+  static constexpr std::array kEnds = {std::string_view{"returned"}, std::string_view{"done"},
+                                       std::string_view{"finished"}, std::string_view{"completed"},
+                                       std::string_view{"ended"},    std::string_view{"came back"}};
+  std::string name = lower_case(trimmed(header));
+  while (name.ends_with('?')) name.pop_back();
+  if (std::find(kEnds.begin(), kEnds.end(), std::string_view(name)) == kEnds.end()) return cell;
+  const std::string value = lower_case(cell);
+  if (value == "no" || value == "n" || value == "false") return "pending";
+  return value == "yes" || value == "y" || value == "true" ? "done" : cell;
+}
+
 /// `rank 3: seq 811, read (socket.py:705)`
 std::string row_text(const Cells& header, std::size_t rank_column, const Cells& cells) {
   std::string_view rank = cells[rank_column];
@@ -121,7 +146,7 @@ std::string row_text(const Cells& header, std::size_t rank_column, const Cells& 
     if (i == rank_column || is_empty || (has_pid && i == pid_column)) continue;
     text += is_first ? " " : ", ";
     if (i < header.size() && needs_name(header[i], cells[i])) text += lower_case(header[i]) + " ";
-    text += cells[i];
+    text += i < header.size() ? state_of(header[i], cells[i]) : cells[i];
     is_first = false;
   }
   return is_first ? std::string{} : text;
@@ -129,7 +154,9 @@ std::string row_text(const Cells& header, std::size_t rank_column, const Cells& 
 
 std::size_t rank_column_of(const Cells& header) {
   const auto found = std::find_if(header.begin(), header.end(), is_rank_word);
-  return static_cast<std::size_t>(found - header.begin());
+  const auto other =
+      found != header.end() ? found : std::find_if(header.begin(), header.end(), may_be_rank_word);
+  return static_cast<std::size_t>(other - header.begin());
 }
 
 /// Of lines none of which stands for others.
@@ -166,15 +193,24 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
       continue;
     }
     const std::size_t first = row;
+    std::set<std::int64_t> ranks;
     for (; row < lines.size(); ++row) {
       const Cells cells = is_barred ? barred_cells(lines[row])
                           : is_list ? comma_cells(lines[row])
                                     : blank_cells(lines[row], header.size());
       if (cells.size() <= std::max<std::size_t>(column, 1) || !is_rank_cell(cells[column])) break;
       rows[row] = row_text(header, column, cells);
+      std::int64_t rank = -1;
+      const std::string_view cell = cells[column];
+      const auto end = std::from_chars(cell.data(), cell.data() + cell.size(), rank);
+      if (end.ec == std::errc() && end.ptr == cell.data() + cell.size()) ranks.insert(rank);
     }
     constexpr std::size_t kFewest = 2;
-    if (row < first + kFewest)
+    // A column of processes holds ranks where it counts them from 0 on, each in its own row.
+    const bool are_ranks = is_rank_word(header[column]) ||
+                           (!ranks.empty() && ranks.size() == row - first && *ranks.begin() == 0 &&
+                            *ranks.rbegin() + 1 == static_cast<std::int64_t>(ranks.size()));
+    if (row < first + kFewest || !are_ranks)
       std::fill(rows.begin() + static_cast<std::ptrdiff_t>(first), rows.end(), "");
     at = row - 1;
   }

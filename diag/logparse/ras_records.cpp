@@ -32,6 +32,18 @@ Parsed comm_row(Cursor cursor, Record& record) {
   return Parsed::Open;
 }
 
+/// `3 (NVML 3) managed by process 77 on node 10.1.0.2`, behind `GPU`.  returns  false: no number stands there
+bool take_place(Cursor& cursor, RasRank& rank) {
+  if (!cursor.number(rank.gpu)) return false;
+  if (cursor.eat(" (NVML ")) {
+    cursor.number(rank.nvml);
+    cursor.eat(')');
+  }
+  if (cursor.eat(" managed by process ")) cursor.number(rank.pid);
+  if (cursor.eat(" on node ")) cursor.word(rank.host);
+  return true;
+}
+
 /// `Rank 3 has launched up to operation 61 -- GPU 3 (NVML 3) managed by process 77 on node 10.1.0.2`
 Parsed rank_line(Cursor cursor, Record& record) {
   RasRank rank;
@@ -43,17 +55,11 @@ Parsed rank_line(Cursor cursor, Record& record) {
     cursor.word(rank.status);
   }
   cursor.skip_blanks();
-  if (!cursor.eat("-- GPU ") || !cursor.number(rank.gpu)) {
+  if (!cursor.eat("-- GPU ") || !take_place(cursor, rank)) {
     if (!cursor.eat("-- ") && rank.operation < 0 && rank.status.empty()) return Parsed::No;
     record.make<RasRank>() = rank;
     return Parsed::Open;
   }
-  if (cursor.eat(" (NVML ")) {
-    cursor.number(rank.nvml);
-    cursor.eat(')');
-  }
-  if (cursor.eat(" managed by process ")) cursor.number(rank.pid);
-  if (cursor.eat(" on node ")) cursor.word(rank.host);
   record.make<RasRank>() = rank;
   return Parsed::Open;
 }
@@ -71,7 +77,13 @@ Parsed parse_ras(std::string_view text, Record& record) {
     if (!cursor.eat(':')) return Parsed::No;
     cursor.skip_blanks();
     if (!cursor.number(rank.rank)) return Parsed::No;
-    if (!trimmed(cursor.rest()).empty()) return Parsed::No;  // a list, or a range
+    if (trimmed(cursor.rest()).empty()) {
+      record.make<RasRank>() = rank;
+      return Parsed::Open;
+    }
+    cursor.skip_blanks();
+    if (!cursor.eat("-- GPU ") || !take_place(cursor, rank))
+      return Parsed::No;  // a list, or a range
     record.make<RasRank>() = rank;
     return Parsed::Open;
   }

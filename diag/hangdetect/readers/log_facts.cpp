@@ -89,6 +89,7 @@ class Sink : public logs::RecordSink {
     for (const facts::Member& member : facts_.facts.members) {
       if (member.reporter == facts::Reporter::Rendezvous) said_.know_world(member.size);
     }
+    words_.state_stalled();
     said_.finish(where);
     facts_.world = std::max(facts_.world, facts_.known_world);
     for (const facts::Died& death : facts_.facts.deaths) {

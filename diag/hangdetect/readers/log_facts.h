@@ -50,7 +50,8 @@ struct RankNotes {
 /// A line of a log that says something of the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,       ///< Horovod's stall inspector names ranks that did not submit a tensor
+    Laggards,  ///< Horovod's stall inspector names ranks that did not submit a tensor
+    TensorsCross,  ///< the same, of every rank: each lacks what another has, and these what all others have
     Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
     Exception,      ///< a rank's program raised an error of its own
     WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still

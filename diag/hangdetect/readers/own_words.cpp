@@ -3,14 +3,18 @@
 #include <algorithm>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include "base/text.h"
+#include "diag/facts/call_lines.h"
 #include "diag/hangdetect/readers/call_texts.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/run_lines.h"
+#include "diag/hangdetect/readers/stack_heads.h"
 #include "diag/job/world_size.h"
 #include "diag/logparse/cursor.h"
+#include "diag/logparse/line_begins.h"
 #include "diag/logparse/wrappers.h"
 
 namespace ringside::hang {
@@ -59,7 +63,11 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
     // Behind a bracket with a time stands the next warning.
     const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
     if (rank >= 0 && is_list) {
-      statements_.state(record, What::Laggards, {rank}, 0, "Horovod's stall inspector");
+      // The newest list has all that still wait.
+      if (std::exchange(is_list_new_, false)) stalled_.clear();
+      constexpr std::size_t kMost = 4096;
+      if (stalled_.size() < kMost)
+        stalled_[rank] = {std::string(text.substr(0, Statements::kShown)), record.place, rank};
       return true;
     }
   }
@@ -84,6 +92,42 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
     return false;
   }
   return false;
+}
+
+void OwnWords::expect_stalled_ranks() {
+  list_ = List::Horovod;
+  is_list_new_ = true;
+}
+
+/// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each lacks what
+/// another has: nobody is behind, and those few whose list no other rank has took another way.
+void OwnWords::state_stalled() {
+  constexpr std::string_view kName = "Horovod's stall inspector";
+  const auto record_of = [](const Line& line) {
+    logs::Record record;
+    record.place = line.place;
+    record.line = line.text;
+    return record;
+  };
+  if (stalled_.empty()) return;
+  const auto world = static_cast<std::size_t>(std::max(facts_.known_world, facts_.world));
+  std::map<std::string_view, std::vector<int>> sides;
+  for (const auto& [rank, line] : stalled_) sides[line.text].push_back(rank);
+  const bool are_all = stalled_.size() > 1 && stalled_.size() >= world &&
+                       stalled_.rbegin()->first + 1 == static_cast<int>(stalled_.size());
+  if (!are_all || sides.size() < 2) {
+    for (const auto& [rank, line] : stalled_)
+      statements_.state(record_of(line), What::Laggards, {rank}, 0, std::string(kName));
+    return;
+  }
+  const auto by_size = [](const auto& a, const auto& b) {
+    return a.second.size() < b.second.size();
+  };
+  const auto few = std::min_element(sides.begin(), sides.end(), by_size);
+  const bool is_minority = sides.size() == 2 && few->second.size() * 2 < stalled_.size();
+  const Line& shown = stalled_.at(few->second.front());
+  statements_.state(record_of(shown), What::TensorsCross,
+                    is_minority ? few->second : std::vector<int>{}, 0, std::string(kName));
 }
 
 bool OwnWords::read_tables(const logs::Record& record) {
@@ -276,7 +320,17 @@ void OwnWords::read(const logs::Record& record, int rank) {
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
   }
-  const std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
+  // `== nccl_trace_rank_3 ==`: whose entries follow.
+  const std::string_view line_text = logs::trimmed(text);
+  if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
+    section_rank_ = static_cast<int>(
+        std::min<std::int64_t>(number_after(lower_case(line_text), "rank"), kMostRanks));
+  if (rank < 0 && own.rank < 0 && section_rank_ >= 0 && line_text.starts_with("{'")) {
+    calls_.take(section_rank_, line_text, record.place);
+    return;
+  }
+  std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
+  said.remove_prefix(logs::clock_before_label(said));
   const bool is_call = calls_.take(rank, said, record.place);
   // Who reports a time-out has not left the call.
   if (!is_call && line.what != RunLine::What::Alarming) calls_.take_other(rank, said);
@@ -285,9 +339,22 @@ void OwnWords::read(const logs::Record& record, int rank) {
   }
   const bool is_other_work = busy_.take(record, rank >= 0 ? rank : own.rank);
   if (is_other_work && line.what == RunLine::What::Step) return;
-  if (line.what == RunLine::What::Step) busy_.take_step(record);
-  statements_.note_run(record, line, rank);
+  const bool is_within_step =
+      is_call && line.what == RunLine::What::Step && facts::is_of_transfer(said);
+  if (line.what == RunLine::What::Step && !is_within_step) busy_.take_step(record);
+  if (!is_within_step) statements_.note_run(record, line, rank);
   statements_.know_world(job::world_in(text));
+  // torchrun's settings: `PET_NNODES: 4`, `PET_NPROC_PER_NODE=8`.
+  const auto setting = [text](std::string_view name) -> std::int64_t {
+    const std::size_t at = text.find(name);
+    if (at == std::string_view::npos) return -1;
+    const std::string_view rest = text.substr(at + name.size());
+    return leading_number(rest.substr(std::min(rest.find_first_not_of(" \t:=\""), rest.size())));
+  };
+  if (const std::int64_t hosts = setting("PET_NNODES"); hosts > 0) hosts_ = hosts;
+  if (const std::int64_t each = setting("PET_NPROC_PER_NODE"); each > 0) each_ = each;
+  if (hosts_ > 0 && hosts_ <= kMostRanks && each_ > 0 && each_ <= kMostRanks)
+    statements_.know_world(hosts_ * each_);
   if (const int peer = peer_in(text); peer >= 0) peer_ = peer;
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,10 @@ class OwnWords {
   [[nodiscard]] StatedCalls& calls() { return calls_; }
 
   /// Horovod's list of ranks that did not submit a tensor begins.
-  void expect_stalled_ranks() { list_ = List::Horovod; }
+  void expect_stalled_ranks();
+
+  /// States what its newest list says. Call behind finish(), once it is known how many ranks there are.
+  void state_stalled();
 
   /// accelerate's list of each process's shape begins.
   void expect_shapes() { list_ = List::Shapes; }
@@ -75,6 +79,8 @@ class OwnWords {
   std::vector<Line> last_;  ///< in a ring
   std::size_t next_ = 0;    ///< where its oldest one is
   List list_ = List::None;
+  bool is_list_new_ = false;
+  std::map<int, Line> stalled_;  ///< Horovod's newest list, by rank
   bool is_guarded_ = false;
   StatedCalls calls_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
@@ -82,6 +88,8 @@ class OwnWords {
   ClockTable clock_table_;
   std::vector<std::pair<ClockRow, Line>> clocks_;  ///< nvidia-smi, dcgmi
   std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: their utilisation
+  std::int64_t hosts_ = -1, each_ = -1;            ///< that the job has, and processes of each
+  int section_rank_ = -1;                          ///< whose entries of a dump are listed
   int peer_ = -1;
 };
 

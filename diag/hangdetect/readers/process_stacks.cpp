@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "base/json.h"
@@ -174,6 +176,9 @@ class Reader {
     close();
     StackHead head = head_of(text);
     head.pid = leading_number(text.substr(8));
+    const std::int64_t place = place_in_title(text);
+    constexpr std::size_t kMostTitles = 4096;
+    if (place >= 0 && titles_.size() < kMostTitles) titles_.emplace(head.pid, place);
     begin(head);
     return true;
   }
@@ -401,6 +406,30 @@ class Reader {
   void settle() {
     const bool is_one = out_.size() == 1 && out_.front().ranks.empty() && out_.front().count == 1;
     if (is_one) out_.front().ranks = file_.ranks;
+    name_by_titles();
+  }
+
+  /// `5` of `Process 51895: sglang::scheduler_DP5_TP5`: its place in a group.  returns  -1: the title has none
+  static std::int64_t place_in_title(std::string_view text) {
+    const std::size_t at = text.rfind("TP");
+    const bool is_part = at != std::string_view::npos && at > 0 && !is_letter(text[at - 1]);
+    return is_part ? leading_number(text.substr(at + 2)) : -1;
+  }
+
+  /// Places from 0 on of which no two processes have the same: the group is the job, and they are its ranks.
+  void name_by_titles() {
+    std::set<std::int64_t> places;
+    for (const auto& [pid, place] : titles_) places.insert(place);
+    const auto count = static_cast<std::int64_t>(titles_.size());
+    if (count < 2 || std::ssize(places) != count || *places.rbegin() + 1 != count) return;
+    for (ProcessStack& stack : out_) {
+      if (stack.file != path_ || !stack.ranks.empty()) continue;
+      for (const std::int64_t pid : stack.pids) {
+        if (const auto found = titles_.find(pid); found != titles_.end())
+          stack.ranks.push_back(static_cast<int>(found->second));
+      }
+      std::sort(stack.ranks.begin(), stack.ranks.end());
+    }
   }
 
   std::string path_;
@@ -410,6 +439,7 @@ class Reader {
   StackHead head_;
   std::vector<Thread> threads_;
   std::vector<std::int64_t> more_pids_;
+  std::map<std::int64_t, std::int64_t> titles_;  ///< by process id: its place in a group
   int more_ = 0;
   std::int64_t own_pid_ = -1;
   bool has_stack_ = false;

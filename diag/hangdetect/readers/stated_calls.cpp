@@ -4,10 +4,12 @@
 #include <set>
 #include <utility>
 
+#include "base/text.h"
 #include "diag/facts/call_lines.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/last_lines.h"
 #include "diag/hangdetect/readers/op_name.h"
+#include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
 namespace {
@@ -70,18 +72,45 @@ Signature signature_of(const facts::Call& call) {
   return made;
 }
 
+/// `2` of `.. stage2 DEBUG`, `[stage 2]`: whose line it is, by its first words.  returns  -1: it does not say
+int stage_in(std::string_view line) {
+  constexpr std::size_t kNear = 64;
+  constexpr std::string_view kWord = "stage";
+  const std::string small = lower_case(line.substr(0, kNear));
+  const std::size_t at = small.find(kWord);
+  if (at == std::string::npos || (at > 0 && logs::is_letter(small[at - 1]))) return -1;
+  std::string_view rest = std::string_view(small).substr(at + kWord.size());
+  if (!rest.empty() && std::string_view(" _-=").find(rest.front()) != std::string_view::npos)
+    rest.remove_prefix(1);
+  const std::string_view digits = rest.substr(0, rest.find_first_not_of("0123456789"));
+  return static_cast<int>(std::min<std::int64_t>(parse_whole(digits).value_or(-1), kMostRanks));
+}
+
 }  // namespace
+
+bool StatedCalls::has_left(const Rank& rank, std::size_t at) const {
+  const facts::Call& call = rank.calls[at].call;
+  const bool tells_ends = !is_transfer(call) || ended_transfers_.contains(call.operation);
+  const auto later = rank.calls.begin() + static_cast<std::ptrdiff_t>(at);
+  return !tells_ends && call.state != State::Started &&
+         std::any_of(later, rank.calls.end(), [](const Said& one) {
+           return one.call.state == State::Completed || one.call.state == State::Started;
+         });
+}
 
 bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
   std::vector<facts::Call> calls = facts::read_calls(line);
   if (calls.empty()) return false;
   bool is_taken = false;
+  const int stage = stage_in(line);
   for (facts::Call& call : calls) {
     const bool is_labelled = call.subject.rank < 0 && rank < 0;
+    const bool is_staged = is_labelled && call.subject.label < 0 && stage >= 0;
     const int whose = call.subject.rank >= 0 ? call.subject.rank
+                      : is_staged            ? stage
                       : is_labelled          ? call.subject.label
                                              : rank;
-    auto& ranks = is_labelled ? labelled_ : named_;
+    auto& ranks = is_staged ? staged_ : is_labelled ? labelled_ : named_;
     constexpr int kHighest = 1 << 16;  // a print of a larger number is of no rank
     if (whose < 0 || whose >= kHighest ||
         (ranks.size() >= kMostRanksRead && !ranks.contains(whose)))
@@ -93,6 +122,8 @@ bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
 }
 
 void StatedCalls::take_other(int rank, std::string_view line) {
+  // Who logs that it waits has not left its call.
+  if (line.find("wait") != std::string_view::npos) return;
   const RankedLine own = read_ranked_line(line);
   if (own.rank >= 0) rank = own.rank;
   // A rank that logs while others call is there, and has made no call.
@@ -121,11 +152,17 @@ void StatedCalls::take_other(int rank, std::string_view line) {
 
 void StatedCalls::add(Rank& rank, Said said) {
   rank.is_elsewhere = false;
-  has_ends_ = has_ends_ || said.call.state == State::Completed;
+  if (said.call.state == State::Completed) {
+    has_ends_ = true;
+    if (is_transfer(said.call)) ended_transfers_.insert(said.call.operation);
+  }
   auto& calls = rank.calls;
   if (said.call.state == State::Completed) {
     const auto begun = std::find_if(calls.rbegin(), calls.rend(), [&](const Said& one) {
-      return is_open(one.call) && (said.call.operation.empty() || may_be_same(one.call, said.call));
+      const bool may_be_number = said.call.sequence < 0 || one.call.sequence < 0 ||
+                                 one.call.sequence == said.call.sequence;
+      return is_open(one.call) &&
+             (said.call.operation.empty() ? may_be_number : may_be_same(one.call, said.call));
     });
     if (begun != calls.rend()) {
       merge(said.call, begun->call);
@@ -186,7 +223,9 @@ void StatedCalls::number_calls(std::map<int, Rank>& ranks) {
 
 std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& where, bool claimed,
                                           int world) {
-  std::map<int, Rank>& ranks = named_.size() >= 2 ? named_ : labelled_;
+  // A stage of a pipeline is a rank where there are as many.
+  const bool are_stages = static_cast<int>(staged_.size()) == world && labelled_.size() < 2;
+  std::map<int, Rank>& ranks = named_.size() >= 2 ? named_ : are_stages ? staged_ : labelled_;
   if (ranks.size() < 2) return {};
   std::set<std::string> groups;
   for (auto& [number, rank] : ranks) {
@@ -228,7 +267,9 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
     for (std::size_t i = 0; i < rank.calls.size(); ++i) {
       const Said& one = rank.calls[i];
       const bool is_last = i + 1 == rank.calls.size();
-      const bool is_passed = !is_transfer(one.call) && one.call.sequence < newest[key(one.call)];
+      const bool is_passed =
+          (!is_transfer(one.call) && one.call.sequence < newest[key(one.call)]) ||
+          has_left(rank, i);
       // Where lines tell of ends, a call without one has not ended. Else a rank that logs something else has left its last
       // call, and so have those that others have passed.
       const bool is_pending = one.call.state == State::Completed ? false

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,11 +50,15 @@ class StatedCalls {
   };
   void add(Rank& rank, Said said);
   void number_calls(std::map<int, Rank>& ranks);
+  /// A send of which no line tells an end has ended where a later call of its rank has, or waits.
+  [[nodiscard]] bool has_left(const Rank& rank, std::size_t at) const;
 
   std::map<int, Rank> named_;     ///< by ranks that lines name as such
   std::map<int, Rank> labelled_;  ///< by bare numbers before lines: ranks if no line names any
-  bool has_ends_ = false;         ///< some line tells of the end of a call
-  bool has_ended_ = false;        ///< every call of which lines tell has ended
+  std::map<int, Rank> staged_;    ///< by stages of a pipeline: ranks if the job has as many
+  std::set<std::string> ended_transfers_;  ///< `recv`: of which some line tells of an end
+  bool has_ends_ = false;                  ///< some line tells of the end of a call
+  bool has_ended_ = false;                 ///< every call of which lines tell has ended
 };
 
 }  // namespace ringside::hang

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "diag/hangdetect/readers/line_words.h"
+#include "diag/logparse/cursor.h"
 #include "diag/logparse/paste.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -50,7 +51,12 @@ void note_pause(std::int64_t pause_us, RunNotes& run) {
 
 /// A question, and what may follow it: somebody wonders, and nothing is told.
 bool asks(std::string_view text) {
-  return text.ends_with('?') || text.find("? ") != std::string_view::npos;
+  for (std::size_t at = text.find('?'); at != std::string_view::npos; at = text.find('?', at + 1)) {
+    const bool is_of_word =
+        at + 1 < text.size() && (logs::is_letter(text[at + 1]) || logs::is_digit(text[at + 1]));
+    if (!is_of_word) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -105,10 +111,18 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     case RunLine::What::Alarming:
       ++run.alarming;
+      ++alarms_of_[record.place.piece];
       if (asks(record.text())) ++run.questions;
       if (!asks(record.text())) ++run.alarming_since_step;
       break;
     case RunLine::What::Other:
+      // `Connection restored to ..`: what the same log told of before is over.
+      if (record.text().find("onnection restored") != std::string_view::npos) {
+        std::uint64_t& over = alarms_of_[record.place.piece];
+        run.alarming_since_step -= std::min(run.alarming_since_step, over);
+        run.alarming -= std::min(run.alarming, over);
+        over = 0;
+      }
       ++facts_.unread;
       break;
   }

@@ -56,7 +56,8 @@ class Statements {
   std::size_t ranks_kept_ = 0;
   std::vector<logs::Place> places_;
   std::vector<logs::Place> shown_places_;
-  std::map<int, logs::Place> line_places_;  ///< of each rank's last line
+  std::map<std::uint32_t, std::uint64_t> alarms_of_;  ///< by piece: not yet over
+  std::map<int, logs::Place> line_places_;            ///< of each rank's last line
   RankNotes nobody_;
 };
 

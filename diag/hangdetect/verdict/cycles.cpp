@@ -46,6 +46,33 @@ std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   return usual > 0 ? odd : std::vector<int>{};
 }
 
+/// Of two ranks that wait for each other, the one that sends a transfer of a later tag than the other waits for, after it
+/// has sent earlier ones and never that one.  returns  -1: neither
+int passed_over(const Scene& scene, const std::vector<int>& two) {
+  if (two.size() != 2) return -1;
+  for (const bool is_first : {true, false}) {
+    const int sender = two[is_first ? 0 : 1], receiver = two[is_first ? 1 : 0];
+    const auto& sends = scene.block(sender);
+    const auto& waits = scene.block(receiver);
+    const bool are_transfers = sends && waits && sends->is_p2p && waits->is_p2p &&
+                               sends->peer == receiver && waits->peer == sender;
+    if (!are_transfers) continue;
+    const Signature& sent = scene.job.signature(scene.call_of(sender));
+    const Signature& due = scene.job.signature(scene.call_of(receiver));
+    if (sent.op != Op::Send || due.op != Op::Recv || due.tag < 0 || sent.tag <= due.tag) continue;
+    bool has_earlier = false;
+    bool has_due = false;
+    for (const Call& call : scene.job.rank(sender).dump->calls) {
+      const Signature& one = scene.job.signature(call);
+      if (one.op != Op::Send || one.target != sent.target) continue;
+      has_earlier = has_earlier || (one.tag >= 0 && one.tag < due.tag);
+      has_due = has_due || one.tag == due.tag || one.tag < 0;
+    }
+    if (has_earlier && !has_due) return sender;
+  }
+  return -1;
+}
+
 Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   Explanation out;
   const std::vector<int>& suspects = cycle.breakers.empty() ? cycle.shortest : cycle.breakers;
@@ -81,9 +108,11 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     out.culprits = in_transfer;
     out.add(Feature::FewOfMany);
   }
+  const int skipper = passed_over(scene, cycle.shortest);
+  if (skipper >= 0) out.culprits = {skipper};
   std::sort(out.culprits.begin(), out.culprits.end());
   if (is_one) out.add(Feature::OneBreaks);
-  if (is_one ? odd == suspects : !odd.empty()) out.add(Feature::ByHabit);
+  if (skipper >= 0 || (is_one ? odd == suspects : !odd.empty())) out.add(Feature::ByHabit);
   if (!out.has(Feature::OneBreaks) && !out.has(Feature::ByHabit))
     out.missing.push_back({Need::What::Sources});
   out.others = cycle.shortest;

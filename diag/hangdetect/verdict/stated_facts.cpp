@@ -259,6 +259,9 @@ class Translation {
 
   void take_mismatch(const LogStatement& one) {
     switch (one.what) {
+      case What::TensorsCross:
+        mismatch(one, Field::Count, Reporter::StallInspector);
+        break;
       case What::RasOdd:
         mismatch(one, Field::Operation, Reporter::Ras);
         break;
@@ -294,6 +297,7 @@ class Translation {
       if (one.cause == DeathCause::Exception || one.cause == DeathCause::Abort) continue;
       out_.deaths.push_back(one);
       facts::Died& death = out_.deaths.back();
+      death.is_consequence = death.is_consequence || follows_barrier(death);
       if (death.cause == DeathCause::NodeFailure && death.ranks.empty())
         death.ranks = logs_.layout.ranks_of(death.subject.host);
     }
@@ -309,6 +313,17 @@ class Translation {
     for (const facts::Busy& one : logs_.facts.busy) {
       if (one.activity == Activity::FileSystem) out_.busy.push_back(one);
     }
+  }
+
+  /// Once the coordination service has named who did not come to a barrier, the others end, and their heartbeats with them.
+  bool follows_barrier(const facts::Died& death) const {
+    if (death.cause != DeathCause::Unknown || !death.row.starts_with("jax_")) return false;
+    return std::ranges::any_of(logs_.facts.members, [&](const facts::Member& one) {
+      const bool is_before =
+          one.source.file == death.source.file && one.source.line < death.source.line;
+      return one.reporter == Reporter::Coordinator && !one.missing.empty() && is_before &&
+             std::ranges::count(one.missing, death.subject.rank) == 0;
+    });
   }
 
   /// A library or a service reports it, so that its row says: the inference takes what it means from there.
