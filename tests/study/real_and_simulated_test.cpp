@@ -176,6 +176,11 @@ hangs::Program program_of(const std::string& head, const std::string& steps) {
   return hangs::make_program(scenario->outline);
 }
 
+/// Of an exchange the steps alone: simulated ranks send short messages by LL, as NCCL does, real ones by what they are given.
+std::string compared_part(const std::string& call) {
+  return call.starts_with("all_to_all ") ? call.substr(call.find(" | ")) : call;
+}
+
 /// calls  that each rank makes
 void expect_same(const hangs::Program& program, std::size_t calls, const Way& way) {
   SCOPED_TRACE(fmt::format("{} {}, {} channels", to_string(way.algorithm), to_string(way.protocol),
@@ -186,7 +191,8 @@ void expect_same(const hangs::Program& program, std::size_t calls, const Way& wa
     ASSERT_EQ(real[rank].size(), calls) << rank;
     ASSERT_EQ(simulated[rank].size(), calls) << rank;
     for (std::size_t call = 0; call < calls; ++call) {
-      EXPECT_EQ(real[rank][call], simulated[rank][call]) << "rank " << rank << ", call " << call;
+      EXPECT_EQ(compared_part(real[rank][call]), compared_part(simulated[rank][call]))
+          << "rank " << rank << ", call " << call;
       EXPECT_NE(real[rank][call].find(" | channel 0: "), std::string::npos);
     }
   }

@@ -95,7 +95,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   });
   // One is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too many. Dumps
-  // have the calls before, by which one rank that breaks every cycle is told apart.
+  // have the calls before, by which a rank that breaks every cycle, or makes an unusual call, is told apart.
   std::vector<int> in_transfer;
   std::size_t together = 0;
   for (const int rank : cycle.shortest) {
@@ -104,7 +104,8 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
     if (front != nullptr) together = std::max(together, front->waiting.size());
   }
   constexpr std::size_t kMost = 2;
-  if ((!is_one || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
+  const bool is_told_apart = is_one || !odd.empty();
+  if ((!is_told_apart || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
     out.culprits = in_transfer;
     out.add(Feature::FewOfMany);
   }
