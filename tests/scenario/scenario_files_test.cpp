@@ -253,13 +253,14 @@ TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
 /// What a run of a scenario of ours leaves in a new folder, which goes with the object.
 class KeptRun {
  public:
-  explicit KeptRun(const std::string& name, bool is_real = false)
+  /// timeout  of real ranks; who is killed is noticed at once
+  explicit KeptRun(const std::string& name, bool is_real = false, Seconds timeout = Seconds{20})
       : folder(testing::TempDir() + "kept_run_" + std::to_string(::getpid())) {
     fs::remove_all(folder);
     const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/" + name);
     EXPECT_TRUE(scenario) << scenario.error().message;
     ScenarioQuestion question{.scenario = *scenario, .is_real = is_real, .folder = folder};
-    if (is_real) question.timeout = Seconds{20};  // who is killed is noticed at once
+    if (is_real) question.timeout = timeout;
     auto run = run_scenario(question);
     EXPECT_TRUE(run) << run.error().message;
     EXPECT_TRUE(run->unmet.empty()) << joined(run->unmet);
@@ -327,6 +328,13 @@ TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
   EXPECT_NE(dead.find("AllReduce: opCount 8 "), std::string::npos);
   EXPECT_EQ(dead.find("AllReduce: opCount 9 "), std::string::npos) << "it never came to that";
   EXPECT_NE(run.text("rank_2.log").find("NCCL WARN rank 1"), std::string::npos);
+}
+
+// Sends and receives connect while their call runs, after the log has said that they are there.
+TEST(ScenarioRun, RealRanksThatLogExchangesHangAsWithoutALog) {
+  const KeptRun run("ring-exchange-left-out.yaml", true, Seconds{3});
+  EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
+  EXPECT_EQ(run.outcome.verdict->culprits, std::vector<int>{2});
 }
 
 // Nobody asks a job that goes on for its status, and no watchdog speaks.

@@ -176,9 +176,12 @@ void CommunicatorLog::connected(std::span<const ConnectionId> ids, const Connect
     facts.to = end_of(id.to);
     facts.medium = !is_network ? Medium::Shm : id.from == me ? Medium::NetSend : Medium::NetReceive;
     facts.network = transport.nccl_network;
-    const SharedRegion* const lent = id.from == me ? connections.send_end(id).lent().region
-                                                   : connections.recv_end(id).lent().region;
-    facts.is_gdr = lent != nullptr && lent->is_device();
+    // Messages' ends are made while their call runs.
+    const auto is_gdr = [](const auto* end) {
+      return end != nullptr && end->lent().region != nullptr && end->lent().region->is_device();
+    };
+    facts.is_gdr = id.from == me ? is_gdr(connections.find_send_end(id))
+                                 : is_gdr(connections.find_recv_end(id));
     output_.info(kNetwork, connection_text(output_.version(), facts));
   }
   const AlgorithmFacts& algorithm = facts_of(choice.algorithm);
