@@ -94,11 +94,7 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
                        const TopologyParameters& parameters, const SimModel* model,
                        JobFabric fabric, int nchannels)
     : job_(job), graph_(graph), parameters_(parameters), fabric_(std::move(fabric)) {
-  if (model != nullptr) {
-    host_bridge_ = model->host_bridge;
-    pci_rate_ = model->pci_rate;
-    model_ = *model;
-  }
+  if (model != nullptr) model_ = *model;
   places_.resize(static_cast<std::size_t>(job.nranks()));
   int links = 0;
   for (std::size_t node = 0; node < job.nodes.size(); ++node) {
@@ -111,7 +107,7 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     links += static_cast<int>(system(static_cast<int>(node)).links.size());
   }
   first_bridge_ = links;
-  if (host_bridge_ < 1) links *= 2;
+  if (model_.host_bridge < 1) links *= 2;
   first_channel_link_ = links;
   if (model != nullptr && nchannels > 0) {
     const GpuClass gpu = class_of_gpu(job.connection.shape.min_cc);
@@ -186,7 +182,7 @@ void JobNetwork::append(const Place& at, const Path& path, SimRoute& route) cons
     if (link.kind != LinkKind::Nvl && link.kind != LinkKind::C2c) {
       route.slowest = std::max(route.slowest, StepLink::Pci);
     }
-    if (host_bridge_ == 1 || link.reverse < 0 || !is_host_bridge(link)) continue;
+    if (model_.host_bridge == 1 || link.reverse < 0 || !is_host_bridge(link)) continue;
     // Up and down one port counts once: it forwards at full rate what one GPU writes and another reads.
     const int bridge = first_bridge_ + own + std::min(link.reverse - id, 0);
     if (std::ranges::find(route.links, bridge) == route.links.end()) route.links.push_back(bridge);
@@ -353,12 +349,15 @@ BytesPerSecond JobNetwork::rate(int id) const {
   if (fabric_.fabric != nullptr && id >= first_fabric_link_) {
     return fabric_.fabric->link(id - first_fabric_link_).rate;
   }
-  if (is_bridge(id)) return rate(id - first_bridge_) * (2 * host_bridge_);
+  if (is_bridge(id)) return rate(id - first_bridge_) * (2 * model_.host_bridge);
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
   // NCCL's rate of a socket link is for its choices, and of some processors it has none.
-  if (link.kind == LinkKind::Sys && model_) return socket_rate(system(node), link, *model_);
-  const double share = link.kind == LinkKind::Pci ? pci_rate_ : 1;
+  if (link.kind == LinkKind::Sys) {
+    const BytesPerSecond between = socket_rate(system(node), link, model_);
+    if (between.value > 0) return between;
+  }
+  const double share = link.kind == LinkKind::Pci ? model_.pci_rate : 1;
   return BytesPerSecond{static_cast<double>(link.bandwidth) * share * kGigabyte};
 }
 

@@ -103,12 +103,9 @@ class JobNetwork : public SimNetwork {
   TopologyParameters parameters_;
   std::vector<Place> places_;    ///< by rank
   std::vector<int> first_link_;  ///< id of each node's first link
-  double host_bridge_ =
-      1;  ///< of a way up to a CPU between GPUs: share of both directions together
   int first_bridge_ =
-      0;  ///< id of what both directions of such a link share, by the lower one's id
-  double pci_rate_ = 1;
-  std::optional<SimModel> model_;  ///< for rates between CPUs; none: as the description says
+      0;            ///< id of what both directions of such a link share, by the lower one's id
+  SimModel model_;  ///< of rates within hosts; as made: as the description says
   JobFabric fabric_;
   int nchannels_ = 0;                              ///< that hold their GPUs up; 0: none does
   std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach

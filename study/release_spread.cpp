@@ -22,22 +22,30 @@ struct Spread {
   double ratio = 1;
 };
 
-/// nothing  they are too near to each other
-Result<std::optional<Spread>> spread_of(const SimPlan& plan, const SimRow& row) {
-  std::vector<std::pair<std::string, SimRow>> known{{plan.question.nccl, row}};
+/// The same question to each other release that is verified and can do what is asked.
+std::vector<SimPlan> plans_of_other_releases(const SimPlan& plan) {
+  std::vector<SimPlan> plans;
   for (const std::string& release : release_versions()) {
     if (release == plan.question.nccl || !release_caveat(release).empty()) continue;
     SimQuestion question = plan.question;
     question.nccl = release;
-    const auto other = plan_simulation(question);
-    if (!other) continue;  // it cannot do what is asked: variables of its own
-    auto call = tune_call(*other, row.call.bytes);
+    if (auto other = plan_simulation(question)) plans.push_back(*std::move(other));
+  }
+  return plans;
+}
+
+/// nothing  they are too near to each other
+Result<std::optional<Spread>> spread_of(const SimPlan& plan, std::span<const SimPlan> others,
+                                        const SimRow& row) {
+  std::vector<std::pair<std::string, SimRow>> known{{plan.question.nccl, row}};
+  for (const SimPlan& other : others) {
+    auto call = tune_call(other, row.call.bytes);
     if (!call) continue;
     const auto alike = std::ranges::find_if(
         known, [&](const auto& one) { return one.second.call.tuned.choice == call->tuned.choice; });
     if (alike != known.end()) continue;
-    RINGSIDE_TRY(SimRow simulated, simulate_call(*other, *std::move(call)));
-    known.emplace_back(release, std::move(simulated));
+    RINGSIDE_TRY(SimRow simulated, simulate_call(other, *std::move(call)));
+    known.emplace_back(other.question.nccl, std::move(simulated));
   }
   const auto [fast, slow] = std::ranges::minmax_element(
       known, {}, [](const auto& one) { return one.second.result.time; });
@@ -58,15 +66,18 @@ bool has_fallback_search(const SimPlan& plan, const SimRow& row) {
 
 Result<std::string> release_spread_text(const SimPlan& plan, std::span<const SimRow> rows) {
   if (plan.job.shape().nranks > kMostRanks) return std::string();
+  std::vector<const SimRow*> looked{&rows.front()};
+  if (rows.size() > 1) looked.push_back(&rows.back());
+  std::erase_if(looked, [](const SimRow* row) {
+    return row->is_alone || row->result.wall > kMostWall || row->is_traced;
+  });
+  if (looked.empty()) return std::string();
+  const std::vector<SimPlan> others = plans_of_other_releases(plan);
   std::optional<Spread> widest;
-  const auto look = [&](const SimRow& row) -> Status {
-    if (row.is_alone || row.result.wall > kMostWall || row.is_traced) return {};
-    RINGSIDE_TRY(const std::optional<Spread> spread, spread_of(plan, row));
+  for (const SimRow* row : looked) {
+    RINGSIDE_TRY(const std::optional<Spread> spread, spread_of(plan, others, *row));
     if (spread && (!widest || spread->ratio > widest->ratio)) widest = spread;
-    return {};
-  };
-  RINGSIDE_TRY(look(rows.front()));
-  if (rows.size() > 1) RINGSIDE_TRY(look(rows.back()));
+  }
   if (!widest) return std::string();
   return fmt::format(
       "the release of NCCL matters: at {} {} takes {:.1f} times as long as {}; this is {} (name "

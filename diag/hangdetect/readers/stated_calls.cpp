@@ -17,6 +17,7 @@ namespace {
 using State = facts::CallState;
 
 constexpr std::size_t kMostRanksRead = 4096;
+constexpr int kHighest = 1 << 16;         // a print of a larger number is of no rank
 constexpr std::size_t kMostCalls = 4096;  // of a rank; the newest decide
 
 bool is_transfer(const facts::Call& call) {
@@ -111,7 +112,6 @@ bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
                       : is_labelled          ? call.subject.label
                                              : rank;
     auto& ranks = is_staged ? staged_ : is_labelled ? labelled_ : named_;
-    constexpr int kHighest = 1 << 16;  // a print of a larger number is of no rank
     if (whose < 0 || whose >= kHighest ||
         (ranks.size() >= kMostRanksRead && !ranks.contains(whose)))
       continue;
@@ -127,7 +127,6 @@ void StatedCalls::take_other(int rank, std::string_view line) {
   const RankedLine own = read_ranked_line(line);
   if (own.rank >= 0) rank = own.rank;
   // A rank that logs while others call is there, and has made no call.
-  constexpr int kHighest = 1 << 16;
   if (rank >= 0 && rank < kHighest && named_.size() >= 2 && named_.size() < kMostRanksRead)
     named_.try_emplace(rank);
   // `[2] loading a batch`, `(2) ..`
