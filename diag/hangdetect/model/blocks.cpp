@@ -7,7 +7,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The peer of a send or receive: what the recorder kept, else the other one of two.
+/// The peer of a send or receive: the recorded one, else the other member of a group of two.
 int peer_of(const Job& job, int rank, int group, const Call& call) {
   const Group& members = job.group(group);
   const Signature& signature = job.signature(call);
@@ -30,8 +30,8 @@ bool are_whole(const Job& job, int rank, int peer) {
   return is_from_first(rank) && is_from_first(peer);
 }
 
-/// Whether a send or receive that its recorder already calls retired still lacks its other half. Hooks
-/// retire a call when it is made, so only the last one of a rank is asked about.
+/// Whether a send or receive that its recorder already marks retired still lacks its other half. Hooks retire a call
+/// when it is made, so only a rank's last call is checked.
 bool lacks_partner(const Job& job, int rank, int group, const Call& call, int peer) {
   if (peer < 0 || job.rank(peer).dump == nullptr) return false;
   const GroupCalls* theirs = job.calls(peer, group);
@@ -89,7 +89,7 @@ std::optional<std::size_t> newest_call(const RankView& view) {
   return last - 1;
 }
 
-/// Of calls that are recorded when they are issued: the first that a member has not entered.
+/// Among calls that are recorded when they are issued: the first that a member has not entered.
 std::optional<std::size_t> first_unmet(const Job& job, int rank) {
   const RankView& view = job.rank(rank);
   const std::vector<Call>& calls = view.dump->calls;
@@ -168,7 +168,7 @@ Front front_at(const Job& job, int group, std::uint32_t sequence) {
   return front;
 }
 
-/// Members that have made the call but stand at an older one of another group.
+/// Members that have made the call but are blocked in an older call of another group.
 void add_held(const Job& job, const Standing& standing, const Front& front,
               std::vector<int>& held) {
   for (const int member : front.entered) {
@@ -189,8 +189,8 @@ struct Half {
   bool is_send = false;
 };
 
-/// What the rank stands at: a transfer, or all of a coalesced set (batch_isend_irecv), whose members share a
-/// number and run together.
+/// The transfers that the rank is blocked in: one, or all of a coalesced set (batch_isend_irecv), whose members share
+/// a number and run together.
 std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   const std::vector<Call>& calls = job.rank(rank).dump->calls;
   std::vector<Half> halves;
@@ -208,9 +208,9 @@ std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   return halves;
 }
 
-/// The peer's half of a transfer where both sides give their transfers the same numbers, as ranks do that all send round
-/// a ring: recorders that have lost the beginning say no more.
-/// returns  null where they do not, or it is not there
+/// The peer's half of a transfer where both sides number their transfers alike, as ranks that all send round a ring
+/// do. Recorders that have lost the beginning show no more.
+/// returns  null where the numbers differ, or the half was not made
 const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
   constexpr int kAlike = 3;
   const GroupCalls* theirs = job.calls(half.peer, half.group);
@@ -256,8 +256,8 @@ bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) 
   return mine < 0 || theirs < 0 || mine == theirs;
 }
 
-/// The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one that is
-/// enqueued behind something else does not come before that.
+/// The other half arrives only if the peer is blocked in it. Transfers of a rank run in order: one that is enqueued
+/// behind another call does not run before that call.
 bool is_met(const Job& job, const Standing& standing, int rank, const Half& half) {
   const auto& theirs = standing.blocks[static_cast<std::size_t>(half.peer)];
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;

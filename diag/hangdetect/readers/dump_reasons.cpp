@@ -11,8 +11,8 @@
 namespace ringside::hang {
 namespace {
 
-/// What `rank 1 lost rank 2 on channel 0: ...` says, or `rank 1 cannot reach rank 2 on channel 0: ...`, unless time ran out:
-/// the connection broke, or could not be made; or another message came than was expected.
+/// The failure that `rank 1 lost rank 2 on channel 0: ...` or `rank 1 cannot reach rank 2 on channel 0: ...` states,
+/// unless it is a time-out: the connection broke, could not be made, or carried an unexpected message.
 std::optional<LogStatement::What> lost_how(std::string_view reason) {
   const auto says = [&](std::string_view words) {
     return reason.find(words) != std::string_view::npos;
@@ -24,7 +24,7 @@ std::optional<LogStatement::What> lost_how(std::string_view reason) {
                                            : LogStatement::What::EngineCut;
 }
 
-/// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
+/// Converts ranks of the dump's group to ranks of the job; ranks that the group does not list are skipped.
 void number_globally(const RankDump& dump, LogStatement& statement) {
   const auto group = std::find_if(dump.groups.begin(), dump.groups.end(),
                                   [&](const auto& one) { return one.name == dump.reason_group; });
@@ -41,7 +41,7 @@ void number_globally(const RankDump& dump, LogStatement& statement) {
 
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names) {
   std::vector<LogStatement> statements;
-  // Many dumps give one reason: where its statements stand.
+  // Many dumps give one reason: the place of its statements.
   struct Told {
     std::size_t first = 0, end = 0;
   };
@@ -64,7 +64,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       one.speakers = {dump.rank};
       statements.push_back(std::move(one));
     }
-    // Which ranks differ the dumps show themselves.
+    // The dumps' calls show which ranks differ.
     const auto how =
         facts.facts.mismatches.empty() ? lost_how(dump.reason) : LogStatement::What::EngineDiffers;
     if (facts.statements.empty() && how) {
@@ -106,7 +106,7 @@ std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps) 
                            .receiver = receiver,
                            .channel = channel,
                            .sent = both.sent,
-                           // Who does not wait has all that it wants.
+                           // A rank that does not wait has received everything it needs.
                            .received = both.is_awaited ? both.received : both.sent,
                            .expected = both.received + (both.is_awaited ? 1 : 0),
                            .is_blocked = both.is_full && both.sent <= both.received,

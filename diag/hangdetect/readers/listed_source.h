@@ -14,10 +14,11 @@ namespace ringside::hang {
 /// `231: dist.barrier()`.
 class ListedSource {
  public:
-  /// A line of the paste; one that is no source is passed over.
+  /// Takes a line of the paste; lines that are not source are ignored.
   void take(std::string_view line);
 
-  /// A process that seems to work stands in a line that waits for its GPU: by the source, where its frames fit that.
+  /// Marks a process that seems to compute but is in a line that waits for its GPU, by the source, where its frames
+  /// fit it.
   void tell(std::vector<ProcessStack>& stacks) const;
 
  private:

@@ -60,10 +60,10 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
         text.remove_prefix(colon + 2);
       }
     }
-    // Behind a bracket with a time stands the next warning.
+    // A bracket with a time begins the next warning.
     const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
     if (rank >= 0 && is_list) {
-      // The newest list has all that still wait.
+      // The newest list has all ranks that still wait.
       if (std::exchange(is_list_new_, false)) stalled_.clear();
       constexpr std::size_t kMost = 4096;
       if (stalled_.size() < kMost)
@@ -99,8 +99,8 @@ void OwnWords::expect_stalled_ranks() {
   is_list_new_ = true;
 }
 
-/// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each lacks what
-/// another has: nobody is behind, and those few whose list no other rank has took another way.
+/// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each
+/// lacks another's tensor: no rank is behind, and the few whose list no other rank shares took another branch.
 void OwnWords::state_stalled() {
   constexpr std::string_view kName = "Horovod's stall inspector";
   const auto record_of = [](const Line& line) {
@@ -181,7 +181,7 @@ void OwnWords::finish_pods() {
     running += read_pod_line(line.text).status == "Running" ? 1U : 0U;
     indices.insert(index);
   }
-  // Two of one index are of several jobs: it names nobody.
+  // Two pods of one index belong to several jobs: no rank is named.
   if (running * 2 < pods_.size() || indices.size() != pods_.size()) return;
   const bool are_all = !indices.empty() && *indices.rbegin() + 1 == static_cast<int>(pods_.size());
   for (const auto& [index, line] : pods_) {
@@ -236,7 +236,7 @@ void OwnWords::finish_clocks() {
 
 constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
 
-/// Few that stand out in a table: a process that is stopped among those that run, a GPU that idles among busy ones.
+/// Finds the few odd rows of a table: a stopped process among running ones, an idle GPU among busy ones.
 void OwnWords::finish_tables() {
   const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
     logs::Record record;
@@ -300,7 +300,7 @@ void OwnWords::read_claims(std::string_view text) {
                "hw slowdown", "first step will be slow", "slow compile", "slow_operation_alarm",
                "compilation took", "capturing cuda graph", "cuda graph capture"}))
     ++facts_.run.slow_starts;
-  // A line of source in a traceback, or above the lines of one.
+  // A line of source in a traceback, or above its lines.
   if (has_any({"rank == 0", "is_main_process", "is_rank_0", "rank_zero", "is_master_process",
                "is_local_main_process"}))
     is_guarded_ = true;
@@ -313,14 +313,14 @@ void OwnWords::read(const logs::Record& record, int rank) {
   read_slow(record);
   const RunLine line = read_run_line(text);
   const RankedLine own = read_ranked_line(record.line);
-  // A number alone is a cell of somebody's list.
+  // A number alone is a cell of a list.
   const bool is_line = std::any_of(own.text.begin(), own.text.end(), logs::is_letter);
   if (own.rank >= 0 && is_line) {
     LastLine& last = facts_.run.last_lines[own.rank];
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
   }
-  // `== nccl_trace_rank_3 ==`: whose entries follow.
+  // `== nccl_trace_rank_3 ==`: the rank whose entries follow.
   const std::string_view line_text = logs::trimmed(text);
   if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
     section_rank_ = static_cast<int>(
@@ -332,7 +332,7 @@ void OwnWords::read(const logs::Record& record, int rank) {
   std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
   said.remove_prefix(logs::clock_before_label(said));
   const bool is_call = calls_.take(rank, said, record.place);
-  // Who reports a time-out has not left the call.
+  // A rank that reports a time-out has not left the call.
   if (!is_call && line.what != RunLine::What::Alarming) calls_.take_other(rank, said);
   if (rank < 0 && line.what == RunLine::What::Step) {
     rank = own.rank >= 0 ? own.rank : read_ranked_line(text).rank;

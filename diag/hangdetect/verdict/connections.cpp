@@ -32,7 +32,7 @@ std::string first_call(const Scene& scene) {
   return {};
 }
 
-/// Ranks that wait for no data while others wait for theirs.
+/// Ranks that wait for no data while others wait for their data.
 std::vector<int> unblocked_in_call(const Scene& scene) {
   std::set<int> waiting, awaited;
   for (const ConnectionProgress& one : scene.connections) {
@@ -96,12 +96,12 @@ void add_connections(const Scene& scene, Explanations& out) {
     return;
   }
   if (!scene.has_both_ends) return;
-  // Ranks that called different things wait for data, or not, as their own calls have it.
+  // Where ranks made different calls, which of them wait for data follows from the calls.
   const bool do_calls_differ = std::ranges::any_of(out, [](const Explanation& other) {
     return other.ground() == Feature::CallsDiffer || other.ground() == Feature::EndsDiffer;
   });
   if (do_calls_differ) return;
-  // One of several that wait for no data may have done its part.
+  // If several wait for no data, each of them may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
   one.kind = Kind::DeadRank;

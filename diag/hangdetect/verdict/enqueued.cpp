@@ -10,8 +10,8 @@ namespace {
 
 using ByRank = std::map<int, const facts::Call*>;
 
-/// The newest line of each rank that says how much it has enqueued, by group. A number of a group is of one process, so
-/// that only groups count in which every rank has the number that it has in the job.
+/// The newest line of each rank that shows how much it has enqueued, by group. A group's number belongs to one
+/// process, so only groups count in which each rank has the same number as in the job.
 std::map<std::string, ByRank> positions_of(const facts::Facts& facts) {
   std::map<std::string, ByRank> groups;
   for (const facts::Call& one : facts.calls) {

@@ -66,7 +66,7 @@ std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
   return numbers;
 }
 
-/// Whether a program counts calls with it, so that ranks in one call have the same: not a loss, an address or a process id.
+/// Whether the number counts calls, so that ranks in one call have the same: not a loss, an address or a process id.
 bool counts_calls(std::string_view name) {
   for (const std::string_view word :
        {"idx", "index", "layer", "expert", "step", "iter", "bucket", "micro", "block", "module",
@@ -90,7 +90,7 @@ std::string place_of(const ProcessStack& one) {
   return std::string(to_string(one.op));
 }
 
-/// In which half of a transfer a process is, and towards which stage of a pipeline, where a function shows it.
+/// The half of a transfer that a process is in, and the stage of a pipeline it is with, where a function shows it.
 struct StackHalf {
   bool is_known = false;
   bool is_send = false;
@@ -111,7 +111,7 @@ StackHalf half_of_function(std::string_view function) {
   return {true, op == Op::Send, 0};
 }
 
-/// A stage's own function says more than the call within it.
+/// A stage's own function is more precise than the call within it.
 StackHalf half_of(const ProcessStack& stack) {
   StackHalf half;
   if (stack.activity != Activity::Collective) return half;
@@ -122,7 +122,7 @@ StackHalf half_of(const ProcessStack& stack) {
   return half;
 }
 
-/// What each rank waits in, and for whom.
+/// What each rank waits in, and for which ranks.
 struct Waits {
   std::map<int, std::vector<int>> group;  ///< of the call that a rank is in
   std::map<int, StackHalf> half;
@@ -158,7 +158,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
   return waits;
 }
 
-/// A rank waits for those of its group that are in a call of another one.
+/// A rank waits for the members of its group that are in a call of another group.
 std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   for (const auto& [rank, group] : waits.group) {
@@ -172,7 +172,7 @@ std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   return graph;
 }
 
-/// A rank waits for the other end of its transfer, unless that is in the other half of it.
+/// A rank waits for the other end of its transfer, unless that rank is in the other half of it.
 std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   const auto has_peer = [&](const auto& one) {
@@ -180,7 +180,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
   };
   const bool are_told =
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
-  // Where some are in collectives, those in transfers must show whom they are with.
+  // Where some are in collectives, those in transfers must show their peers.
   const bool are_peers_told = std::ranges::any_of(waits.half, has_peer) &&
                               std::ranges::all_of(waits.half, [&](const auto& one) {
                                 return !one.second.is_known || has_peer(one);
@@ -196,7 +196,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
     std::vector<int>& targets = graph[static_cast<std::size_t>(one->first)];
     const int peer = waits.peer.at(one->first);
     if (!one->second.is_known) {
-      // A collective ends when those in transfers have come.
+      // A collective ends once the ranks in transfers have joined it.
       for (const auto& [other, half] : waits.half) {
         if (half.is_known) targets.push_back(other);
       }
@@ -219,7 +219,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
       if (!do_meet) targets.push_back(next->first);
       continue;
     }
-    // Of more than two, one whose stack is not here may hold the other half.
+    // With more than two, a rank whose stack is missing may hold the other half.
     if (!are_alike || has_peers || !are_all) continue;
     for (const auto& [other, half] : waits.half) {
       if (other != one->first) targets.push_back(other);

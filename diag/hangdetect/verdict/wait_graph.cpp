@@ -70,8 +70,8 @@ std::vector<int> components(const Graph& graph) {
   return component;
 }
 
-/// Whether the ranks still hold a circle when `without` is gone: strip those that wait for none of the
-/// rest, until nobody is left or nobody can go.
+/// Whether the ranks still contain a cycle without rank `without`: remove ranks that wait for none of the rest, until
+/// no rank is left or none can be removed.
 bool has_circle(const Graph& graph, const std::vector<int>& ranks, int without) {
   std::vector<int> pending(graph.size(), -1);
   std::vector<std::vector<int>> waiters(graph.size());
@@ -107,7 +107,7 @@ bool has_circle(const Graph& graph, const std::vector<int>& ranks, int without) 
   return left > 0;
 }
 
-/// A shortest circle through the first rank of the knot that is in one.
+/// A shortest cycle through the first rank of the component that is in one.
 std::vector<int> shortest_circle(const Graph& graph, const std::vector<int>& knot) {
   std::vector<int> best;
   const std::size_t tries = std::min<std::size_t>(knot.size(), 16);
@@ -153,7 +153,7 @@ std::vector<WaitCycle> wait_cycles(const Graph& waits) {
   std::vector<WaitCycle> cycles;
   for (std::size_t i = 0; i < knots.size(); ++i) {
     if (!is_knot[i]) continue;
-    // Tarjan numbers a component after those that it leads to: a knot that leads to a knot is a victim.
+    // Tarjan numbers a component after those that it leads to: a component that leads to another is not the cause.
     std::vector<bool> seen(waits.size(), false);
     std::vector<int> path = knots[i];
     bool leads_to_knot = false;
@@ -171,7 +171,7 @@ std::vector<WaitCycle> wait_cycles(const Graph& waits) {
     if (leads_to_knot) continue;
     WaitCycle cycle{knots[i], {}, {}};
     cycle.shortest = shortest_circle(waits, cycle.ranks);
-    // Whoever is in every circle is in the shortest one.
+    // A rank that is in every cycle is in the shortest one.
     for (const int rank : cycle.shortest) {
       if (!has_circle(waits, cycle.ranks, rank)) cycle.breakers.push_back(rank);
     }
