@@ -24,7 +24,7 @@ void take_rccl_tail(C& cursor, T& record) {
   }
 }
 
-/// What may stand behind a whole line: blanks.
+/// What may follow a complete line: blanks.
 template <typename C>
 Parsed ended(C& cursor) {
   cursor.skip_blanks();
@@ -111,7 +111,7 @@ bool take_via(C& cursor, ChannelEdge& edge) {
   return false;
 }
 
-/// Behind the destination: `{{ [send]}} via ...`. A record that ends early says what it knows.
+/// The part after the destination: `{{ [send]}} via ...`. A record that ends early keeps its known fields.
 template <typename C>
 Parsed finish_edge(C cursor, ChannelEdge& edge) {
   if (cursor.eat(" [send]")) {
@@ -225,7 +225,7 @@ Parsed channel_line(C cursor, Record& record) {
 Parsed parse_channel(std::string_view text, Record& record) {
   const RecordKind before = record.kind;
   const Parsed parsed = channel_line(Cursor(text), record);
-  // An edge without its destination is none.
+  // An edge without its destination is invalid.
   const bool is_half = parsed == Parsed::Broken && record.kind == RecordKind::ChannelEdge &&
                        record.as<ChannelEdge>().to < 0 &&
                        record.as<ChannelEdge>().via != Via::CollNet;

@@ -14,7 +14,7 @@ Parsed ended(Cursor& cursor) {
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-/// ` rank 7`: a key and its number, in this order or not there.
+/// ` rank 7`: a key and its number, in this order or absent.
 template <std::size_t N, typename T>
 void take(Cursor& cursor, const char (&key)[N], T& value) {
   const Cursor before = cursor;
@@ -258,7 +258,7 @@ Parsed parse_environment(std::string_view text, Record& record) {
   if (cursor.eat(" set by environment to ") || cursor.eat(" set by env to ") ||
       cursor.eat(" set to ")) {
     variable.value = trimmed(cursor.rest());
-    // An integer has the final period of its sentence, a text has not.
+    // An integer is followed by the final period of its sentence, a text is not.
     if (!variable.value.empty() && variable.value.back() == '.') {
       Cursor number(variable.value);
       std::int64_t integer = 0;
@@ -397,7 +397,7 @@ Parsed parse_version(std::string_view text, Record& record) {
   for (const std::string_view toolkit : {"+cuda", "+hip"}) {
     const std::size_t at = version.text.find(toolkit);
     if (at == std::string_view::npos) continue;
-    // Two processes that print it at once may leave out the end of the line between them.
+    // Two processes that print it at once may lose the line end between them.
     const std::size_t end = version.text.find_first_not_of("0123456789.", at + toolkit.size());
     version.text = version.text.substr(0, end);
     version.toolkit = version.text.substr(at + toolkit.size());

@@ -131,7 +131,7 @@ std::int32_t rank_of_label(std::string_view name) {
   return cursor.number(rank) && cursor.is_done() ? rank : -1;
 }
 
-/// Of containers that each speak for one rank, as some of their lines say, the others are of that rank, too.
+/// If each of several containers belongs to one rank, by some of its lines, its other lines belong to that rank, too.
 void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string>& names) {
   std::map<std::string, std::int32_t> rank_of;  // -1: of several
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -151,7 +151,7 @@ void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string
   }
 }
 
-/// Behind the pod's name stands its container's, the same in nearly all lines.
+/// Removes container names, which follow the pod's name and are the same in nearly all lines.
 void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>& labelled) {
   constexpr std::size_t kFewest = 4;
   std::map<std::string, std::size_t, std::less<>> counts;
@@ -233,8 +233,8 @@ std::int64_t viewer_number(std::string_view line, std::size_t& size) {
 
 }  // namespace
 
-/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin at
-/// zero.
+/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin
+/// at zero.
 void take_viewer_numbers(std::vector<UndressedLine>& lines) {
   std::size_t all = 0;
   std::size_t in_order = 0;

@@ -161,7 +161,7 @@ bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& messa
       while (end < text.size() && is_digit(text[end])) ++end;
       if (end == digits) return false;
     } else if (next.empty()) {
-      // The next hole follows at once, or the pattern ends: a word, or all the rest.
+      // The next hole follows at once, or the pattern ends: it takes a word, or the rest.
       end = is_last ? text.size() : at;
       if (element.hole == Hole::Word) {
         end = std::min(text.find(' ', at), text.size());

@@ -142,7 +142,7 @@ void take_host_and_pid(std::string_view name, Speaker& speaker) {
   speaker.pid = pid;
 }
 
-/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: a kernel's log has its host's name in its own, if at all.
+/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: the file name of a kernel's log may contain its host.
 void take_host_of_kernel(std::string_view name, Speaker& speaker) {
   for (const std::string_view end : {".log", ".txt", ".out"}) {
     if (name.ends_with(end)) name.remove_suffix(end.size());
