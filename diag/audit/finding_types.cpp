@@ -43,7 +43,7 @@ constexpr FindingType kTypes[] = {
     {"gpu_out_of_memory", Error, Stops, "the memory of a GPU is full", "cuda_error"},
     {"gpu_throttled", Warning, Slows, "a GPU runs at a lower clock than it could"},
     {"graph_search_failed", Warning, Slows, "NCCL found no path for a pattern"},
-    // Kinds of hangs, as `ringside hang` names them (base/hang_class.h), and two that are coarser.
+    // Kinds of hangs, as `ringside hang` names them (base/hang_class.h), and two coarser ones.
     {"hang_dead_rank", Error, Stops, "a process of the job died"},
     {"hang_deadlock_cycle", Error, Stops, "ranks wait for each other in a cycle"},
     {"hang_diverged_control_flow", Error, Stops, "ranks took different paths of the program",

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 4096;
 
-/// The value behind `key` and an `=` or blanks; empty: the key is not there.
+/// The value after `key` and an `=` or blanks; empty: there is no such key.
 std::string_view value_behind(std::string_view line, std::string_view key) {
   for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
     std::size_t from = at + key.size();
@@ -38,7 +38,7 @@ int gpus_of_each(std::string_view line) {
   return number > 0 && number <= 64 ? number : 0;
 }
 
-/// `15-18,20` behind `prefix`, before `suffix`.  returns  false: it is no such list
+/// `15-18,20` after `prefix`, before `suffix`.  returns  false: it is no such list
 bool add_range(std::string_view prefix, std::string_view ranges, std::string_view suffix,
                std::vector<std::string>& hosts) {
   while (!ranges.empty()) {

@@ -12,7 +12,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A list of rings of 16,384 ranks on 32 channels is nobody's to read: what is beyond is left out, and said.
+/// A list of rings of 16,384 ranks on 32 channels is too long to read: the rest is omitted, and the output notes it.
 constexpr std::size_t kMostNumbers = 200'000;
 
 Json evidence_json(const Audit& audit, const Evidence& evidence) {

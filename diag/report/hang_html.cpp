@@ -20,7 +20,7 @@ namespace {
 using report::Page;
 
 constexpr std::size_t kLanes =
-    128;  ///< beyond it: culprits, whom they wait for, then the first ones
+    128;  ///< beyond it: culprits, the ranks that they wait for, then the first ones
 constexpr std::size_t kCalls = 24;  ///< of a lane: the newest
 constexpr int kBox = 34;
 constexpr int kHeight = 18;
@@ -31,7 +31,7 @@ constexpr std::string_view kStyle =
 .n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
 )";
 
-// Told apart without red and green; waiting calls also have a thick border, so that colour is not all.
+// Colours that do not rely on red and green; waiting calls also have a thick border, so that colour is not all.
 constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
                                     "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
 

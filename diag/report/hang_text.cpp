@@ -90,14 +90,14 @@ std::string read_text(const Examination& all) {
                                     [](const RankDump& dump) { return dump.version == "trace"; });
   int stacks = 0;
   for (const ProcessStack& one : all.facts.stacks) stacks += one.count;
-  // The highest rank that a line names is no size of a job.
+  // The highest rank that a line names is not the size of the job.
   const std::string ranks = is_world_known(*all.job, all.facts)
                                 ? fmt::format("{} of {} ranks", dumps, all.job->world())
                                 : fmt::format("{} ranks", dumps);
   std::string out =
       fmt::format("\nread: {} of {}, {}{} lines of logs\n", is_trace ? "traces" : "dumps", ranks,
                   stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
-  // Beside dumps the logs are extra, and most of their lines are the program's own.
+  // With dumps the logs are extra, and most of their lines are the program's own.
   if (dumps == 0 && all.facts.unread > 0 && all.verdict.best.confidence < 0.8) {
     out += fmt::format("  {} of {} lines not understood\n", all.facts.unread, all.facts.lines);
   }
@@ -116,8 +116,8 @@ std::string read_text(const Examination& all) {
   return out;
 }
 
-/// The ranks that something tells to be there. The highest that lines name is no size of a job, so that those below it
-/// may be of another one.
+/// The ranks that exist by some evidence. The highest rank that lines name is not the size of the job, so lower ranks
+/// may not exist.
 std::vector<bool> told_ranks(const Examination& all) {
   const Job& job = *all.job;
   const auto world = static_cast<std::size_t>(job.world());

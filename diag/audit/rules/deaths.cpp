@@ -33,7 +33,7 @@ void say_killed(Finding& finding) {
   finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
 }
 
-/// Communicators were closed, or a benchmark came to its end: what is said after that has no effect.
+/// Whether communicators were closed, or a benchmark finished: later lines have no effect on the job.
 bool has_ended_well(const JobFacts& facts) {
   const bool is_closed =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
@@ -55,7 +55,7 @@ bool are_aborts(const MessageLines& crashes) {
   return has_any;
 }
 
-/// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
+/// A crash that only the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   constexpr std::array kCrashes = {MessageId::ProcessCrashed};
   if (!facts.messages.has(kCrashes.front()) || findings.has("plugin_crash")) return false;
@@ -63,7 +63,7 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
                           !facts.plain_of(PlainLine::RemoteFailed).evidence.empty() ||
                           facts.messages.has(MessageId::WatchdogTimeout);
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
-  // A process aborts itself for an error that it has reported.
+  // A process aborts itself because of an error that it has reported.
   if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
   for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
     if (crash->kind != hang::Kind::DeadRank || crash->confidence < kWorthTelling) continue;
@@ -80,7 +80,8 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// Lines of launchers, schedulers and kernels that tell of deaths. Who died first, and of what, hangdetect says.
+/// Lines of launchers, schedulers and kernels that report deaths. hangdetect decides which process died first, and
+/// why.
 constexpr std::array kDeathLines = {
     MessageId::TorchrunSummary, MessageId::MpiFirstDeath,    MessageId::SlurmOom,
     MessageId::KernelOom,       MessageId::KubernetesEnded,  MessageId::SlurmNodeFailure,
@@ -88,10 +89,10 @@ constexpr std::array kDeathLines = {
     MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
     MessageId::ChildEnded};
 
-/// A status that a program chose is the end of an error that it tells of itself.
+/// A status that a program chose is the end of an error that it reports itself.
 bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
 
-/// Of torchrun's summary: the host that it names before the rank.
+/// The host that torchrun's summary names before the rank.
 std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   std::string host;
   for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
@@ -101,7 +102,7 @@ std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   return host;
 }
 
-/// `rank 3`, `task 13`, and where, as far as the lines say it.
+/// Adds `rank 3`, `task 13`, and the host, as far as the lines show them.
 void name_dead(const JobFacts& facts, const hang::Explanation& death,
                const std::vector<const KeptMessage*>& lines, Finding& finding) {
   std::string who = "a process of the job";
@@ -125,7 +126,7 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
   finding.hosts.push_back(where);
 }
 
-/// Memory, a signal from outside, a resource of the node: what the lines say beside the death.
+/// Adds the reason that the lines state: memory, a signal from outside, a resource of the node.
 void say_why(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
@@ -148,7 +149,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
   }
 }
 
-/// Of what a launcher or ncclras writes down in several lines, the others.
+/// The other lines of a report that a launcher or ncclras writes in several lines.
 Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
                    const std::vector<const KeptMessage*>& lines) {
   const auto has = [&](MessageId id) {
@@ -170,9 +171,9 @@ Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
   return evidence;
 }
 
-/// A launcher, a scheduler or the kernel says that a process died.
+/// A launcher, a scheduler or the kernel reports that a process died.
 ///
-/// A status that a program chose counts where nothing in the text says why it chose it.
+/// A status that a program chose counts only if no line shows why it was chosen.
 bool find_told(const JobFacts& facts, Findings& findings) {
   const bool has_any = facts.messages.has_any(kDeathLines);
   if (!has_any) return false;
@@ -189,7 +190,7 @@ bool find_told(const JobFacts& facts, Findings& findings) {
     finding.evidence = view.evidence_of(*death, {});
     finding.evidence.mix(also_told(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
-    // A launcher of one host knows local ranks only.
+    // A launcher of one host knows only local ranks.
     const bool is_local =
         is_message(lines.front()->record(), MessageId::ChildFailed) && death->is_local_rank;
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
@@ -205,7 +206,7 @@ bool find_told(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// ncclras: processes that are dead, or silent.
+/// Processes that ncclras reports dead, or silent.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
@@ -215,7 +216,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
     if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
     Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
-    // Who only does not answer may be slow.
+    // A process that only does not answer may be slow.
     const Confidence confidence = confidence_of(one->confidence);
     finding.severity = confidence == Confidence::High ? Severity::Error : Severity::Warning;
     finding.confidence = confidence;
@@ -248,7 +249,7 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
   return true;
 }
 
-/// A rank that says itself why it ends, or leaves, while the others wait for it.
+/// A rank that reports itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
   const bool has_waits = facts.messages.has_any(kWatchdogLines);
   if (!has_waits) return;
@@ -266,7 +267,7 @@ void find_dead(const JobFacts& facts, Findings& findings) {
 
 void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
   find_dead(facts, findings);
-  // Who dies after the scheduler has ended the job dies of that.
+  // A process that dies after the scheduler has ended the job dies because of that.
   for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
     const bool is_planned =
         contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});

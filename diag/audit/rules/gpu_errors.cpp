@@ -14,7 +14,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// `39.49 GiB` behind a key.  returns  GiB; nothing: it is not said
+/// `39.49 GiB` after a key.  returns  GiB; nothing: not in the text
 std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   return std::nullopt;
 }
 
-/// What PyTorch says of a full GPU.
+/// PyTorch's report on a full GPU.
 struct MemoryUse {
   std::optional<double> total, free, mine;
 };
@@ -61,7 +61,7 @@ bool is_out_of_memory(std::string_view text) {
                             "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
-/// A text that states the reason of a CUDA error has a finding of that reason.
+/// Whether the text states the reason of a CUDA error, which has a finding of its own.
 bool has_reason(std::string_view text) {
   static const PlainSet kReasons = [] {
     PlainSet reasons;
@@ -73,7 +73,7 @@ bool has_reason(std::string_view text) {
   return (plain_lines_of(text) & kReasons).any();
 }
 
-/// Lines of CUDA's that say one thing, and who says them.
+/// Lines of one CUDA error, and the processes that print them.
 struct Complaint {
   Evidence evidence = {};
   std::vector<std::uint32_t> who = {};
@@ -102,7 +102,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   bool is_others = false;
   if (use.total && use.mine) {
     const double others = *use.total - *use.mine - use.free.value_or(0);
-    // What the driver itself and a context take is below this.
+    // The driver itself and a context take less than this.
     constexpr double kWorthNaming_gib = 2;
     is_others = others > kWorthNaming_gib && others > *use.mine / 4;
     whose = fmt::format("; {} {:.1f} of {:.1f} GiB of it",
@@ -221,7 +221,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     full.add(line.quoted, line.launcher_rank, "CUDA out of memory");
   for (const KeptLine& line : facts.plain_of(PlainLine::DeviceAssert).kept)
     other.add(line.quoted, -1, "device-side assert");
-  // A watchdog ends with the error of somebody's kernel.
+  // A watchdog ends with the error of some earlier kernel.
   for (const KeptMessage& message : facts.messages[MessageId::WatchdogException].kept) {
     constexpr std::string_view kKey = "CUDA error: ";
     const std::size_t at = message.text().find(kKey);

@@ -16,10 +16,10 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Who waits for what, of all ranks that a watchdog speaks for. Who is late, and why, hangdetect says.
+/// The waits of all ranks that a watchdog reports on. hangdetect decides which rank is late, and why.
 struct Waits {
   std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
-  std::set<std::int32_t> timed_out = {};         ///< also those of whom only a status tells
+  std::set<std::int32_t> timed_out = {};         ///< also ranks of which only a status line is left
 };
 
 Waits waits_of(const JobFacts& facts) {
@@ -42,7 +42,7 @@ Waits waits_of(const JobFacts& facts) {
   return waits;
 }
 
-/// Operations of CPU groups time out in Gloo, and no watchdog speaks.
+/// Operations of CPU groups time out in Gloo, and no watchdog reports them.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   Finding draft;
   for (const MessageId id :
@@ -56,8 +56,8 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
-/// Ringside's own engine names both ends of the connection on which nothing came. In a ring everybody waits for
-/// a neighbour, and who gives up first is chance: it tells little of who is at fault.
+/// Ringside's own engine names both ends of the connection that received nothing. In a ring each rank waits for a
+/// neighbour, and which gives up first is chance: it is weak evidence for a culprit.
 void find_engine_waits(const JobFacts& facts, Findings& findings) {
   const MessageLines& waits = facts.messages[MessageId::EngineWait];
   if (waits.evidence.empty()) return;
@@ -76,7 +76,7 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
-/// All ranks that run have said so when one gave up: the engine names those that have not.
+/// All ranks that run have reported when one gave up: the engine names the ranks that have not.
 void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   const MessageLines& silent = facts.messages[MessageId::EngineStopped];
   if (silent.evidence.empty()) return;
@@ -92,7 +92,7 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   finding.fix = "ps -o pid,stat,wchan on its host: T is stopped, and kill -CONT lets it go on";
 }
 
-/// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
+/// The watchdog's own thread is stuck: its rank prints no timeout, and ends with this.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
   const MessageLines& gil = facts.messages[MessageId::GilHang];
@@ -107,7 +107,7 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-/// Says more of a timeout where the operation does: the very first one, or a receive.
+/// Explains a timeout further if the operation allows it: the very first one, or a receive.
 void explain_operation(const MessageLines& timeouts, Finding& finding) {
   bool is_first = true, is_receive = true, is_known = false;
   for (const KeptMessage& message : timeouts.kept) {
@@ -140,13 +140,13 @@ constexpr std::array kPathMessages = {MessageId::WatchdogTimeout, MessageId::Wat
                                       MessageId::DumpSignal, MessageId::KernelBlocked,
                                       MessageId::KernelFileServer};
 
-/// Who gave up, and what others did meanwhile.
+/// The ranks that gave up, and what others did meanwhile.
 constexpr LinesOf kPathLines{kPathMessages, true, false};
 
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
-  // Where an excerpt lacks the line of the time-out, the status tells of it.
+  // Where an excerpt lacks the line of the time-out, the status line reports it.
   const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
                                      ? facts.messages[MessageId::WatchdogTimeout]
                                      : facts.messages[MessageId::WatchdogStatus];
@@ -201,7 +201,7 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
-  std::vector<std::uint32_t> closed;  // who finds its peers gone
+  std::vector<std::uint32_t> closed;  // processes that find their peers gone
   for (const MessageId id :
        {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
         MessageId::GlooPairError, MessageId::MpiDisconnect}) {
@@ -221,7 +221,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   if (draft.evidence.empty()) return;
   const bool is_explained =
       findings.has_any(Severity::Error, {"low_bandwidth", "socket_fallback", "gdr_missing"});
-  // At the end of a job that succeeded, the last to close find the others gone.
+  // At the end of a job that succeeded, the last processes to close find the others gone.
   const bool has_raised =
       std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
                   [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });
@@ -233,7 +233,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
           return std::binary_search(failed.begin(), failed.end(), process);
         });
       });
-  // Of an excerpt without communicators nothing says that the job had come to its end.
+  // In an excerpt without communicators nothing shows that the job had finished.
   const bool is_excerpt = facts.comms.empty() && facts.tables.empty() && facts.is_of_job;
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
   const bool is_harmless = is_explained || !(has_failed || is_excerpt) || is_ended_from_outside;

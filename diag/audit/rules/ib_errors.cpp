@@ -14,8 +14,8 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// The value behind a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
-/// returns  empty: the key is not there
+/// The value after a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// returns  empty: no such key
 std::string_view value_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return {};
@@ -41,7 +41,7 @@ std::string names_of_hosts(const Finding& finding) {
   return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
 }
 
-/// Of a queue pair that does not connect: whose address is at fault, the surest first.
+/// Why a queue pair does not connect, the most certain reason first.
 enum class Trouble : std::uint8_t { OwnGid, PeersGid, NoRoute, NoAnswer, Other };
 
 struct QueuePair {
@@ -73,8 +73,8 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   return pair;
 }
 
-/// How a host is asked for its way to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which IPv6's
-/// routes do not have.
+/// The command that shows a host's route to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which
+/// IPv6's routes do not have.
 std::string route_question(std::string_view address) {
   constexpr std::string_view kMapped = "::ffff:";
   if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
@@ -167,7 +167,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// The text shows that large packets are lost on the way, which small ones are not: a switch with a smaller MTU.
+/// Whether the text shows that only large packets are lost: a switch with a smaller MTU.
 void name_small_mtu(const JobFacts& facts, Finding& finding) {
   const bool has_silent_peer = std::ranges::find(facts.capabilities, CapabilityFact::What::NoPing,
                                                  &CapabilityFact::what) != facts.capabilities.end();
@@ -196,7 +196,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
   const auto status_of = [](const KeptMessage& message) {
     const std::int64_t status = message.number("status");
     if (status >= 0) return status;
-    // Forms of other plugins, and those that people cut.
+    // Formats of other plugins, and lines that people cut.
     for (const std::string_view key : {"status=", "error "}) {
       const std::string value(value_behind(message.text(), key));
       if (!value.empty() && value.front() >= '0' && value.front() <= '9')
@@ -235,13 +235,13 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
     const job::CompletionMeaning* known = job::meaning_of_completion(status);
     const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
-    // Where other NICs take over, the job goes on.
+    // If other NICs take over, the job goes on.
     const bool is_survived =
         messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
     Finding& finding =
         findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
     findings.say_who(finding, who);
-    // The peer that all name is the one to look at; else those that complain.
+    // The peer that all name is the suspect; otherwise the ranks that report the error.
     const bool is_one = peers.size() == 1;
     finding.title = fmt::format(
         "RDMA requests{}{} fail with status {} ({}){}",
@@ -284,7 +284,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
                (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
     });
     if (evidence.empty()) continue;
-    // A peer that does not answer is named by its own finding.
+    // Another finding names a peer that does not answer.
     const bool is_of_plugin = id == MessageId::OfiRequestFailed;
     if (is_of_plugin && findings.has("efa_unreachable")) continue;
     Finding& finding = findings.add(

@@ -19,7 +19,7 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
                             findings.has("gid_index") ||
                             findings.has("gpu_memory_registration", Severity::Warning);
   if (is_explained) return;
-  // The exception of PyTorch's that quotes the library may be all that is left of the process.
+  // The quote of the library in PyTorch's exception may be all that is left of the process.
   const bool is_told = !facts.plain_of(PlainLine::SystemError).evidence.empty();
   const auto is_fatal = [&](const KeptMessage& message) {
     return is_warning(message) && (is_told || facts.has_failed(message.process()));

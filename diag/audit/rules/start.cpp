@@ -19,7 +19,7 @@ bool is_unreachable(std::string_view text) {
                                          "software caused connection abort", "connection abort"});
 }
 
-/// The address that connections failed to; empty: it is not said.
+/// The address that connections failed to; empty: unknown.
 std::string address_of(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     const std::string_view address = message.argument("address");
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   return processes;
 }
 
-/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: it is not said.
+/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
 std::string port_in_use(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     for (const std::string_view key : {"]:", "0.0.0.0:", "port: "}) {
@@ -50,7 +50,8 @@ std::string port_in_use(const MessageLines& lines) {
   return {};
 }
 
-/// Attempts to connect that were repeated until few or none are left. The library notes each; only the last is an error.
+/// Connection attempts that were repeated until few or none are left. The library logs each; only the last is an
+/// error.
 void find_spent_retries(const JobFacts& facts, Findings& findings) {
   const MessageLines& retries = facts.messages[MessageId::SocketConnectRetry];
   const KeptMessage* last = nullptr;
@@ -131,7 +132,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
        "the two ends run different versions, or are in different steps");
   const bool is_started = is_any_started(facts);
   if (failed.empty() && !is_started) find_spent_retries(facts, findings);
-  // A port scanner knocks at any time; where it hurts, an error of the same process follows.
+  // A port scanner can connect at any time; if it does harm, an error of the same process follows.
   const MessageLines& foreign = messages[MessageId::ForeignConnection];
   const bool has_hurt =
       !is_started || std::any_of(foreign.kept.begin(), foreign.kept.end(), [&](const auto& line) {
@@ -178,7 +179,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   Finding& finding = findings.add("bootstrap_failure", Severity::Error,
                                   fmt::format("the ranks do not meet: {}", cause), draft);
   finding.cause = cause;
-  // A port helps where somebody else knocks at it, and nowhere else.
+  // Another port helps only if another job connects to it.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
   finding.fix = !far.empty() ? "mend the way to that address (net_unreachable)"
                 : messages.has(MessageId::InvalidCommId)
@@ -268,8 +269,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
 
 namespace {
 
-/// Several tasks of a launcher find the port of their own store taken: each of them started the store's process, and one
-/// alone has it. Who is alone meets another job.
+/// Several tasks of a launcher find the port of their own store in use: each of them started the store's process, and
+/// only one can have it. A single task conflicts with another job.
 bool say_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
   const MessageLines& taken = facts.messages[MessageId::StorePortInUse];
   std::set<std::int32_t> tasks;
@@ -306,7 +307,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     findings.quote(draft, messages[id]);
   };
   take(MessageId::InitBarrierTimeout, "some processes of the job never came");
-  // Attempts that are repeated may succeed: they count where the job then failed.
+  // Repeated attempts may succeed: they count if the job then failed.
   const MessageLines& unreachable = messages[MessageId::StoreUnreachable];
   const bool is_final =
       !facts.python_errors.empty() ||
@@ -338,7 +339,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
   }
   if (!draft.evidence.empty() || !facts.results.empty()) {
-    // The id that did not come is told by what was found, or by the library's own errors.
+    // A missing id is explained by the causes found, or by the library's own errors.
   } else {
     for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
       draft.evidence.add(line.quoted);

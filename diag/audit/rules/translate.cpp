@@ -18,7 +18,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// What a rule asks for by a kind of hang, and its advice where hangdetect's next step is not enough.
+/// The rule that handles a kind of hang, and its advice where hangdetect's next step is not enough.
 struct KindRow {
   hang::Kind kind;
   HangsOf of = HangsOf::Path;
@@ -73,7 +73,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
-/// It rests on what a program was busy with.
+/// Whether it rests on what a program was busy with.
 bool is_occupation(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -82,7 +82,7 @@ bool is_occupation(const HangView& view, const hang::Explanation& one) {
   });
 }
 
-/// A rank did not come since its program ended: by an exception of its own, or as it closed its group.
+/// Whether a rank did not arrive because its program ended: by an exception of its own, or by closing its group.
 bool is_own_end(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -131,7 +131,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     if (!is_asked) continue;
     told.push_back(row);
     is_told = true;
-    // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
+    // A hung collective within a host is a problem of a GPU or a driver, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
     Finding& finding =

@@ -20,7 +20,7 @@ void add_nothing_read(const JobFacts& facts, Findings& findings) {
   finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
 }
 
-/// What is found stands in words of any program, and nothing says that it was one of the job's.
+/// Doubts all findings if their words occur in any program and nothing shows that the program was of a job.
 void doubt_all(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     finding.severity = Severity::Info;
@@ -32,8 +32,8 @@ void doubt_all(const JobFacts& facts, Findings& findings) {
 
 }  // namespace
 
-/// Silence about a line that was not understood would look like health. A warning of the library's, or a text that
-/// tells of trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
+/// No finding about a line that was not understood would look like health. A warning of the library, or a text that
+/// reports trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
 /// are many of them.
 void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
   if (!facts.is_of_job && facts.lines > 0) return doubt_all(facts, findings);

@@ -20,7 +20,7 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
   });
 }
 
-/// What the catalogue calls fatal or degraded is; of a plugin's other lines, which it only collects, those that say so.
+/// Whether the catalogue calls it fatal or degraded; other lines of a plugin, which it only collects, by their words.
 bool is_grave(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
@@ -30,7 +30,7 @@ bool is_grave(const KeptMessage& message) {
                        "fatal", "not supported", "missing", "too old"});
 }
 
-/// The program ended with an exception in the stack's words, and no rule knows which.
+/// The program ended with an exception of the stack that no rule handles.
 void add_program_error(const JobFacts& facts, Findings& findings) {
   for (const PythonErrorFact& error : facts.python_errors) {
     const std::string words = lower_case(error.type + " " + error.text);
@@ -52,7 +52,7 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: it is a network of NCCL's own, or none.
+/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: a network of NCCL's own, or none.
 std::string plugin_named_in(std::string_view text) {
   constexpr std::string_view kKey = "NET/";
   const std::size_t at = text.find(kKey);
@@ -70,7 +70,7 @@ std::string text_behind_labels(std::string_view text) {
   return std::string(text.substr(0, 160));
 }
 
-/// Where the reason is in the words of a network plugin (`NET/FasTrak ...`), the finding is of that plugin.
+/// If a network plugin (`NET/FasTrak ...`) states the reason, the finding is about that plugin.
 void say_if_plugin_fails(std::string_view reason, Finding& finding) {
   const std::string network = plugin_named_in(reason);
   if (network.empty()) return;
@@ -94,8 +94,8 @@ std::string text_of_warning(std::string_view line) {
   return std::string(line.substr(0, 160));
 }
 
-/// Warnings of the library's that no finding quotes. `reason` says what the first grave one says, else what the first
-/// says: most are harmless, unless a call fails behind them.
+/// Warnings of the library that no finding quotes. `reason` gets the text of the first grave one, otherwise of the
+/// first: most are harmless, unless a call fails after them.
 Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
   Evidence warnings;
   bool has_grave = false;
@@ -113,13 +113,13 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
 
 }  // namespace
 
-/// A warning that this audit describes and that no rule speaks of would look like health.
+/// Without a finding, a warning that this audit describes and that no rule handles would look like health.
 void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning);
-  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_started = facts.has_started();
   if (is_explained || is_started) return;
-  // Evidence keeps some of many lines: what is said of one is said of all of its message.
+  // Evidence keeps some of many lines: a finding that quotes one covers all of its message.
   std::set<MessageId> spoken;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     if (is_quoted_anywhere(message->place(), findings))
@@ -154,7 +154,7 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
   if (is_explained) return;
-  // What follows `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
+  // The text after `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
   const PlainLines& last = facts.plain_of(PlainLine::LastError);
   if (!last.kept.empty()) {
     const std::string reason = text_behind_labels(last.kept.front().quoted.text);
@@ -171,9 +171,9 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
   const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
   const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
-  // A call of the library's returned an error, and it has warned: that is the reason, as far as it says.
+  // A call of the library returned an error after a warning: the warning is the reason.
   std::string reason;
-  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_start_lost = !facts.results.empty() && !facts.has_started();
   const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
   Evidence warned =

@@ -10,7 +10,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Names places and files, not how NCCL works.
+/// Whether it names places and files, and does not change how NCCL works.
 bool is_harmless(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
@@ -18,9 +18,9 @@ bool is_harmless(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-/// What makes a setting costly.
+/// Why a setting is costly.
 struct Harm {
-  std::string_view why = {};  ///< empty: nothing that is known
+  std::string_view why = {};  ///< empty: no known reason
   Forced forces = Forced::Nothing;
 };
 
@@ -55,7 +55,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
-/// Of the variables whose values name things, one whose value has a quotation mark: no shell has read it.
+/// Whether a variable whose value names things contains a quotation mark: no shell has read it.
 bool is_quoted(const Setting& setting) {
   return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
 }
