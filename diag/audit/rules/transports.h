@@ -24,7 +24,7 @@ struct NetEdges {
 /// Connections between hosts over networks that can do GPUDirect, of all communicators.
 NetEdges net_edges(const JobFacts& facts);
 
-/// lists_: some process lists RDMA devices. finds_no_: some process found none.
+/// Whether some process lists RDMA devices; whether some process found none.
 bool lists_rdma_device(const JobFacts& facts);
 bool lacks_rdma_device(const JobFacts& facts);
 
