@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
 constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left would jump about
 
-/// What the interrupt writes: made before it comes, for a signal's handler may format nothing.
+/// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
 struct LastWords {
   std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
   std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text says all
@@ -33,7 +33,7 @@ struct LastWords {
 LastWords last_words;
 constexpr std::string_view kInterrupted = "\nringside: interrupted after ";
 
-/// Of a clock that a signal's handler may read.
+/// Milliseconds of a clock that a signal's handler may read.
 std::int64_t milliseconds_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -42,11 +42,11 @@ std::int64_t milliseconds_now() {
 
 void say(const char* text, std::size_t length) {
   if (::write(STDERR_FILENO, text, length) < 0) {
-    // Nobody listens any more: it ends all the same.
+    // Nobody reads stderr any more: the program ends all the same.
   }
 }
 
-/// In a handler: the time since then, which no text made before can tell.
+/// In a handler: prints the time since `begun`, which no earlier text can contain.
 void say_after(std::int64_t begun) {
   say(kInterrupted.data(), kInterrupted.size());
   std::array<char, 24> digits{};
@@ -75,7 +75,7 @@ extern "C" void tell_and_end(int signal) {
   std::raise(signal);
 }
 
-/// Not where somebody else handles it, or it is ignored. returns  whether this is to be told of
+/// Does nothing if SIGINT is handled elsewhere or ignored. returns  whether this object reports the interrupt
 bool listen_for_interrupt() {
   if (last_words.is_taken.exchange(true)) return false;
   const auto before = std::signal(SIGINT, tell_and_end);
@@ -128,7 +128,7 @@ Progress::~Progress() {
   last_words.current.store(-1);
   last_words.begun.store(0);
   if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
-    std::signal(SIGINT, handler);  // somebody else's by now
+    std::signal(SIGINT, handler);  // another handler by now
   }
   last_words.is_taken.store(false);
 }
@@ -136,7 +136,7 @@ Progress::~Progress() {
 void Progress::show(double share, const std::string& note) {
   if (!is_terminal_ && !is_told_of_) return;
   const Clock::time_point now = Clock::now();
-  // Whoever comes while another draws has nothing newer to say.
+  // A thread that comes while another draws has nothing newer to show.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;

@@ -17,7 +17,7 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void interrupt(int) { g_interrupted = 1; }
 
-/// What a person at a terminal wants to know while nothing happens.
+/// Shows the state to a user at a terminal while nothing happens.
 void tell_state(const audit::LiveAudit& live, const audit::Audit& now) {
   if (::isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "following {} of {} lines; Ctrl-C gives the report\n",
@@ -45,10 +45,10 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   std::signal(SIGTERM, interrupt);
   std::set<std::string> told;
   bool is_new = false, is_told = false;
-  // A pipe holds 64 KiB: who sleeps long after each read makes its writer wait.
+  // A pipe holds 64 KiB: a long sleep after each read makes the writer wait.
   constexpr std::chrono::milliseconds kShortest{1}, kLongest{500};
   std::chrono::milliseconds pause = kShortest;
-  // Judging takes its time on a large job: it may take a fifth of all time.
+  // Judging a large job takes long: limit it to a fifth of all time.
   Clock::Time next{};
   while (g_interrupted == 0 && !live->is_over()) {
     if (live->poll().value > 0) {
@@ -73,7 +73,7 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   live->finish();
-  // What came after the last look is told like the rest.
+  // Report what came after the last look, too.
   audit::Audit last = live->judge();
   RINGSIDE_TRY(check_anything_read(last));
   tell_new(last, told, out);

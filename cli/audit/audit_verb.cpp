@@ -54,7 +54,7 @@ audit::TextStyle style_of(const AuditArguments& arguments) {
   return style;
 }
 
-/// Redraws how far the reading is, once it has taken a second; nothing where stderr is no terminal.
+/// Shows how much has been read, once reading has taken a second; nothing where stderr is no terminal.
 class ReadProgress {
  public:
   void operator()(Bytes done) {
@@ -98,7 +98,7 @@ VerbResult run_diff(const AuditArguments& arguments) {
                                                                                      : kFine;
 }
 
-/// The host that the logs tell of, as a file that --on takes.
+/// Writes the host that the logs describe as a file that --on takes.
 VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arguments) {
   RINGSIDE_TRY(const audit::ExpectedJob job, audit::expected_job(audited.facts, arguments.cluster));
   const std::string xml = to_nccl_xml(job.hosts.runs.front().host);
@@ -127,7 +127,7 @@ VerbResult run_audit(const AuditArguments& arguments) {
                  "ringside audit logs/ (files, folders, globs, - for stdin)"};
   }
   const audit::TextStyle style = style_of(arguments);
-  // What is told meanwhile must not stand in the one document of --json.
+  // With --json, messages must not mix with the document.
   RINGSIDE_TRY(audit::Audit audited,
                arguments.follow ? follow_logs(arguments.logs, arguments.json ? stderr : stdout)
                                 : read_logs(arguments.logs, arguments.threads));

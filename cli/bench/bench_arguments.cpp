@@ -33,7 +33,7 @@ Status at_least(const char* option, int value, int least, int most) {
                fmt::format("give a number from {} to {}", least, most)};
 }
 
-/// 0 and 1 are nccl-tests' words.
+/// nccl-tests calls them 0 and 1.
 Result<BenchCheck> parse_check(const std::string& text) {
   if (text == "off" || text == "0") return BenchCheck::Off;
   if (text == "last" || text == "1") return BenchCheck::Last;
@@ -66,7 +66,7 @@ Result<bool> parse_buffers(const std::string& text) {
                "give shared or private"};
 }
 
-/// Made where it is not there: rather now than when there is something to write.
+/// Creates the folder if it does not exist: an error now is better than one at the time of writing.
 Result<std::string> dump_folder(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;

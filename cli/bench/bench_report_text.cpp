@@ -16,7 +16,7 @@ std::string timing_columns(const std::optional<BenchTiming>& timing, bool checke
                      checked ? fmt::to_string(timing->wrong) : "N/A");
 }
 
-/// "  9.10 us, 0.12 GB/s expected: 95 %", of the time out of place; empty: none is known.
+/// "  9.10 us, 0.12 GB/s expected: 95 %", for the out-of-place time; empty: no expectation.
 std::string expectation(const BenchJob& job, const BenchRow& row) {
   if (!row.expected) return {};
   const BytesPerSecond busbw =

@@ -44,7 +44,7 @@ std::string undo_text(const Undo& undo, const TunedChoice& old) {
   return fmt::format("{} (but for its {} channels)", set_text(undo), old.max_channels);
 }
 
-/// By the later release's own model: what the old choice would cost there.
+/// The time of the old choice by the later release's own model.
 std::string old_choice_text(const UpgradeStretch& stretch) {
   const double is = static_cast<double>(stretch.after.prediction.time_us);
   if (!stretch.old_choice_us) return "not there";
@@ -101,13 +101,13 @@ std::string way_text(const UpgradeStretch& stretch) {
                      stretch.undo.set.empty() ? "" : " (" + set_text(stretch.undo) + ")");
 }
 
-/// The same in a cell of a table.
+/// The same text in a cell of a table.
 std::string changes_cell(const Upgrade& upgrade) {
   std::string text;
   for (const UpgradeOfCollective& one : upgrade.collectives) {
     std::string of_one;
     for (auto stretch = one.stretches.begin(); stretch != one.stretches.end();) {
-      // Those side by side that differ in channels alone are one.
+      // Adjacent entries that differ in channels alone are merged.
       const std::string way = way_text(*stretch);
       UpgradeStretch joined = *stretch;
       while (++stretch != one.stretches.end() && way_text(*stretch) == way) {

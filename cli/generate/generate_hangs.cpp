@@ -23,7 +23,7 @@ struct Range {
   const char* of = "";  ///< what is counted
 };
 
-/// errors  InvalidArgument: a value that was given, and lies outside
+/// errors  InvalidArgument: a given value is out of range
 Status check(const char* option, std::optional<int> value, const Range& range) {
   if (!value || (*value >= range.from && *value <= range.to)) return {};
   return Error{ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, *value),

@@ -114,7 +114,7 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
   add_gpus(machine, style, out);
   const char* name = "NICs";
   for (const probe::Nic& nic : machine.nics) {
-    // What the kernel makes by itself and nobody uses says nothing.
+    // Unused interfaces that the kernel creates by itself are no information.
     if (nic.is_virtual && !nic.is_up && nic.addresses.empty()) continue;
     add_line(out, name, nic_text(nic), style);
     name = "";

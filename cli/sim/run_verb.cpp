@@ -25,7 +25,7 @@ struct RunArguments {
   std::string on = "sim";
   std::string folder;
   std::string fidelity = "auto";
-  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   bool json = false;
 };
 

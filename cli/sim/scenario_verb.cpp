@@ -29,7 +29,7 @@ struct ScenarioArguments {
 VerbResult import(const ScenarioArguments& arguments) {
   RINGSIDE_TRY(const study::ImportedScenario made, study::import_scenario(arguments.paths));
   const std::string text = to_yaml(made.scenario, made.unknown);
-  // What is written can be read.
+  // Check that the written text can be read.
   RINGSIDE_TRY([[maybe_unused]] const Scenario scenario, parse_scenario(text, "the scenario"));
   if (!arguments.output.empty()) RINGSIDE_TRY(write_file(arguments.output, text));
   if (arguments.json) {

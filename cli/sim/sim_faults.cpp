@@ -19,7 +19,7 @@ std::string dash_unless(bool is_there, const std::string& text) { return is_ther
 
 std::string us_text(Seconds time) { return fmt::format("{:.2f}", in_us(time)); }
 
-/// Of a call that takes that long.
+/// Bus bandwidth of a call that takes `time`.
 double busbw_gbs(const study::SimRow& row, Seconds time) {
   return in_gbs(row.busbw) * (row.result.time / time);
 }

@@ -20,7 +20,7 @@ using study::SweepBest;
 using study::SweepReport;
 using study::SweepRow;
 
-/// A picture of more is none.
+/// A chart with more bars is not readable.
 constexpr std::size_t kMostBars = 40;
 
 constexpr std::string_view kStyle = R"(
@@ -47,7 +47,7 @@ std::string error_text(const SweepRow& row) {
   return share < 0.001 ? "" : fmt::format("± {:.2g} %", 100 * share);
 }
 
-/// A card: what is asked, who it is, the figure, what stands beside it.
+/// A card: the question, the point, the figure, and further figures.
 struct Card {
   std::string what, figure, beside;
   const char* more;  ///< of the next one: slower, dearer
@@ -66,7 +66,7 @@ void answer(Page& page, const SweepReport& report, const SweepBest& best, const 
       escaped_markup(card.figure), lines);
 }
 
-/// Of a whole run where the sweep says how long one is; a step's figure stands beside it.
+/// The figure of a whole run if the sweep gives its length; a step's figure is next to it.
 void answers_of(Page& page, const SweepReport& report, const study::WorkloadReport& one) {
   const std::string run_words =
       report.sweep.tokens ? " for " + in_words(report.sweep.tokens->value) + " tokens" : "";
@@ -216,7 +216,7 @@ void table(Page& page, const SweepReport& report) {
   }
 }
 
-/// What the file gives, and where that is from.
+/// The figures that the file gives, and their sources.
 void figures(Page& page, const SweepReport& report) {
   page += "<h2>Figures that were given</h2>\n<div class=\"scroll\"><table>\n";
   const std::string* before = nullptr;

@@ -28,7 +28,7 @@ constexpr std::array<NamedKey, 7> kNamedKeys{{{ImGuiKey_LeftArrow, "Left"},
                                               {ImGuiKey_End, "End"},
                                               {ImGuiKey_Escape, "Escape"}}};
 
-/// Goes to the next line where something that wide does not fit on this one.
+/// Starts a new line if an item of that width does not fit on this one.
 void make_room(float width) {
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
 }
@@ -83,7 +83,7 @@ void change_lesson(const LessonBar& lesson, Command command, FrameWishes& wishes
   }
 }
 
-/// Of a file, as people read it.
+/// The size of a file, for people.
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   const auto size = static_cast<double>(bytes);
@@ -184,7 +184,7 @@ void Frame::bar(Session& session) {
   const bool is_entered =
       ImGui::InputTextWithHint("##search", "/ rank=3 waiting >10us", text.data(), text.size(),
                                ImGuiInputTextFlags_EnterReturnsTrue);
-  // What belongs to this frame's key goes to the field; the next one is a command again.
+  // Input that belongs to this frame's key goes to the field; the next key is a command again.
   is_typing_ = ImGui::IsItemActive();
   state.search = text.data();
   if (state.search == "/") state.search.clear();
@@ -283,7 +283,7 @@ void Frame::caption(const Session& session) {
   if (caption.empty()) return;
   const bool is_dark = session.state().is_dark;
   ImGui::PushStyleColor(ImGuiCol_ChildBg, colour_of(Ink::Chosen, is_dark, 0.22F));
-  // Of the same height whatever is said, so that nothing jumps; more where it needs more.
+  // The same height for any text, so that nothing jumps; more if the text needs it.
   const ImVec2 padding = ImGui::GetStyle().WindowPadding;
   const float width = ImGui::GetContentRegionAvail().x - 2 * padding.x;
   const float said =
@@ -365,7 +365,7 @@ void Frame::legend(View view, bool is_dark) {
   const float side = ImGui::GetFontSize() * 0.8F;
   for (const Sample& sample : samples) width += ImGui::CalcTextSize(sample.text).x + side * 2;
   const float right = ImGui::GetWindowContentRegionMax().x;
-  // Where there is no room beside the tabs, in a row of its own.
+  // In a row of its own if there is no room next to the tabs.
   if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), right - width));
   Picture picture;
@@ -390,7 +390,7 @@ void Frame::view(Session& session) {
                     state.view == View::Timeline
                         ? ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse
                         : 0);
-  // Lines first: what is left of the height is the picture's.
+  // Lines first: the picture gets the rest of the height.
   ImVec2 left = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const float above = state.view == View::Timeline ? 0 : 2 * line;
@@ -459,7 +459,7 @@ void Frame::pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 
   ImGui::EndTooltip();
 }
 
-/// All of the time, whatever the view: where one is, and the marks on it.
+/// The whole time, whatever the view: the current position, and its marks.
 void Frame::scrubber(Session& session) {
   State& state = session.state();
   const Document& document = *session.document();

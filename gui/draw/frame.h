@@ -12,13 +12,13 @@
 
 namespace ringside::gui {
 
-/// A lesson that is shown, and what one may change about it.
+/// The lesson that is shown, and the numbers that the user may change.
 struct LessonBar {
   std::string name;
   LessonNumbers numbers = {};
 };
 
-/// What the window wants of whoever runs it.
+/// What the user requested in this frame, for the caller to do.
 struct FrameWishes {
   bool closes = false;
   std::string lesson = {};              ///< one to be opened
@@ -26,11 +26,12 @@ struct FrameWishes {
   std::vector<std::string> paths = {};  ///< files to be opened
 };
 
-/// The whole window: what is open, how time goes, the view, what is below the pointer. Lays out, and hands on what was
-/// pressed; it decides nothing.
+/// The whole window: the document, playback, the view, the tooltip. Lays out, and passes on the pressed buttons; it
+/// decides nothing.
 class Frame {
  public:
-  /// One frame, between ImGui's NewFrame and Render. loading  what is being opened, and how far it is; empty: nothing
+  /// Draws one frame, between ImGui's NewFrame and Render. loading  what is being opened, and its progress; empty:
+  /// nothing
   FrameWishes draw(Session& session, const std::string& loading, double loaded,
                    const std::optional<LessonBar>& lesson, float scale);
 

@@ -16,13 +16,13 @@ namespace {
 constexpr std::size_t kMostBoxes = 24;
 constexpr int kUnplaced = -1;
 
-/// Ranks that stand at one call and wait for the same ones.
+/// Ranks that wait in one call for the same ranks.
 struct WaitBox {
   std::vector<int> ranks;
   std::vector<std::size_t> behind;  ///< boxes that it waits for
   std::string at;
   bool is_culprit = false;
-  int column = kUnplaced;  ///< 0: waits for nobody; else one more than whom it waits for
+  int column = kUnplaced;  ///< 0: not blocked; else one more than the box that it waits for
   float x0 = 0, y0 = 0;
 };
 
@@ -50,7 +50,7 @@ std::vector<WaitBox> boxes_of(const std::vector<WaitingRank>& ranks) {
   return boxes;
 }
 
-/// Those that wait for nobody at the right; in a circle that nobody ends, those who are blamed, or else the first.
+/// Places boxes that are not blocked at the right; in a cycle without such a box, the culprits, or else the first.
 /// returns  the columns
 int place_in_columns(std::vector<WaitBox>& boxes) {
   std::vector<std::size_t> now;

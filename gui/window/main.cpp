@@ -13,7 +13,7 @@
 namespace ringside::gui {
 namespace {
 
-/// What the arguments ask for, opened here and now: for a picture, or for text.
+/// Opens the document of the arguments in this thread: for a picture, or for text.
 Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
   auto session = std::make_unique<Session>();
   RINGSIDE_TRY(auto document, open_asked(arguments, {}));

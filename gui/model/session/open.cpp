@@ -41,7 +41,7 @@ Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgr
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-/// The file; of a long one its beginning first, which on_part() is told of.
+/// Opens the file; for a long one passes its beginning to on_part() first.
 Result<TraceFile> open_file(const std::string& path, const std::string& title,
                             const OnPart& on_part) {
   constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
@@ -63,7 +63,7 @@ Opened open_trace(const std::string& path, const OnProgress& on_progress, const 
   return std::make_shared<const Document>(std::move(document));
 }
 
-/// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
+/// Files of one job, one for each host or process: the clocks of several hosts are aligned.
 Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_progress) {
   std::vector<TraceFile> files;
   std::vector<const TraceFile*> places;
@@ -98,7 +98,7 @@ Finding finding_of(const hang::Examination& all) {
   return finding;
 }
 
-/// Where each rank of a job that hung stands, and for whom.
+/// Where each rank of a hung job waits, and for which ranks.
 std::vector<WaitingRank> waits_of(const hang::Examination& all) {
   std::vector<WaitingRank> ranks;
   if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
@@ -109,7 +109,7 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
     if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
-    // All came to it, and it cannot begin: those who did what was due wait for who did not.
+    // All arrived, and it cannot begin: the ranks that made the correct call wait for the others.
     if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
       one.for_whom = all.verdict.best.culprits;
     ranks.push_back(std::move(one));
@@ -143,7 +143,7 @@ Opened open_dumps(const std::vector<std::string>& paths) {
   return std::make_shared<const Document>(std::move(document));
 }
 
-/// more  what is known of it beside its calls
+/// more  what is known of it in addition to its calls
 Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   const std::string name = scenario.name;
@@ -188,7 +188,7 @@ Finding finding_of(const audit::Finding& found) {
   return finding;
 }
 
-/// What is found in logs whose calls cannot be shown, for that reason.
+/// The findings in logs whose calls cannot be shown, for the reason `why`.
 Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
   const auto audited = audit::audit_logs(paths, {});
   if (!audited || audited->findings.empty()) return why;
@@ -204,7 +204,7 @@ Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-/// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
+/// Logs have no times of a call's steps: the calls are simulated on the hosts that the logs describe.
 Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   auto logged =

@@ -59,7 +59,7 @@ class SlotsFrame {
   }
 
   [[nodiscard]] const Message* message_in(std::size_t slot) const {
-    // The one in flight or being filled that uses this slot: number modulo 8.
+    // The message in flight or being filled that uses this slot: number modulo 8.
     const std::size_t behind = moment_.posted + (moment_.is_sending ? 1 : 0);
     for (std::size_t i = moment_.taken; i < std::min(behind, history_.messages().size()); ++i) {
       if (i % static_cast<std::size_t>(kSlots) == slot) return &history_.messages()[i];

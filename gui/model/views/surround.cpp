@@ -88,7 +88,7 @@ std::optional<Surround> surround_of(const Document& document) {
     return found == info.values.end() ? std::string() : found->second;
   };
   const std::string cluster = said("cluster");
-  // A word of ours, and no path that a stranger's file names.
+  // A preset's name, not a path from a foreign file.
   const bool is_ours =
       std::ranges::find(kHostPresets, cluster, &Preset::name) != kHostPresets.end();
   const auto ranks = parse_int(said("nranks"));
