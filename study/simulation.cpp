@@ -14,7 +14,7 @@
 namespace ringside::study {
 namespace {
 
-/// --algo and --proto as the variables that they are.
+/// --algo and --proto as NCCL's variables.
 Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   JobOptions job = question.job;
   const bool is_forced = !question.algorithm.empty() || !question.protocol.empty();
@@ -41,7 +41,7 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
     }
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
   }
-  // NCCL makes nothing else of it.
+  // NCCL has no other algorithm for it.
   const bool is_told = std::ranges::any_of(
       job.set, [](const std::string& one) { return one.starts_with("NCCL_ALGO="); });
   if (collective == Collective::AllGatherV && !is_told) job.set.emplace_back("NCCL_ALGO=Ring");
@@ -52,8 +52,8 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   return job;
 }
 
-/// NCCL has no way by what the options force: told by the options, and by what stands against each combination that they
-/// leave.
+/// The error if the options leave no combination that NCCL supports: it lists the options, and the reason that
+/// excludes each combination they leave.
 Error no_way_by_options(const SimPlan& plan, const TuningCall& call) {
   const SimQuestion& question = plan.question;
   std::string options;
@@ -101,14 +101,14 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   const NetKind likely = found.net;
   if (!question.net.empty()) {
     RINGSIDE_TRY(found.net, parse_net_kind(question.net));
-    // The name is its maker's for the younger of two; the devices tell which one it is.
+    // Both kinds share the maker's name; the devices show which one it is.
     if (found.net == NetKind::FasTrak && likely == NetKind::Tcpx) found.net = likely;
   }
   RINGSIDE_TRY(found.launch, parse_launch_style(question.launch));
   return found;
 }
 
-/// Where the fabric's file takes links down: one of these is what parts the hosts, if one does.
+/// The links that the fabric's file takes down: one of these disconnects the hosts, if one does.
 std::string down_text(const FabricSettings& fabric) {
   constexpr int kShown = 4;
   std::string text;
@@ -121,7 +121,7 @@ std::string down_text(const FabricSettings& fabric) {
   return text;
 }
 
-/// What comes goes to the one, if it is there, and to the other.
+/// Passes everything to both sinks, of which the first may be null.
 struct BothSinks : TraceSink {
   BothSinks(TraceSink* one, TraceSink* other) : first(one), second(other) {}
   Status write(std::span<const std::byte> block) override {
@@ -134,7 +134,7 @@ struct BothSinks : TraceSink {
   TraceSink* second;
 };
 
-/// Whether all ranks and channels together take so few steps.
+/// Whether all ranks and channels together take at most `most` steps.
 Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
@@ -148,7 +148,7 @@ Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   return true;
 }
 
-/// Of one message over the busiest link.
+/// The time of one message over the busiest link.
 Seconds longest_crossing(const SimRow& row) {
   const Choice& choice = row.call.tuned.choice;
   const auto bytes = static_cast<double>(std::min(choice.chunk, row.call.bytes).value);
@@ -161,7 +161,7 @@ Seconds shortest_step(const SimCosts& costs) {
   return costs.nvswitch > Seconds{} ? std::min(least, costs.nvswitch) : least;
 }
 
-/// What lies beyond the measured systems is predicted worse: by how much nobody knows.
+/// Widens the error beyond the measured systems: predictions are worse there, by an unknown amount.
 void tell_error(const SimPlan& plan, SimRow& row) {
   constexpr double kBeyond = 1.5;
   if (row.fidelity == kModelFidelity) {
@@ -173,9 +173,9 @@ void tell_error(const SimPlan& plan, SimRow& row) {
   row.error_systems = typical.systems;
 }
 
-/// How much of a call hides behind the one before it where calls are enqueued back to back, as nccl-tests does, which divides
-/// by their number. Broadcasts and reduces go down a chain: its first rank begins the next call while the last one still
-/// receives this one, so that the chain fills once for all calls. What needs data of every rank does not overlap.
+/// How much of a call overlaps the previous one if calls are enqueued back to back, as in nccl-tests, which divides
+/// by their number. Broadcasts and reduces use a chain: its first rank begins the next call while the last one still
+/// receives this one, so the chain fills only once for all calls. Calls that need data of every rank do not overlap.
 Result<Seconds> overlap_in_loop(const SimPlan& plan, const SimRow& row, SimRequest request,
                                 const Fidelity& fidelity) {
   const Choice& choice = request.choice;

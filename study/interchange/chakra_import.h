@@ -9,7 +9,7 @@
 
 namespace ringside::study {
 
-/// A file that somebody gave, read.
+/// A file given by the user, read.
 struct GivenFile {
   std::string name;
   std::string bytes;

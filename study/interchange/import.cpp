@@ -81,7 +81,7 @@ struct Sorted {
   std::vector<std::string> chakra, profiler, json;
 };
 
-/// By what they begin with.
+/// Sorts files by their first bytes.
 Sorted sort_files(const std::vector<std::string>& files) {
   Sorted sorted;
   for (const std::string& file : files) {
@@ -128,7 +128,7 @@ Result<RecordedJob> read_evidence(const std::vector<std::string>& arguments) {
         "or NCCL's logs with NCCL_DEBUG_SUBSYS=INIT,COLL"};
   }
   RecordedDumps read = recorded_dumps(evidence);
-  // Whether the last calls ended is not asked here: who wants the hang has reproduce.
+  // Whether the last calls ended does not matter here: reproduce is for the hang.
   for (RecordedRank& own : read.job.ranks) {
     for (RecordedCall& call : own.calls) call.is_pending = false;
   }
