@@ -24,13 +24,13 @@ constexpr std::size_t kCells = 30;
 constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left would jump about
 
 /// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
-struct LastWords {
+struct InterruptText {
   std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
   std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text says all
   std::atomic<int> current{-1};                  ///< -1: nothing is being done
   std::atomic<bool> is_taken{false};
 };
-LastWords last_words;
+InterruptText last_words;
 constexpr std::string_view kInterrupted = "\nringside: interrupted after ";
 
 /// Milliseconds of a clock that a signal's handler may read.
@@ -116,15 +116,15 @@ std::string interrupted_tail(const std::string& what, double share) {
 Progress::Progress(std::string what)
     : what_(std::move(what)),
       is_terminal_(::isatty(STDERR_FILENO) == 1),
-      is_told_of_(listen_for_interrupt()),
+      is_reported_(listen_for_interrupt()),
       begun_(milliseconds_now()),
       next_(begin_ + (is_terminal_ ? kFirst : kEvery)) {
-  if (is_told_of_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
+  if (is_reported_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
 }
 
 Progress::~Progress() {
   erase();
-  if (!is_told_of_) return;
+  if (!is_reported_) return;
   last_words.current.store(-1);
   last_words.begun.store(0);
   if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
@@ -134,13 +134,13 @@ Progress::~Progress() {
 }
 
 void Progress::show(double share, const std::string& note) {
-  if (!is_terminal_ && !is_told_of_) return;
+  if (!is_terminal_ && !is_reported_) return;
   const Clock::time_point now = Clock::now();
   // A thread that comes while another draws has nothing newer to show.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;
-  if (is_told_of_) {
+  if (is_reported_) {
     leave(interrupted_tail(what_, share));
     last_words.begun.store(begun_);
   }

@@ -233,7 +233,7 @@ struct CallClock::Impl {
   }
 
   /// The groups of a family on the same hosts, each with its GPUs.
-  [[nodiscard]] std::vector<Seat> beside(const hangs::Program& program, const Group& group,
+  [[nodiscard]] std::vector<Seat> seats_with(const hangs::Program& program, const Group& group,
                                          const Seat& seat) const {
     std::vector<Seat> seats;
     for (const Group& other : program.groups) {
@@ -262,8 +262,8 @@ struct CallClock::Impl {
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
-    RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
-    return keep(key, std::move(told));
+    RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+    return keep(key, std::move(timed));
   }
 
   [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
@@ -275,8 +275,8 @@ struct CallClock::Impl {
     std::optional<CallTime> slowest;
     for (const auto& [a, b] : pairs_like(ways.first_of(way))) {
       RINGSIDE_TRY(const Seat seat, seat_of({a, b}));
-      RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
-      if (!slowest || slowest->time < told.time) slowest = std::move(told);
+      RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+      if (!slowest || slowest->time < timed.time) slowest = std::move(timed);
     }
     return keep(key, *std::move(slowest));
   }
@@ -285,24 +285,24 @@ struct CallClock::Impl {
   /// number.
   [[nodiscard]] std::vector<std::pair<int, int>> pairs_like(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
-    const auto beside = [&](int rank, int other) {
+    const auto with_gpu_of = [&](int rank, int other) {
       return other / gpus_per_host * gpus_per_host + rank % gpus_per_host;
     };
-    if (a / gpus_per_host == b / gpus_per_host || beside(a, b) == b) return {pair};
-    return {{a, beside(a, b)}, {beside(b, a), b}};
+    if (a / gpus_per_host == b / gpus_per_host || with_gpu_of(a, b) == b) return {pair};
+    return {{a, with_gpu_of(a, b)}, {with_gpu_of(b, a), b}};
   }
 
-  Known keep(const CallKey& key, CallTime told) {
-    Known known{told.time, calls.size()};
+  Known keep(const CallKey& key, CallTime timed) {
+    Known known{timed.time, calls.size()};
     // Other GPUs of a host, the same times: one row is enough.
     const auto like = std::ranges::find_if(calls, [&](const CallTime& one) {
-      return one.groups == told.groups && one.call == told.call && one.ranks == told.ranks &&
-             one.hosts == told.hosts && one.bytes == told.bytes &&
-             format_time(one.alone) == format_time(told.alone) &&
-             format_time(one.time) == format_time(told.time);
+      return one.groups == timed.groups && one.call == timed.call && one.ranks == timed.ranks &&
+             one.hosts == timed.hosts && one.bytes == timed.bytes &&
+             format_time(one.alone) == format_time(timed.alone) &&
+             format_time(one.time) == format_time(timed.time);
     });
     if (like == calls.end()) {
-      calls.push_back(std::move(told));
+      calls.push_back(std::move(timed));
     } else {
       known.call = static_cast<std::size_t>(like - calls.begin());
     }
@@ -310,11 +310,11 @@ struct CallClock::Impl {
     return known;
   }
 
-  [[nodiscard]] Result<CallTime> simulate_beside(const hangs::Program& program, const Step& call,
+  [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program, const Step& call,
                                                  const Group& group, const Seat& seat,
                                                  std::uint64_t bytes) const {
     RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
-    CallTime told{.groups = program.families[static_cast<std::size_t>(group.family)],
+    CallTime timed{.groups = program.families[static_cast<std::size_t>(group.family)],
                   .call = step_text(call),
                   .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
                   .hosts = seat.hosts(),
@@ -326,7 +326,7 @@ struct CallClock::Impl {
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!is_of_pair(call)) {
-      for (const Seat& other : beside(program, group, seat)) {
+      for (const Seat& other : seats_with(program, group, seat)) {
         RINGSIDE_TRY(const Simulated theirs, simulate(other, call.op, bytes));
         for (const auto& [name, wire] : theirs.wires) {
           if (sums.contains(name)) sums[name] += wire.first;
@@ -337,11 +337,11 @@ struct CallClock::Impl {
     for (const auto& [name, wire] : mine.wires) {
       longer = std::max(longer, Seconds{sums[name] / wire.second.value} - mine.row.result.busiest);
     }
-    told.time = told.alone + longer;
-    if (told.time > Seconds{}) {
-      told.busbw = BytesPerSecond{mine.row.busbw.value * (told.alone / told.time)};
+    timed.time = timed.alone + longer;
+    if (timed.time > Seconds{}) {
+      timed.busbw = BytesPerSecond{mine.row.busbw.value * (timed.alone / timed.time)};
     }
-    return told;
+    return timed;
   }
 };
 

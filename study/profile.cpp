@@ -58,7 +58,7 @@ class Ways {
  private:
   [[nodiscard]] Way find(int from, int to, int channel) const {
     const SimRoute route =
-        network_.route(Rank{from}, Rank{to == from ? beside(from) : to}, channel);
+        network_.route(Rank{from}, Rank{to == from ? neighbour_of(from) : to}, channel);
     Way way{.slowest = route.slowest};
     const auto slowest = static_cast<std::size_t>(route.slowest);
     const bool by_switch =
@@ -81,7 +81,7 @@ class Ways {
   }
 
   /// A rank on both sides of an NVSwitch's group crosses the same links as to its neighbour.
-  [[nodiscard]] int beside(int rank) const {
+  [[nodiscard]] int neighbour_of(int rank) const {
     return rank % 2 == 0 && rank + 1 < network_.nranks() ? rank + 1 : rank - 1;
   }
 
@@ -139,7 +139,7 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
 }
 
 /// Splits a leg by its terms: a chunk crosses its links first, and its latency follows.
-void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& told,
+void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& part,
                   std::vector<Stretch>& parts) {
   const auto add = [&](Seconds begin, Seconds end, std::string what) {
     if (end > begin) parts.push_back({begin, end, std::move(what)});
@@ -147,9 +147,9 @@ void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, Profi
   switch (leg.cause) {
     case PathCause::Begin:
     case PathCause::Own:
-      return add(told.begin, told.end, "the ranks' own steps");
+      return add(part.begin, part.end, "the ranks' own steps");
     case PathCause::Room:
-      return add(told.begin, told.end, "waiting for a free slot");
+      return add(part.begin, part.end, "waiting for a free slot");
     case PathCause::Link:
     case PathCause::Message:
       break;
@@ -158,11 +158,11 @@ void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, Profi
   const Ways::Way& way = is_message ? ways.between(leg.peer, event.rank, event.channel)
                                     : ways.between(event.rank, leg.peer, event.channel);
   const Seconds latency = is_message ? Seconds{way.times.latency} : Seconds{};
-  const Seconds crossed = std::max(told.begin, told.end - latency);
-  told.crossing = way.link;
-  told.carried = crossed - told.begin;
-  add(told.begin, crossed, "bandwidth of " + link_kind(way.link));
-  add(crossed, told.end, latency_text(way.slowest));
+  const Seconds crossed = std::max(part.begin, part.end - latency);
+  part.crossing = way.link;
+  part.carried = crossed - part.begin;
+  add(part.begin, crossed, "bandwidth of " + link_kind(way.link));
+  add(crossed, part.end, latency_text(way.slowest));
 }
 
 std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
@@ -250,7 +250,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
   if (launch > Seconds{}) parts.push_back({Seconds{}, launch, "launch"});
   for (const PathLeg& leg : legs) {
     const TraceEvent event = replay.event(leg.step);
-    ProfileLeg& told = profile.path.emplace_back(ProfileLeg{.begin = seconds(leg.time.begin_ns),
+    ProfileLeg& part = profile.path.emplace_back(ProfileLeg{.begin = seconds(leg.time.begin_ns),
                                                             .end = seconds(leg.time.end_ns),
                                                             .rank = event.rank,
                                                             .channel = event.channel,
@@ -258,7 +258,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
                                                             .primitive = event.primitive,
                                                             .cause = leg.cause,
                                                             .peer = leg.peer});
-    append_parts(leg, event, ways, told, parts);
+    append_parts(leg, event, ways, part, parts);
   }
   const Seconds time = profile.row.result.time;
   const Seconds steps_end = profile.path.empty() ? Seconds{} : profile.path.back().end;

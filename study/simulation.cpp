@@ -42,9 +42,9 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
   }
   // NCCL has no other algorithm for it.
-  const bool is_told = std::ranges::any_of(
+  const bool is_forced = std::ranges::any_of(
       job.set, [](const std::string& one) { return one.starts_with("NCCL_ALGO="); });
-  if (collective == Collective::AllGatherV && !is_told) job.set.emplace_back("NCCL_ALGO=Ring");
+  if (collective == Collective::AllGatherV && !is_forced) job.set.emplace_back("NCCL_ALGO=Ring");
   if (!question.protocol.empty()) {
     RINGSIDE_TRY(const Protocol protocol, parse_protocol(question.protocol));
     job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));
@@ -54,7 +54,7 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
 
 /// The error if the options leave no combination that NCCL supports: it lists the options, and the reason that
 /// excludes each combination they leave.
-Error no_way_by_options(const SimPlan& plan, const TuningCall& call) {
+Error unsupported_by_options(const SimPlan& plan, const TuningCall& call) {
   const SimQuestion& question = plan.question;
   std::string options;
   if (!question.algorithm.empty()) options += fmt::format(" --algo {}", question.algorithm);
@@ -162,7 +162,7 @@ Seconds shortest_step(const SimCosts& costs) {
 }
 
 /// Widens the error beyond the measured systems: predictions are worse there, by an unknown amount.
-void tell_error(const SimPlan& plan, SimRow& row) {
+void set_error(const SimPlan& plan, SimRow& row) {
   constexpr double kBeyond = 1.5;
   if (row.fidelity == kModelFidelity) {
     row.error_percent = plan.model.error_nccl[size_class_of(row.call.bytes)];
@@ -240,7 +240,7 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
   auto tuned = tune(plan.job.tuner, plan.model, plan.surroundings, tuning);
   const bool is_forced = !plan.question.algorithm.empty() || !plan.question.protocol.empty();
   if (!tuned && is_forced && static_cast<int>(collective) < kTunedCollectives) {
-    return no_way_by_options(plan, tuning);
+    return unsupported_by_options(plan, tuning);
   }
   RINGSIDE_TRY(call.tuned, std::move(tuned));
   if (plan.question.channels > 0) call.tuned.choice.nchannels = plan.question.channels;
@@ -253,7 +253,7 @@ JobNetwork network_of(const SimPlan& plan, const SimCall& call) {
           &plan.model, asked.job_fabric(), call.tuned.choice.nchannels};
 }
 
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes) {
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras& extras) {
   const AskedJob& asked = plan.job.asked;
   const JobNetwork network = network_of(plan, call);
   std::shared_ptr<TraceFileSink> file;
@@ -271,19 +271,19 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
                      .predicted = predicted_of(row.call.tuned),
                      .trace = file.get(),
                      .trace_label = plan.question.job.on,
-                     .wants_loads = wishes.wants_loads,
-                     .progress = wishes.progress};
+                     .wants_loads = extras.wants_loads,
+                     .progress = extras.progress};
   PickedFidelity picked{plan.fidelity, {}};
   if (plan.fidelity->name == kAutoFidelity) {
     RINGSIDE_TRY(picked, pick_fidelity(request));
   }
-  if (wishes.trace != nullptr && picked.fidelity->takes_steps) {
-    RINGSIDE_TRY(row.is_traced, has_at_most(wishes.most_steps, request));
+  if (extras.trace != nullptr && picked.fidelity->takes_steps) {
+    RINGSIDE_TRY(row.is_traced, has_at_most(extras.most_steps, request));
   }
-  BothSinks both(file.get(), wishes.trace);
+  BothSinks both(file.get(), extras.trace);
   if (row.is_traced) {
     request.trace = &both;
-    request.traces_slices = wishes.wants_slices;
+    request.traces_slices = extras.wants_slices;
   }
   row.fidelity = picked.fidelity->name;
   row.why = std::move(picked.why);
@@ -302,7 +302,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
     RINGSIDE_TRY(row.overlap, overlap_in_loop(plan, row, request, *picked.fidelity));
     row.result.time -= row.overlap;
   }
-  tell_error(plan, row);
+  set_error(plan, row);
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   if (row.result.busiest_fabric_link >= 0) {
     const Fabric& fabric = *asked.fabric->fabric;

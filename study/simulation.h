@@ -79,7 +79,7 @@ struct SimRow {
   BytesPerSecond algbw;   ///< 0 if is_alone
   BytesPerSecond busbw;
   std::string fidelity = {};  ///< that it was simulated by
-  bool is_traced = false;     ///< SimWishes::trace has its steps
+  bool is_traced = false;     ///< SimExtras::trace has its steps
   std::string path_limit =
       {};                ///< the longest term of the critical path; empty: not computed
   double path_part = 0;  ///< the share of that term in the time
@@ -95,7 +95,7 @@ struct SimRow {
 };
 
 /// Requests to a simulation for more than its result.
-struct SimWishes {
+struct SimExtras {
   std::function<void(double)> progress = {};  ///< as SimRequest::progress
   bool wants_loads = false;                   ///< SimResult::loads
   /// Gets the steps, if the fidelity has steps, and no more than most_steps; in addition to the question's file.
@@ -105,7 +105,7 @@ struct SimWishes {
 };
 
 /// errors  as simulate(); System: the trace cannot be written, which is detected before simulating
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes = {});
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras& extras = {});
 
 /// The links that a call is simulated over.  Ownership  the plan outlives it
 JobNetwork network_of(const SimPlan& plan, const SimCall& call);

@@ -43,7 +43,7 @@ Result<BenchCheck> parse_check(const std::string& text) {
                suggestion(text, kKnown)};
 }
 
-Result<CallWishes> wishes_of(const BenchArguments& arguments) {
+Result<CallWishes> call_settings(const BenchArguments& arguments) {
   CallWishes wishes;
   if (!arguments.algorithm.empty()) {
     RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
@@ -136,7 +136,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   if (!arguments.transport.empty()) {
     RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
   }
-  RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
+  RINGSIDE_TRY(job.communicator.wishes, call_settings(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));

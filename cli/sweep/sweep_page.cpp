@@ -49,12 +49,12 @@ std::string error_text(const SweepRow& row) {
 
 /// A card: the question, the point, the figure, and further figures.
 struct Card {
-  std::string what, figure, beside;
+  std::string what, figure, details;
   const char* more;  ///< of the next one: slower, dearer
 };
 
 void answer(Page& page, const SweepReport& report, const SweepBest& best, const Card& card) {
-  std::string lines = escaped_markup(card.beside);
+  std::string lines = escaped_markup(card.details);
   if (best.second) {
     lines += lines.empty() ? "" : "<br>";
     lines += escaped_markup(rivals_text(report, best, card.more));

@@ -63,7 +63,7 @@ namespace {
 /// A record for hangdetect, and the object that it is quoted from.
 struct Seen {
   SeenLine line;
-  hang::SpokenRecord spoken;
+  hang::AttributedRecord spoken;
 };
 
 class Seers {
@@ -139,7 +139,7 @@ HangView::HangView(const JobFacts& facts) {
   seers.add_messages();
   seers.add_programs();
   seers.add_ras();
-  std::vector<hang::SpokenRecord> records;
+  std::vector<hang::AttributedRecord> records;
   for (Seen& one : seers.take()) {
     lines_.push_back(one.line);
     lines_.back().at = facts.where(one.line.place);

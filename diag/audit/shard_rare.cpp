@@ -141,21 +141,21 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 void Shard::note_unread(const Record& record, const PlainSet& lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
-  static const PlainSet kTellNothing =
+  static const PlainSet kInconclusive =
       plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::WorldSize, PlainLine::ToolLine, PlainLine::AmdWord});
-  const bool is_told = (lines & ~kTellNothing).any() || reader_.knows_line();
+  const bool is_read = (lines & ~kInconclusive).any() || reader_.knows_line();
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:
-      if (is_told) return;
+      if (is_read) return;
       unread.lines.add(record.place, record.speaker, record.line);
       if (record.level == Level::Warn)
         unread.warnings.add(record.place, record.speaker, record.line);
       return;
     case RecordKind::Text:
       // The source line below a frame of a traceback is not a message.
-      if (is_after_frame || is_told || !has_line(lines, PlainLine::StackWord)) return;
+      if (is_after_frame || is_read || !has_line(lines, PlainLine::StackWord)) return;
       if (!is_trouble_of_stack(record.text()) || is_echo(trimmed_left(record.text()))) return;
       if (is_talk(trimmed(record.text()))) return;
       unread.lines.add(record.place, record.speaker, record.line);

@@ -518,9 +518,9 @@ Facts facts_of_text(std::string_view text, const std::string& name) {
   Sink sink(reader);
   logs::LineParser parser(sink);
   parser.begin(0, 0, name);
-  for (const logs::MendedLine& line : logs::mend_paste(text)) {
+  for (const logs::RestoredLine& line : logs::restore_paste(text)) {
     if (line.is_gap) continue;
-    parser.parse_mended(line, line.text.find('\r') != std::string::npos);
+    parser.parse_restored(line, line.text.find('\r') != std::string::npos);
   }
   parser.finish();
   settle(facts, [&](logs::Place place) {

@@ -90,12 +90,12 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
   if (dumps.empty()) {
     add_absent(dumps, facts.lines_as_dumps);
     // Watchdogs know which call has not ended; the program's own lines of more ranks show how these calls differ.
-    const bool tells_more =
+    const bool has_more =
         facts.stated_calls.size() > facts.dumps.size() &&
         std::all_of(facts.stated_calls.begin(), facts.stated_calls.end(), [](const RankDump& one) {
           return one.calls.empty() || !one.calls.back().is_p2p;
         });
-    if (!tells_more) add_absent(dumps, facts.dumps);
+    if (!has_more) add_absent(dumps, facts.dumps);
     if (dumps.empty()) add_absent(dumps, facts.stated_calls);
   } else {
     add_absent(dumps, facts.dumps);
@@ -131,7 +131,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   for (const auto& [rank, notes] : all.facts.notes) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
   }
-  all.standing = standing_of(*all.job);
+  all.wait_state = wait_state_of(*all.job);
   all.verdict = decide(*all.job, all.facts, {all.connections, all.has_both_ends});
 }
 
@@ -179,7 +179,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   return all;
 }
 
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                             const KnownJob& known) {
   Examination all;
   all.names = std::make_unique<Names>();

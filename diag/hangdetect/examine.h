@@ -29,7 +29,7 @@ struct Examination {
   std::vector<ConnectionProgress> connections;  ///< of calls that did not end
   bool has_both_ends = false;  ///< of those connections: from dumps, not from traces
   std::unique_ptr<Job> job;
-  Standing standing;
+  WaitState wait_state;
   Verdict verdict;
 };
 
@@ -41,7 +41,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments);
 
 /// Examines lines that the caller has already read, in the order of their logs; audit uses it. `where` maps a
 /// record's place to the file and line that the evidence names.
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                             const KnownJob& known);
 
 }  // namespace ringside::hang

@@ -109,9 +109,9 @@ std::vector<int> SlurmLayout::ranks_of(std::string_view host) const {
   const auto found = std::find_if(hosts_.begin(), hosts_.end(), [&](const std::string& one) {
     return short_of(one) == short_of(host);
   });
-  const bool is_told = found != hosts_.end() && tasks_ > 0 && !is_dealt_ &&
+  const bool is_known = found != hosts_.end() && tasks_ > 0 && !is_dealt_ &&
                        (nodes_ == 0 || static_cast<std::size_t>(nodes_) == hosts_.size());
-  if (!is_told) return {};
+  if (!is_known) return {};
   std::vector<int> ranks(static_cast<std::size_t>(tasks_));
   const int first = static_cast<int>(found - hosts_.begin()) * tasks_;
   for (int i = 0; i < tasks_; ++i) ranks[static_cast<std::size_t>(i)] = first + i;

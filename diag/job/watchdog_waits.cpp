@@ -84,9 +84,9 @@ int group_size_of(const logs::TorchWork& work) {
   const bool scatters = contains(work.operation, "REDUCE_SCATTER");
   const std::int64_t more = gathers ? work.numel_out : work.numel_in;
   const std::int64_t less = gathers ? work.numel_in : work.numel_out;
-  const bool tells = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
+  const bool shows_size = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
                      more / less <= kMostRanks;
-  return tells ? static_cast<int>(more / less) : 0;
+  return shows_size ? static_cast<int>(more / less) : 0;
 }
 
 }  // namespace
@@ -164,8 +164,8 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   one.place = record.place;
   // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank
   // 1-7]` lists those of many.
-  const bool speaks_for_many = ranks_in_brackets(record.line).size() > 1;
-  one.group_rank = speaks_for_many ? -1 : rank_in_text(record.line);
+  const bool is_of_many = ranks_in_brackets(record.line).size() > 1;
+  one.group_rank = is_of_many ? -1 : rank_in_text(record.line);
   name_group(prefix, one);
   all.push_back(std::move(one));
 }

@@ -73,16 +73,16 @@ void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd,
   parse_line(line, number, is_odd);
 }
 
-void LineParser::parse_mended(const MendedLine& mended, bool is_odd) {
-  const std::string whole = mended.stamped();
+void LineParser::parse_restored(const RestoredLine& restored, bool is_odd) {
+  const std::string whole = restored.stamped();
   const bool is_cut = whole.size() > kMaxLine;
   is_paste_ = true;
-  begin_part(mended.host, mended.rank);
-  parse(kept(std::string_view(whole).substr(0, kMaxLine)), mended.number, is_odd, is_cut);
+  begin_part(restored.host, restored.rank);
+  parse(kept(std::string_view(whole).substr(0, kMaxLine)), restored.number, is_odd, is_cut);
   is_paste_ = false;
   begin_part({}, -1);
   if (is_cut) ++counts_.overlong;
-  counts_.lines += mended.lines - 1;
+  counts_.lines += restored.lines - 1;
 }
 
 void LineParser::begin_part(std::string_view host, std::int32_t rank) {
@@ -457,8 +457,8 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   record.level = prefix.level;
   record.device = prefix.device;
   record.is_torn |= parsed == Parsed::Broken;
-  const bool is_told = wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
-  if (!is_told && (!prefix.host.empty() || prefix.device >= 0)) {
+  const bool is_identified = wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
+  if (!is_identified && (!prefix.host.empty() || prefix.device >= 0)) {
     // Where the numbers are missing, the device is the best way to distinguish the processes of a host.
     record.speaker = speakers_.impl().find({.host = prefix.host,
                                             .pid = prefix.pid,

@@ -35,7 +35,7 @@ class LineParser {
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
   /// Like parse(), for a line of a paste; its bytes need not stay.
-  void parse_mended(const MendedLine& line, bool is_odd);
+  void parse_restored(const RestoredLine& line, bool is_odd);
 
   /// Sets the writer of the next lines, where they do not name it themselves: a host, empty if unknown, and a rank,
   /// -1 if unknown.

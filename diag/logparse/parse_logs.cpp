@@ -162,10 +162,10 @@ void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
   }
   lines = 0;
   parser.counts().bytes += text.size();
-  for (const MendedLine& line : mend_paste(text)) {
+  for (const RestoredLine& line : restore_paste(text)) {
     constexpr std::string_view kControls("\0\r\x1b", 3);
     const bool is_odd = line.text.find_first_of(kControls) != std::string::npos;
-    parser.parse_mended(line, is_odd);
+    parser.parse_restored(line, is_odd);
     lines = line.number + line.lines;
   }
 }

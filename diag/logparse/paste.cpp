@@ -244,11 +244,11 @@ class Joiner {
   Joiner(Lines& lines, const Page& page, bool is_terminal)
       : lines_(lines), page_(page), is_terminal_(is_terminal) {}
 
-  std::vector<MendedLine> join() {
-    std::vector<MendedLine> mended;
+  std::vector<RestoredLine> join() {
+    std::vector<RestoredLine> restored;
     std::string joined;
     for (std::size_t at = 0; at < lines_.size(); ++at) {
-      MendedLine line{lines_[at].text,
+      RestoredLine line{lines_[at].text,
                       static_cast<std::uint32_t>(at),
                       1,
                       lines_[at].stamp,
@@ -260,14 +260,14 @@ class Joiner {
         ++line.lines;
         ++at;
       }
-      mended.push_back(std::move(line));
+      restored.push_back(std::move(line));
     }
-    return mended;
+    return restored;
   }
 
  private:
   /// Whether the line behind `at` goes on with `line`; `joined` is then both.
-  bool goes_on(const MendedLine& line, std::size_t at, std::string& joined) {
+  bool goes_on(const RestoredLine& line, std::size_t at, std::string& joined) {
     if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
     const UndressedLine& next = lines_[at + 1];
     if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
@@ -304,7 +304,7 @@ class Joiner {
   }
 
   /// Both have the same tag or a time, and the first is as wide as the page: it was cut before it was collected.
-  bool goes_on_behind_tag(const MendedLine& line, std::size_t at, std::string& joined) {
+  bool goes_on_behind_tag(const RestoredLine& line, std::size_t at, std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::size_t tag = common_tag(line.text, next.text);
@@ -329,7 +329,7 @@ class Joiner {
     return stays_known(line.text, joined);
   }
 
-  bool fills_page(const MendedLine& line, std::size_t at, bool is_announced, std::string& joined) {
+  bool fills_page(const RestoredLine& line, std::size_t at, bool is_announced, std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::string_view own = trimmed(next.text);
@@ -353,7 +353,7 @@ class Joiner {
 };
 
 /// Counts known phrases in the lines that are long enough to be wrapped often.
-std::size_t sense_of(const std::vector<MendedLine>& lines) {
+std::size_t sense_of(const std::vector<RestoredLine>& lines) {
   static constexpr auto kPhrases = std::to_array<std::string_view>(
       {"Watchdog caught collective operation timeout: WorkNCCL(SeqNum=",
        "milliseconds before timing out.",
@@ -376,7 +376,7 @@ std::size_t sense_of(const std::vector<MendedLine>& lines) {
        " of ",
        " to "});
   std::size_t found = 0;
-  for (const MendedLine& line : lines) {
+  for (const RestoredLine& line : lines) {
     if (line.lines == 1) continue;  // alike in all readings, or part of another one's line
     if (is_known(line.text)) ++found;
     for (const std::string_view phrase : kPhrases) {
@@ -432,17 +432,17 @@ bool is_as_written(std::string_view text) {
   return true;
 }
 
-std::string MendedLine::stamped() const { return stamp.empty() ? text : stamp + " " + text; }
+std::string RestoredLine::stamped() const { return stamp.empty() ? text : stamp + " " + text; }
 
-std::vector<MendedLine> mend_paste(std::string_view text) {
+std::vector<RestoredLine> restore_paste(std::string_view text) {
   const std::vector<UndressedLine> undressed = undress(text);
   Lines lines(undressed);
   const Page page = page_of(undressed);
-  std::vector<MendedLine> by_editor = Joiner(lines, page, false).join();
+  std::vector<RestoredLine> by_editor = Joiner(lines, page, false).join();
   if (by_editor.size() == undressed.size() || page.width == 0) return by_editor;
   // The variant with more known phrases wins; in a tie, a terminal is assumed if the width is a terminal's and its
   // lines are full.
-  std::vector<MendedLine> by_terminal = Joiner(lines, page, true).join();
+  std::vector<RestoredLine> by_terminal = Joiner(lines, page, true).join();
   const std::size_t sense = sense_of(by_terminal);
   const std::size_t other = sense_of(by_editor);
   if (sense != other) return sense > other ? by_terminal : by_editor;

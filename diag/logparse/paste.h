@@ -7,7 +7,7 @@
 #include <vector>
 
 /// Lines as people paste them into an issue: quoted, indented, in a code fence or a table's column, in colours,
-/// wrapped at a terminal's width or manually, with a collector's times and names before them. mend_paste() restores
+/// wrapped at a terminal's width or manually, with a collector's times and names before them. restore_paste() restores
 /// the lines that a program wrote. Every reader of pastes uses it.
 namespace ringside::logs {
 
@@ -15,7 +15,7 @@ namespace ringside::logs {
 inline constexpr std::size_t kMaxPaste = 64 << 10;
 
 /// A line as its program wrote it, as far as it can be restored.
-struct MendedLine {
+struct RestoredLine {
   std::string text;          ///< indented as it was, without what was put before it
   std::uint32_t number = 0;  ///< of its first line in the paste, from 0
   std::uint32_t lines = 1;   ///< of the paste that it is made of
@@ -41,7 +41,7 @@ struct MendedLine {
 ///
 /// Lines that hold control characters in their middle stay as they are.
 /// Memory  a copy of the text
-std::vector<MendedLine> mend_paste(std::string_view text);
+std::vector<RestoredLine> restore_paste(std::string_view text);
 
 /// Whether every line begins with NCCL's whole prefix: then nothing needs to be restored.
 bool is_as_written(std::string_view text);

@@ -92,8 +92,8 @@ Json comm_json(const JobFacts& facts, const CommFacts& comm) {
     const bool fits = nranks <= room;
     if (fits) {
       room -= nranks;
-      constexpr std::int32_t kNotSaid = -2;
-      std::vector<std::int32_t> parents(nranks, kNotSaid);
+      constexpr std::int32_t kUnknown = -2;
+      std::vector<std::int32_t> parents(nranks, kUnknown);
       for (const auto& [rank, parent] : tree) parents[static_cast<std::size_t>(rank)] = parent;
       trees.push_back(parents);
     } else {

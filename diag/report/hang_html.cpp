@@ -49,7 +49,7 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
   const RankView& view = all.job->rank(rank);
   const Call& call = view.dump->calls[index];
   const int group = view.group_of_call[index];
-  const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+  const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
   const bool is_stuck_here = block && block->call == index;
   const char* colour = group < 0 ? "#dddddd" : kColours[static_cast<std::size_t>(group) % 8];
   const std::string title = group < 0 ? "group unknown"

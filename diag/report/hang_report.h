@@ -22,13 +22,13 @@ Json report_json(const Examination& all);
 std::string report_html(const Examination& all);
 
 /// Ranks at the same place, as a row of the table.
-struct Stand {
+struct PlaceRow {
   std::vector<int> ranks;
   std::string call;   ///< the one that it is blocked in, or its last one
   std::string state;  ///< `waits`, `idle`, `no dump`
   std::string waits;  ///< the ranks that it waits for
 };
-std::vector<Stand> stands_of(const Examination& all);
+std::vector<PlaceRow> place_rows(const Examination& all);
 
 /// The number of dumps that were read, without dumps made from log lines.
 std::size_t dumps_read(const Examination& all);

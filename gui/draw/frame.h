@@ -19,7 +19,7 @@ struct LessonBar {
 };
 
 /// What the user requested in this frame, for the caller to do.
-struct FrameWishes {
+struct FrameRequests {
   bool closes = false;
   std::string lesson = {};              ///< one to be opened
   std::optional<LessonBar> again = {};  ///< the lesson that is shown, with other numbers
@@ -32,17 +32,17 @@ class Frame {
  public:
   /// Draws one frame, between ImGui's NewFrame and Render. loading  what is being opened, and its progress; empty:
   /// nothing
-  FrameWishes draw(Session& session, const std::string& loading, double loaded,
+  FrameRequests draw(Session& session, const std::string& loading, double loaded,
                    const std::optional<LessonBar>& lesson, float scale);
 
  private:
-  void keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes);
+  void keys(Session& session, const std::optional<LessonBar>& lesson, FrameRequests& requests);
   void bar(Session& session);
-  void welcome(Session& session, bool is_loading, FrameWishes& wishes);
-  static void lesson_row(const LessonBar& lesson, FrameWishes& wishes);
+  void welcome(Session& session, bool is_loading, FrameRequests& requests);
+  static void lesson_row(const LessonBar& lesson, FrameRequests& requests);
   static void caption(const Session& session);
-  void chooser(FrameWishes& wishes, bool is_dark);
-  void open_dialog(Session& session, FrameWishes& wishes, float scale);
+  void chooser(FrameRequests& requests, bool is_dark);
+  void open_dialog(Session& session, FrameRequests& requests, float scale);
   void tabs(Session& session);
   void view(Session& session);
   void pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 size);

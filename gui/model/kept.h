@@ -13,7 +13,7 @@ namespace ringside::gui {
 /// Where a view's data is computed.
 enum class Making : std::uint8_t {
   Now,     ///< in the calling thread: the view is complete
-  Beside,  ///< in a worker, while the window goes on
+  InWorker,  ///< in a worker, while the window goes on
 };
 
 /// Data that a view computes of one call, or of another part of a document, and keeps: visiting all steps can take

@@ -123,15 +123,15 @@ class Machine::Maker {
   void add_way(std::int32_t from, std::int32_t to, std::int32_t channel) {
     const SimRoute route = network_.route(Rank{from}, Rank{to}, channel);
     std::vector<std::uint32_t> way{gpu_of_[from]};
-    constexpr double kUntold = std::numeric_limits<double>::infinity();
-    double rate = kUntold;  // of what leads to the next place
-    double last = kUntold;  // an ideal network has no limit: use the wire's
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    double rate = kUnknown;  // of what leads to the next place
+    double last = kUnknown;  // an ideal network has no limit: use the wire's
     const auto go = [&](std::uint32_t next) {
       if (way.back() == next) return;
-      last = rate == kUntold ? last : rate;
-      made_.rates_[{way.back(), next}] = last == kUntold ? 0 : last;
+      last = rate == kUnknown ? last : rate;
+      made_.rates_[{way.back(), next}] = last == kUnknown ? 0 : last;
       way.push_back(next);
-      rate = kUntold;
+      rate = kUnknown;
     };
     // Routes list a NIC's and a node's links together; a message crosses its own node, the fabric, the other node.
     std::vector<std::pair<LinkEnds, double>> links;  // and their rates

@@ -13,7 +13,7 @@ namespace ringside::gui {
 struct Arguments {
   std::vector<std::string> paths;
   std::string cluster;  ///< of logs: what their hosts are
-  std::string beside;   ///< a second trace to compare with
+  std::string second;   ///< a second trace to compare with
   std::optional<study::SimQuestion> simulation = {};
   std::string lesson;
   LessonNumbers numbers = {};  ///< of the lesson

@@ -155,7 +155,7 @@ class Window {
       advance(session_.state(), *session_.document(),
               static_cast<double>(ImGui::GetIO().DeltaTime));
     }
-    const FrameWishes wishes =
+    const FrameRequests requests =
         frame_.draw(session_, loader_.what(), loader_.done(), lesson_, scale_);
     ImGui::Render();
     int width = 0;
@@ -165,7 +165,7 @@ class Window {
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     glfwSwapBuffers(window_);
-    take(wishes);
+    take(requests);
   }
 
   void take_loaded() {
@@ -197,10 +197,10 @@ class Window {
       go_to_start();
     }
     again_ = false;
-    if (!std::exchange(is_first_, false) || arguments_.beside.empty()) return;
+    if (!std::exchange(is_first_, false) || arguments_.second.empty()) return;
     is_second_ = true;
-    load("opening " + arguments_.beside,
-         [path = arguments_.beside](const OnProgress& progress, const OnPart&) {
+    load("opening " + arguments_.second,
+         [path = arguments_.second](const OnProgress& progress, const OnPart&) {
            return open_paths({path}, progress);
          });
   }
@@ -243,14 +243,14 @@ class Window {
          });
   }
 
-  void take(const FrameWishes& wishes) {
-    if (wishes.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
-    if (!wishes.lesson.empty()) start_lesson({.name = wishes.lesson});
-    if (wishes.again) {
+  void take(const FrameRequests& requests) {
+    if (requests.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
+    if (!requests.lesson.empty()) start_lesson({.name = requests.lesson});
+    if (requests.again) {
       again_ = true;
-      start_lesson(*wishes.again);
+      start_lesson(*requests.again);
     }
-    if (!wishes.paths.empty()) open_files(wishes.paths);
+    if (!requests.paths.empty()) open_files(requests.paths);
   }
 
   void start_lesson(const LessonBar& wanted) {
@@ -269,7 +269,7 @@ class Window {
   std::string settings_path_;
   Settings settings_;
   GLFWwindow* window_ = nullptr;
-  Session session_{Making::Beside};
+  Session session_{Making::InWorker};
   Frame frame_;
   Loader loader_;
   Dropped dropped_;

@@ -19,8 +19,8 @@ Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
   RINGSIDE_TRY(auto document, open_asked(arguments, {}));
   session->state().is_dark = !arguments.is_light;
   session->open(std::move(document));
-  if (!arguments.beside.empty()) {
-    RINGSIDE_TRY(auto other, open_paths({arguments.beside}));
+  if (!arguments.second.empty()) {
+    RINGSIDE_TRY(auto other, open_paths({arguments.second}));
     session->compare_with(std::move(other));
   }
   RINGSIDE_TRY(go_where_asked(arguments, *session));

@@ -29,7 +29,7 @@ double ratio_of(const TunedChoice& before, const TunedChoice& after) {
 /// Faster, slower, the same.
 int sense_of(double ratio) { return ratio > 1 + kSameTime ? 1 : ratio < 1 - kSameTime ? -1 : 0; }
 
-bool is_told_alike(const UpgradeStretch& stretch, const TunedChoice& before,
+bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
                    const TunedChoice& after) {
   const bool is_chosen_otherwise = !is_same_choice(before, after);
   if (is_chosen_otherwise != stretch.is_chosen_otherwise) return false;
@@ -66,7 +66,7 @@ Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, 
     RINGSIDE_TRY(TunedChoice was, before.choose(call));
     RINGSIDE_TRY(TunedChoice is, after.choose(call));
     const double ratio = ratio_of(was, is);
-    if (all.stretches.empty() || !is_told_alike(all.stretches.back(), was, is)) {
+    if (all.stretches.empty() || !have_equal_change(all.stretches.back(), was, is)) {
       finish();
       old.clear();
       sizes.clear();

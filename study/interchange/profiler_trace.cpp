@@ -202,8 +202,8 @@ class TraceImport {
       call->before = busy(from, event.begin);
       from = event.begin;
       if (call->step.kind != OutlineKind::Transfer) call->number = numbers[call->group]++;
-      const double beside = within(trace_.kernels, event.begin, event.end);
-      call->step.async = beside > kTouchUs;
+      const double overlap = within(trace_.kernels, event.begin, event.end);
+      call->step.async = overlap > kTouchUs;
       if (call->step.async) open_.insert(event.end);
       own.calls.push_back(*std::move(call));
     }

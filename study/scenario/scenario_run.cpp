@@ -322,19 +322,19 @@ class SimulatedRun {
 // ---- expectations ------------------------------------------------------------------------------
 
 /// `all_reduce 812 of default_pg`, as in a verdict.
-bool is_that_call(const ExpectedCall& expected, const std::string& told,
+bool is_that_call(const ExpectedCall& expected, const std::string& verdict_call,
                   const hangs::Outline& outline) {
   const auto word = [&](std::size_t from) {
-    return told.substr(from, told.find(' ', from) - from);
+    return verdict_call.substr(from, verdict_call.find(' ', from) - from);
   };
-  const std::size_t number = told.find(' ');
-  const std::size_t of = told.rfind(" of ");
+  const std::size_t number = verdict_call.find(' ');
+  const std::size_t of = verdict_call.rfind(" of ");
   if (number == std::string::npos || of == std::string::npos) return false;
   if (!expected.call.empty() && word(0) != expected.call) return false;
   if (expected.number && word(number + 1) != std::to_string(*expected.number)) return false;
   if (expected.on.empty()) return true;
   const auto family = std::ranges::find(outline.families, expected.on, &hangs::Family::name);
-  return family != outline.families.end() && told.substr(of + 4) == family->desc;
+  return family != outline.families.end() && verdict_call.substr(of + 4) == family->desc;
 }
 
 std::string call_text(const ExpectedCall& call) {

@@ -94,10 +94,10 @@ class Synthesis {
   }
 
   std::vector<Hypothesis> run() {
-    const bool stands = std::ranges::any_of(tails_, [](const CallSequence& calls) {
+    const bool is_any_pending = std::ranges::any_of(tails_, [](const CallSequence& calls) {
       return std::ranges::any_of(calls, &RecordedCall::is_pending);
     });
-    if (!stands) return {};
+    if (!is_any_pending) return {};
     std::vector<Hypothesis> all;
     for (const Trial& trial : trials()) {
       all.push_back(

@@ -196,7 +196,7 @@ class SweepReader {
       cluster.line = node.Mark().line + 1;
       RINGSIDE_TRY(cluster.about, optional_word(entry, "about", "eight GPUs a host"));
       RINGSIDE_TRY(cluster.on, plain_word(entry, "on", "dgx-h100"));
-      cluster.on = beside(cluster.on);
+      cluster.on = path_next_to_file(cluster.on);
       if (entry.has("nodes")) {
         RINGSIDE_TRY(cluster.nodes, entry.whole("nodes", 1, 65536, "16"));
       }
@@ -213,7 +213,7 @@ class SweepReader {
   }
 
   /// The path of a file next to the sweep's, if there is one of that name.
-  [[nodiscard]] std::string beside(const std::string& word) const {
+  [[nodiscard]] std::string path_next_to_file(const std::string& word) const {
     const fs::path path = fs::path(root_.where()).parent_path() / word;
     std::error_code failed;
     return fs::is_regular_file(path, failed) ? path.lexically_normal().string() : word;

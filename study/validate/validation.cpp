@@ -117,16 +117,16 @@ std::optional<int> number_at(std::string_view& text) {
 }
 
 /// The known release nearest to a published version: "2.27.7 + tuner" is 2.27.7; nothing: no version is given.
-std::optional<std::string> release_told(std::string_view told) {
-  const std::size_t at = told.find("2.");
+std::optional<std::string> release_of(std::string_view version) {
+  const std::size_t at = version.find("2.");
   if (at == std::string_view::npos) return {};
-  told.remove_prefix(at + 2);
-  const std::optional<int> minor = number_at(told);
+  version.remove_prefix(at + 2);
+  const std::optional<int> minor = number_at(version);
   if (!minor) return {};
   std::optional<int> patch;
-  if (told.starts_with('.')) {
-    told.remove_prefix(1);
-    patch = number_at(told);
+  if (version.starts_with('.')) {
+    version.remove_prefix(1);
+    patch = number_at(version);
   }
   return nearest_release(*minor, patch);
 }
@@ -164,8 +164,8 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   question.calls.sizes = fmt::format("{}", row.bytes.value);
   const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
   question.calls.type = is_known ? row.type : "float";
-  question.nccl = release_told(row.nccl).value_or(
-      release_told(system.nccl).value_or(std::string(kDefaultRelease)));
+  question.nccl = release_of(row.nccl).value_or(
+      release_of(system.nccl).value_or(std::string(kDefaultRelease)));
   question.net = net_of(system.network);
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;

@@ -42,7 +42,7 @@ TEST(Mending, WholeLinesAreNotJoined) {
   for (int round = 0; round < 2'000; ++round) {
     std::string text;
     for (int i = 0; i < 6; ++i) text += lines[random() % lines.size()] + "\n";
-    for (const logs::MendedLine& line : logs::mend_paste(text)) {
+    for (const logs::RestoredLine& line : logs::restore_paste(text)) {
       ++all;
       if (line.lines > 1) {
         ++joined;

@@ -27,9 +27,9 @@ class FrameTest : public testing::Test {
   }
   ~FrameTest() override { ImGui::DestroyContext(); }
 
-  FrameWishes draw() {
+  FrameRequests draw() {
     ImGui::NewFrame();
-    FrameWishes wishes = frame_.draw(session_, {}, 0, lesson_, 1);
+    FrameRequests wishes = frame_.draw(session_, {}, 0, lesson_, 1);
     ImGui::Render();
     return wishes;
   }

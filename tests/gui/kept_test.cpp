@@ -48,7 +48,7 @@ TEST(Kept, WhoeverAsksGoesOnWhileAWorkerMakesIt) {
   times_made = 0;
   const auto document = two_calls();
   ASSERT_EQ(document->calls.size(), 2U);
-  Kept<std::uint32_t> kept(Making::Beside, slow_sequence);
+  Kept<std::uint32_t> kept(Making::InWorker, slow_sequence);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
   // What is made of the first call is not taken for the second's.
@@ -63,7 +63,7 @@ TEST(Kept, WhoeverAsksGoesOnWhileAWorkerMakesIt) {
 TEST(Kept, ADocumentGoesWhenItsWorkerIsDone) {
   auto document = two_calls();
   const std::weak_ptr<const Document> watched = document;
-  Kept<std::uint32_t> kept(Making::Beside, slow_sequence);
+  Kept<std::uint32_t> kept(Making::InWorker, slow_sequence);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
   kept.forget();
   document.reset();
@@ -96,7 +96,7 @@ std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
 
 // Documents come and go while workers are at them.
 TEST(Kept, AWorkerMakesWhatIsMadeAtOnce) {
-  Session session(Making::Beside);
+  Session session(Making::InWorker);
   for (int round = 0; round < 3; ++round) {
     for (const AnyOpened& one : many_documents()) {
       const auto document = one.make();

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> texts(std::string_view paste) {
   std::vector<std::string> all;
-  for (const MendedLine& line : mend_paste(paste)) all.push_back(line.stamped());
+  for (const RestoredLine& line : restore_paste(paste)) all.push_back(line.stamped());
   return all;
 }
 
@@ -256,11 +256,11 @@ TEST(Pastes, LabelsBehindLabelsAreTakenOff) {
 }
 
 TEST(Pastes, LinesKeepTheirNumbers) {
-  const auto mended = mend_paste("a\n" + wrapped(kWarn, 80) + "b\n");
-  ASSERT_EQ(mended.size(), 3U);
-  EXPECT_EQ(mended[1].number, 1U);
-  EXPECT_EQ(mended[1].lines, 2U);
-  EXPECT_EQ(mended[2].number, 3U);
+  const auto restored = restore_paste("a\n" + wrapped(kWarn, 80) + "b\n");
+  ASSERT_EQ(restored.size(), 3U);
+  EXPECT_EQ(restored[1].number, 1U);
+  EXPECT_EQ(restored[1].lines, 2U);
+  EXPECT_EQ(restored[2].number, 3U);
   std::uint64_t counted = 0;
   counted = each_record("a\n" + wrapped(kWarn, 80) + "b\n", [](const Record&, const Speaker&) {
             }).counts.lines;

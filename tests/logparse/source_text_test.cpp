@@ -56,7 +56,7 @@ TEST(SourceText, WhatProgramsPrintIsNone) {
 
 std::size_t gaps(std::string_view paste) {
   std::size_t count = 0;
-  for (const MendedLine& line : mend_paste(paste)) count += line.is_gap ? 1U : 0U;
+  for (const RestoredLine& line : restore_paste(paste)) count += line.is_gap ? 1U : 0U;
   return count;
 }
 

@@ -410,7 +410,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   // Banners alone may be of several runs in one file: only a communicator or a failure proves a mix.
-  const bool is_told = facts.messages.has(MessageId::VersionMismatch) ||
+  const bool is_reported = facts.messages.has(MessageId::VersionMismatch) ||
                        facts.messages.has(MessageId::RasVersionMismatch);
   bool is_mixed = false;
   for (const CommFacts& comm : facts.comms) {
@@ -431,7 +431,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     is_by_host = is_by_host || (!is_new && at->second != code);
   }
   const bool is_apart = codes.size() > 1 && of_host.size() > 1 && !is_by_host;
-  const Severity severity = is_told || is_mixed || !facts.results.empty() ? Severity::Error
+  const Severity severity = is_reported || is_mixed || !facts.results.empty() ? Severity::Error
                             : is_one_process || is_apart                  ? Severity::Warning
                                                                           : Severity::Info;
   Finding& finding = findings.add(
@@ -446,9 +446,9 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
-  const MessageLines& told = facts.messages[MessageId::DuplicateGpu];
+  const MessageLines& stated = facts.messages[MessageId::DuplicateGpu];
   Finding draft;
-  if (!told.evidence.empty()) findings.quote(draft, told);
+  if (!stated.evidence.empty()) findings.quote(draft, stated);
   std::string pair;
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_guessed && comm.nodes() != 1) continue;

@@ -66,7 +66,7 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
   // A process aborts itself because of an error that it has reported.
   if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
   for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
-    if (crash->kind != hang::Kind::DeadRank || crash->confidence < kWorthTelling) continue;
+    if (crash->kind != hang::Kind::DeadRank || crash->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, "a process crashed");
     if (!has_failed) finding.severity = Severity::Warning;
     finding.evidence = findings.hang().evidence_of(*crash, {kCrashes});
@@ -150,7 +150,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
 }
 
 /// The other lines of a report that a launcher or ncclras writes in several lines.
-Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
+Evidence other_lines_of(const JobFacts& facts, const hang::Explanation& death,
                    const std::vector<const KeptMessage*>& lines) {
   const auto has = [&](MessageId id) {
     return std::any_of(lines.begin(), lines.end(),
@@ -174,7 +174,7 @@ Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
 /// A launcher, a scheduler or the kernel reports that a process died.
 ///
 /// A status that a program chose counts only if no line shows why it was chosen.
-bool find_told(const JobFacts& facts, Findings& findings) {
+bool find_reported(const JobFacts& facts, Findings& findings) {
   const bool has_any = facts.messages.has_any(kDeathLines);
   if (!has_any) return false;
   const HangView& view = findings.hang();
@@ -182,13 +182,13 @@ bool find_told(const JobFacts& facts, Findings& findings) {
       !facts.python_errors.empty() || !facts.results.empty() || findings.has_any(Severity::Warning);
   for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
-    const bool is_told = death->kind == hang::Kind::DeadRank &&
-                         death->confidence >= kWorthTelling && !(is_own && says_why);
-    if (!is_told) continue;
+    const bool is_reported = death->kind == hang::Kind::DeadRank &&
+                         death->confidence >= kReportable && !(is_own && says_why);
+    if (!is_reported) continue;
     const std::vector<const KeptMessage*> lines = view.messages_of(*death);
     Finding& finding = add_dead(findings, {});
     finding.evidence = view.evidence_of(*death, {});
-    finding.evidence.mix(also_told(facts, *death, lines));
+    finding.evidence.mix(other_lines_of(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
     // A launcher of one host knows only local ranks.
     const bool is_local =
@@ -214,7 +214,7 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   const bool has_any = !facts.ras.empty() || facts.messages.has_any(kReports);
   if (!has_any) return false;
   for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
-    if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
+    if (one->kind != hang::Kind::DeadRank || one->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
     // A process that only does not answer may be slow.
     const Confidence confidence = confidence_of(one->confidence);
@@ -258,7 +258,7 @@ void find_leaver(const JobFacts& facts, Findings& findings) {
 }
 
 void find_dead(const JobFacts& facts, Findings& findings) {
-  const bool is_found = find_told(facts, findings) || find_in_ras(facts, findings) ||
+  const bool is_found = find_reported(facts, findings) || find_in_ras(facts, findings) ||
                         find_in_events(facts, findings) || find_crash(facts, findings);
   if (!is_found) find_leaver(facts, findings);
 }

@@ -190,9 +190,9 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
                               facts.networks.contains("Socket");
   // Drivers of absent devices fail to load on healthy machines, and a job on one host does not need them.
   if (has_device || drivers.empty() || !has_found_none || facts.nodes() == 1) return;
-  const bool is_told = findings.has("verbs_provider_missing") ||
+  const bool is_reported = findings.has("verbs_provider_missing") ||
                        !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
-  if (is_told) return;
+  if (is_reported) return;
   Finding& finding = findings.add("verbs_provider_missing", Severity::Warning,
                                   "libibverbs cannot load the driver of a device", drivers);
   finding.confidence = Confidence::Medium;
@@ -482,8 +482,8 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     const std::size_t there = listed == facts_of_host.devices.end() ? 0 : listed->second.size();
     constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
     // A single rank may only use the NIC closest to it.
-    const bool are_heard = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
-    if (names.size() != 1 || there < kSeveral || several < 4 || !are_heard) return;
+    const bool are_enough_seen = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
+    if (names.size() != 1 || there < kSeveral || several < 4 || !are_enough_seen) return;
     most = std::max(most, there);
     who.insert(who.end(), processes[host].begin(), processes[host].end());
   }

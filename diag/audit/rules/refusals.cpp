@@ -20,9 +20,9 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
                             findings.has("gpu_memory_registration", Severity::Warning);
   if (is_explained) return;
   // The quote of the library in PyTorch's exception may be all that is left of the process.
-  const bool is_told = !facts.plain_of(PlainLine::SystemError).evidence.empty();
+  const bool is_reported = !facts.plain_of(PlainLine::SystemError).evidence.empty();
   const auto is_fatal = [&](const KeptMessage& message) {
-    return is_warning(message) && (is_told || facts.has_failed(message.process()));
+    return is_warning(message) && (is_reported || facts.has_failed(message.process()));
   };
   const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
   const Evidence evidence = evidence_of(verbs, is_fatal);

@@ -141,7 +141,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   if (has_hurt)
     take(MessageId::ForeignConnection,
          "the other end is in another step or version, or is no rank of this job");
-  const std::string nobody =
+  const std::string no_listener =
       fmt::format("nobody listens at {}: the root died, or never started",
                   address.empty() ? std::string("its address") : named_address(facts, address));
   const bool has_met = std::any_of(facts.comms.begin(), facts.comms.end(),
@@ -157,7 +157,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     finding.fix = "NCCL_SOCKET_IFNAME=<the hosts' network>; look at the other rank's log";
   } else if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
-         far.empty() ? nobody : std::string_view("the root's address cannot be reached"));
+         far.empty() ? no_listener : std::string_view("the root's address cannot be reached"));
   }
   const MessageLines& absent = messages[MessageId::EngineAbsent];
   if (!absent.evidence.empty() && draft.evidence.empty()) {

@@ -123,7 +123,7 @@ bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
 }
 
 /// Rows that a finding quotes a line of: a rule has handled them, even as a note.
-std::set<std::string> spoken_rows(const JobFacts& facts, Findings& findings) {
+std::set<std::string> quoted_rows(const JobFacts& facts, Findings& findings) {
   std::set<logs::Place> quoted;
   for (const Finding& finding : findings.all()) {
     if (finding.id == "unread_lines") continue;
@@ -204,12 +204,12 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   explain_deaths(facts, findings);
   if (is_explained || findings.has("job_cancelled")) return;
   const bool runs = is_running(facts);
-  const std::set<std::string> spoken = spoken_rows(facts, findings);
+  const std::set<std::string> spoken = quoted_rows(facts, findings);
   const Warning* worst = nullptr;
   for (const Warning& warning : facts.stated.warnings) {
     // An exception is more precise than a logger's report of it.
-    const bool is_told = warning.id == "logged_error" && !facts.python_errors.empty();
-    const bool counts = warning.severity != facts::Severity::Info && !is_told &&
+    const bool is_reported = warning.id == "logged_error" && !facts.python_errors.empty();
+    const bool counts = warning.severity != facts::Severity::Info && !is_reported &&
                         (!runs || is_of_machine(warning)) &&
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !has_recovered(facts, warning) &&

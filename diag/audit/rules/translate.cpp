@@ -117,20 +117,20 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
   const bool has_any = facts.messages.has_any(lines.messages);
   if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
-  bool is_told = false;
-  std::vector<const KindRow*> told;
+  bool is_reported = false;
+  std::vector<const KindRow*> reported;
   const HangView& view = findings.hang();
   for (const hang::Explanation* one : view.resting_on(lines)) {
     const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
     const KindRow* row = row_of(has_failed ? hang::Kind::DeadRank : one->kind);
-    const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
-    if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
+    const bool is_new = std::find(reported.begin(), reported.end(), row) == reported.end();
+    if (row == nullptr || one->confidence < kReportable || !is_new) continue;
     const bool is_end = row->kind == hang::Kind::DeadRank;
     const bool is_asked =
         which == HangsOf::Any || row->of == which || (which == HangsOf::End && is_end);
     if (!is_asked) continue;
-    told.push_back(row);
-    is_told = true;
+    reported.push_back(row);
+    is_reported = true;
     // A hung collective within a host is a problem of a GPU or a driver, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
@@ -148,7 +148,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     if (const auto missing = hang::missing_of(*one); finding.fix.empty() && !missing.empty())
       finding.fix = missing.front();
   }
-  return is_told;
+  return is_reported;
 }
 
 }  // namespace ringside::audit

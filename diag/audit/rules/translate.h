@@ -36,6 +36,6 @@ Confidence confidence_of(double confidence);
 std::string title_of(const std::string& why);
 
 /// Below it an explanation is a guess, and not a finding.
-inline constexpr double kWorthTelling = 0.4;
+inline constexpr double kReportable = 0.4;
 
 }  // namespace ringside::audit

@@ -348,11 +348,11 @@ bool has_pcie_gpus(const JobFacts& facts) {
   constexpr std::array<std::string_view, 16> kNames = {
       "PCIe", "PCIE", "Quadro", "A6000", "A10 ", "A10G", "A10-",    "A40",
       "A16 ", "A30 ", "A2 ",    "L40",   " L4 ", " T4 ", "Tesla P", "Tesla K80"};
-  const bool is_told =
+  const bool is_reported =
       std::any_of(facts.matrices.begin(), facts.matrices.end(), [](const LinkMatrix& matrix) {
         return matrix.linked_gpus().empty() && matrix.between_gpus().reach >= DeviceReach::Phb;
       });
-  return is_told || has_consumer_gpus(facts) ||
+  return is_reported || has_consumer_gpus(facts) ||
          std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view name) { return facts.has_text_of_gpu(name); });
 }

@@ -71,8 +71,8 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
   std::vector<std::string> names;
   for (const Setting& setting : facts.environment) {
     if (is_harmless(setting.name) && !is_quoted(setting)) continue;
-    const bool is_told = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
-    if (is_told && findings.has("p2p_disabled")) continue;
+    const bool is_reported = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
+    if (is_reported && findings.has("p2p_disabled")) continue;
     const Harm harm = harm_of(setting, facts);
     if (is_quoted(setting)) {
       Finding& finding = findings.add(

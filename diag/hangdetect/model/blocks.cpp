@@ -169,10 +169,10 @@ Front front_at(const Job& job, int group, std::uint32_t sequence) {
 }
 
 /// Members that have made the call but are blocked in an older call of another group.
-void add_held(const Job& job, const Standing& standing, const Front& front,
+void add_held(const Job& job, const WaitState& wait_state, const Front& front,
               std::vector<int>& held) {
   for (const int member : front.entered) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(member)];
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(member)];
     if (!block || (block->group == front.group && !block->is_p2p)) continue;
     const Call* call = job.find(member, front.group, front.sequence);
     const Call& older = job.rank(member).dump->calls[block->call];
@@ -258,8 +258,8 @@ bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) 
 
 /// The other half arrives only if the peer is blocked in it. Transfers of a rank run in order: one that is enqueued
 /// behind another call does not run before that call.
-bool is_met(const Job& job, const Standing& standing, int rank, const Half& half) {
-  const auto& theirs = standing.blocks[static_cast<std::size_t>(half.peer)];
+bool is_met(const Job& job, const WaitState& wait_state, int rank, const Half& half) {
+  const auto& theirs = wait_state.blocks[static_cast<std::size_t>(half.peer)];
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;
   const std::vector<Half> others = halves_at(job, half.peer, *theirs);
   return std::any_of(others.begin(), others.end(), [&](const Half& other) {
@@ -270,7 +270,7 @@ bool is_met(const Job& job, const Standing& standing, int rank, const Half& half
 
 }  // namespace
 
-const Front* Standing::front_of(int rank) const {
+const Front* WaitState::front_of(int rank) const {
   const auto& block = blocks[static_cast<std::size_t>(rank)];
   if (!block || block->is_p2p) return nullptr;
   for (const Front& front : fronts) {
@@ -279,19 +279,19 @@ const Front* Standing::front_of(int rank) const {
   return nullptr;
 }
 
-Standing standing_of(const Job& job) {
-  Standing standing;
+WaitState wait_state_of(const Job& job) {
+  WaitState wait_state;
   const auto world = static_cast<std::size_t>(job.world());
-  standing.waits.resize(world);
-  standing.may_wait.resize(world);
+  wait_state.waits.resize(world);
+  wait_state.may_wait.resize(world);
   std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;
   bool is_after_error = false;
   for (int r = 0; r < job.world(); ++r) {
-    standing.blocks.push_back(block_of(job, r));
-    is_after_error |= standing.blocks.back() && standing.blocks.back()->is_guess;
+    wait_state.blocks.push_back(block_of(job, r));
+    is_after_error |= wait_state.blocks.back() && wait_state.blocks.back()->is_guess;
   }
   for (int r = 0; r < job.world(); ++r) {
-    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block && is_after_error) block = block_with_unseen(job, r);
     if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
   }
@@ -299,27 +299,27 @@ Standing standing_of(const Job& job) {
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
     std::vector<int> held;
-    add_held(job, standing, front, held);
+    add_held(job, wait_state, front, held);
     for (const int r : front.waiting) {
-      std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+      std::vector<int>& targets = wait_state.waits[static_cast<std::size_t>(r)];
       targets = front.absent;
       targets.insert(targets.end(), held.begin(), held.end());
       std::sort(targets.begin(), targets.end());
       if (targets.empty()) {
         targets = front.unseen;
       } else {
-        standing.may_wait[static_cast<std::size_t>(r)] = front.unseen;
+        wait_state.may_wait[static_cast<std::size_t>(r)] = front.unseen;
       }
     }
-    standing.fronts.push_back(std::move(front));
+    wait_state.fronts.push_back(std::move(front));
   }
   for (int r = 0; r < job.world(); ++r) {
-    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p) continue;
-    std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+    std::vector<int>& targets = wait_state.waits[static_cast<std::size_t>(r)];
     const std::vector<Half> halves = halves_at(job, r, *block);
     for (const Half& half : halves) {
-      if (half.peer < 0 || is_met(job, standing, r, half)) continue;
+      if (half.peer < 0 || is_met(job, wait_state, r, half)) continue;
       if (halves.size() > 1 && job.rank(half.peer).dump != nullptr && has_ended(job, r, half))
         continue;
       targets.push_back(half.peer);
@@ -328,7 +328,7 @@ Standing standing_of(const Job& job) {
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     if (!targets.empty()) block->peer = targets.front();
   }
-  return standing;
+  return wait_state;
 }
 
 const Call* other_half_of(const Job& job, int rank, int group, const Call& call, int peer) {

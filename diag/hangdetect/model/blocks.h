@@ -32,7 +32,7 @@ struct Front {
 };
 
 /// Where each rank is blocked.
-struct Standing {
+struct WaitState {
   std::vector<std::optional<Block>> blocks;  ///< by rank
   std::vector<Front> fronts;                 ///< collectives only, by time of their first call
   std::vector<std::vector<int>> waits;       ///< by rank: the ranks that it waits for, ascending
@@ -44,7 +44,7 @@ struct Standing {
 /// returns  the ranks' blocks, the fronts, and which ranks each rank waits for
 /// source   NCCL: calls of a communicator run in order of their launch; a collective ends when all have
 ///          entered it; a receive ends when its sender has sent, a send when its receiver takes
-Standing standing_of(const Job& job);
+WaitState wait_state_of(const Job& job);
 
 /// The peer's half of a send or receive of `rank`: as many of that direction between the two went before it. A sender
 /// may be past it, as short messages are sent before they are received.

@@ -42,14 +42,14 @@ void number_globally(const RankDump& dump, LogStatement& statement) {
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names) {
   std::vector<LogStatement> statements;
   // Many dumps give one reason: the place of its statements.
-  struct Told {
+  struct Stated {
     std::size_t first = 0, end = 0;
   };
-  std::map<std::pair<std::string_view, std::string_view>, Told> told;
+  std::map<std::pair<std::string_view, std::string_view>, Stated> stated;
   for (const RankDump& dump : dumps) {
     if (dump.reason.empty()) continue;
     const auto [known, is_new] =
-        told.try_emplace({dump.reason_group, dump.reason}, Told{statements.size(), 0});
+        stated.try_emplace({dump.reason_group, dump.reason}, Stated{statements.size(), 0});
     if (!is_new) {
       for (std::size_t i = known->second.first; i < known->second.end; ++i) {
         statements[i].speakers.push_back(dump.rank);

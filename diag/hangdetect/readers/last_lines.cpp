@@ -133,9 +133,9 @@ OddLine odd_line_out(const std::map<int, LastLine>& lines) {
       const std::string& most = by_rank.at(out.rest.front()).numbers[number];
       if (std::pair(few.size(), few) < std::pair(most.size(), most)) return out;
     }
-    constexpr std::array kTelling = {"src", "root", "dst", "shape", "numel", "size", "count"};
+    constexpr std::array kNoEvidence = {"src", "root", "dst", "shape", "numel", "size", "count"};
     // Progress is judged elsewhere, and a loss or a time may have any value.
-    if (std::find(kTelling.begin(), kTelling.end(), out.field) != kTelling.end()) return out;
+    if (std::find(kNoEvidence.begin(), kNoEvidence.end(), out.field) != kNoEvidence.end()) return out;
   }
   return {};
 }

@@ -11,7 +11,7 @@ namespace ringside::hang {
 bool is_gpu_error(std::string_view text);
 
 /// Whether the line reports that two ranks sent and expected different sizes, as Gloo, MPI and TensorFlow notice it.
-bool tells_of_other_size(std::string_view line);
+bool reports_other_size(std::string_view line);
 
 /// Errors that only reflect a failure elsewhere.
 bool is_of_communication(std::string_view type, std::string_view text);
@@ -24,7 +24,7 @@ std::string_view store_host(std::string_view line);
 int rank_without_id(std::string_view line);
 
 /// Whether a watchdog reports that a call timed out or failed, in any form of the line.
-bool tells_of_timeout(std::string_view line);
+bool reports_timeout(std::string_view line);
 
 /// An exception alone, `wait timeout after 600000ms, keys: /default_pg/0//cuda//0`: the key of a communicator's id.
 bool names_id_key(std::string_view line);

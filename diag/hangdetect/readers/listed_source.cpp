@@ -43,7 +43,7 @@ std::string_view ListedSource::at(std::int64_t line) const {
   return found == lines_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void ListedSource::tell(std::vector<ProcessStack>& stacks) const {
+void ListedSource::mark_gpu_waits(std::vector<ProcessStack>& stacks) const {
   if (lines_.empty()) return;
   for (ProcessStack& stack : stacks) {
     if (stack.activity != Activity::Compute || stack.frames.empty()) continue;

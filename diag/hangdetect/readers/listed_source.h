@@ -19,7 +19,7 @@ class ListedSource {
 
   /// Marks a process that seems to compute but is in a line that waits for its GPU, by the source, where its frames
   /// fit it.
-  void tell(std::vector<ProcessStack>& stacks) const;
+  void mark_gpu_waits(std::vector<ProcessStack>& stacks) const;
 
  private:
   [[nodiscard]] std::string_view at(std::int64_t line) const;

@@ -18,7 +18,7 @@
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/op_name.h"
-#include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/program_lines.h"
 #include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
 #include "diag/hangdetect/readers/ras_text.h"
@@ -131,8 +131,8 @@ class Sink : public logs::RecordSink {
       return known->second;
     }
     // The caller, which has read more of the job, may know.
-    const int told = speaker.pid >= 0 ? ranks_.rank_of(speaker.host, speaker.pid) : -1;
-    if (told >= 0) return told;
+    const int known = speaker.pid >= 0 ? ranks_.rank_of(speaker.host, speaker.pid) : -1;
+    if (known >= 0) return known;
     // `rank 3: Fatal Python error: Bus error`, as people write it.
     return record.text_at > 0 ? job::rank_before_text(record.line) : -1;
   }
@@ -247,7 +247,7 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
-        if (!tells_of_other_size(record.line)) take_lost_peer(record, rank);
+        if (!reports_other_size(record.line)) take_lost_peer(record, rank);
         break;
       case MessageId::EngineAbsent:
         said_.state(record, What::EngineAbsent, ranks("ranks"));
@@ -307,7 +307,7 @@ class Sink : public logs::RecordSink {
     if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
     if (is_gpu_error(error.text)) return;
     if (error.text.find("gloo/transport") != std::string_view::npos &&
-        !tells_of_other_size(error.text)) {
+        !reports_other_size(error.text)) {
       said_.note(rank).has_failed = true;
       if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
@@ -373,7 +373,7 @@ class Sink : public logs::RecordSink {
   /// Phrases that occur in lines of several kinds.
   void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
-    if (tells_of_timeout(line)) ++facts_.run.waits;
+    if (reports_timeout(line)) ++facts_.run.waits;
     if (record.kind == RecordKind::Traceback && line.find("most recent") != std::string_view::npos)
       words_.begin_traceback();
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
@@ -398,7 +398,7 @@ class Sink : public logs::RecordSink {
   job::WorldSize world_;
   Statements said_;
   job::ProcessRanks ranks_;
-  OwnWords words_;
+  ProgramLines words_;
   LogDumps dumps_;
   CollLines calls_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
@@ -417,7 +417,7 @@ constexpr std::uint64_t kMostOfPastes =
 
 }  // namespace
 
-LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+LogFacts read_log_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                           const KnownJob& known, Names& names) {
   LogFacts facts;
   facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
@@ -425,7 +425,7 @@ LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunc
   facts.hosts = known.hosts;
   Sink sink(facts, names);
   sink.know(known);
-  for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
+  for (const AttributedRecord& one : records) sink.take_one(one.record, one.speaker);
   facts.lines = records.size();
   sink.finish(where, LogGroups(names, {}));
   return facts;

@@ -138,7 +138,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
 
 /// A line that the caller has read, and the process that wrote it.
-struct SpokenRecord {
+struct AttributedRecord {
   logs::Record record;
   logs::Speaker speaker;
 };
@@ -153,7 +153,7 @@ struct KnownJob {
 };
 
 /// Like read_log_facts(), for records in the order of their log. `where` maps a record's place to file and line.
-LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+LogFacts read_log_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                           const KnownJob& known, Names& names);
 
 /// Like read_log_facts(), for one text in memory, called `name`, without dumps.

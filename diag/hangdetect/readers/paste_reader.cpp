@@ -31,7 +31,7 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   if (!stacks.empty()) {
     ListedSource source;
     for (const PasteLine& line : lines) source.take(line.text);
-    source.tell(stacks);
+    source.mark_gpu_waits(stacks);
   }
   facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
   RankTimers timers;
@@ -54,7 +54,7 @@ void PasteReader::read(std::string_view text, const std::string& name) {
       continue;
     }
     const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
-    parser_.parse_mended({.text = std::move(line.text),
+    parser_.parse_restored({.text = std::move(line.text),
                           .number = static_cast<std::uint32_t>(line.number),
                           .stamp = std::move(line.stamp),
                           .host = std::move(line.host),

@@ -17,7 +17,7 @@ struct PasteLine {
   int rank = -1;               ///< that a heading above it names
 };
 
-/// The lines of logs::mend_paste(), without placeholders for lines that were merged.
+/// The lines of logs::restore_paste(), without placeholders for lines that were merged.
 ///
 /// Memory  a copy of the text
 std::vector<PasteLine> read_paste(std::string_view text);

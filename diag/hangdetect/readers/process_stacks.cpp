@@ -44,19 +44,19 @@ struct Thread {
   int tag = -1;        ///< of a transfer, likewise
   Op op = Op::Other;   ///< of the innermost frame that names one
   int behind_op = 0;   ///< frames outside of that one
-  std::string beside;  ///< comments next to its frames, and locals that are counters
+  std::string notes;  ///< comments next to its frames, and locals that are counters
 };
 
 /// Classifies the stack: its innermost frame that has a row decides (diag/facts/frames.h). So a save that waits in a
 /// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `telling` and `op`.
 void classify(ProcessStack& stack) {
   stack.activity = Activity::Compute;
-  stack.telling = 0;
+  stack.deciding = 0;
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     const facts::FrameRow* row = facts::frame_row(stack.frames[i].function, stack.frames[i].file);
     if (row == nullptr) continue;
     stack.activity = row->activity;
-    stack.telling = i;
+    stack.deciding = i;
     break;
   }
   // A Python lock that no outer frame explains.
@@ -68,11 +68,11 @@ void classify(ProcessStack& stack) {
   if (is_lock && stack.activity == Activity::Compute) stack.activity = Activity::Lock;
   // The call is in the frame itself or in one of the wrappers around it.
   if (stack.activity != Activity::GpuWait && stack.activity != Activity::Collective) return;
-  for (std::size_t i = stack.telling; i < std::min(stack.telling + 4, stack.frames.size()); ++i) {
+  for (std::size_t i = stack.deciding; i < std::min(stack.deciding + 4, stack.frames.size()); ++i) {
     if (op_of(stack.frames[i].function) == Op::Other) continue;
     stack.op = op_of(stack.frames[i].function);
     stack.activity = Activity::Collective;
-    stack.telling = i;
+    stack.deciding = i;
     return;
   }
 }
@@ -150,8 +150,8 @@ class Reader {
                            text.find(": ") != std::string_view::npos;
     if (is_number && is_in_locals_) {
       constexpr std::size_t kMost = 400;
-      std::string& beside = threads_.back().beside;
-      if (beside.size() < kMost) beside += lower_case(text) + "\n";
+      std::string& notes = threads_.back().notes;
+      if (notes.size() < kMost) notes += lower_case(text) + "\n";
     }
     for (const std::string_view key : {"dst: ", "src: ", "peer: "}) {
       if (!text.starts_with(key)) continue;
@@ -312,7 +312,7 @@ class Reader {
     }
     is_in_frames_ = true;
     is_in_locals_ = false;
-    note_beside(line.text);
+    add_note(line.text);
     note_arguments(line.text, frame.function);
     Stack& frames = threads_.back().frames;
     if (frames.size() < kMostFrames) {
@@ -322,13 +322,13 @@ class Reader {
   }
 
   /// `forward (moe.py:702)   # expert_idx = 6`: a comment next to a frame.
-  void note_beside(std::string_view text) {
+  void add_note(std::string_view text) {
     constexpr std::size_t kMost = 200;
     const std::size_t close = text.find(") ");
     if (close == std::string_view::npos) return;
     Thread& thread = threads_.back();
-    if (thread.beside.size() < kMost)
-      thread.beside += lower_case(text.substr(close + 1, kMost)) + "\n";
+    if (thread.notes.size() < kMost)
+      thread.notes += lower_case(text.substr(close + 1, kMost)) + "\n";
   }
 
   /// `PMPI_Send (buf=0x1c2f2b0, count=4096, dest=1, tag=7)`, `exchange (dest=1, src=2)` around it: gdb's arguments of a
@@ -365,7 +365,7 @@ class Reader {
       stack.frames = main->frames;
       stack.peer = main->peer;
       stack.tag = main->tag;
-      stack.beside = main->beside;
+      stack.notes = main->notes;
       classify(stack);
       stack.pids = more_pids_;
       const std::int64_t pid = head_.pid >= 0 ? head_.pid : own_pid_;
@@ -451,8 +451,8 @@ class Reader {
 }  // namespace
 
 std::string ProcessStack::place() const {
-  if (telling >= frames.size()) return {};
-  const Frame& frame = frames[telling];
+  if (deciding >= frames.size()) return {};
+  const Frame& frame = frames[deciding];
   if (frame.file.empty()) return frame.function;
   return frame.line > 0 ? fmt::format("{} ({}:{})", frame.function, frame.file, frame.line)
                         : fmt::format("{} ({})", frame.function, frame.file);

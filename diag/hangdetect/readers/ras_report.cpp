@@ -138,7 +138,7 @@ class Placer {
     if (by_rank_.empty()) {
       place_alone(communicator, path);
     } else if (const auto group = groups_.find_members(communicator.size, members)) {
-      place_beside(communicator, *group, path);
+      place_by_group(communicator, *group, path);
     }
   }
 
@@ -165,7 +165,7 @@ class Placer {
     }
   }
 
-  void place_beside(const RasCommunicator& communicator, const GroupName& group,
+  void place_by_group(const RasCommunicator& communicator, const GroupName& group,
                     const std::string& path) {
     const RasMember* known = nullptr;
     const Call* newest = nullptr;
@@ -188,10 +188,10 @@ class Placer {
       // A rank that is ahead of it waits for it.
       const bool waits = lead > 0 || (same != nullptr && same->is_pending());
       const Call* first = waits ? first_pending(dump, group.name) : nullptr;
-      const bool stands_with_it =
+      const bool is_in_same_call =
           first != nullptr && static_cast<std::int64_t>(first->sequence) <= sequence;
-      const Call& like = stands_with_it ? *first : same != nullptr ? *same : *newest;
-      const std::int64_t number = stands_with_it ? first->sequence
+      const Call& like = is_in_same_call ? *first : same != nullptr ? *same : *newest;
+      const std::int64_t number = is_in_same_call ? first->sequence
                                   : lead > 0     ? newest->sequence + 1
                                                  : sequence;
       add(member.global, group, number, waits, path, like.created_ns);

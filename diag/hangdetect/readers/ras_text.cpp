@@ -258,8 +258,8 @@ std::vector<RasText::Finding> RasText::finish() {
   for (std::size_t i = 1; i < reports_.size(); ++i) {
     const std::string moved = moved_between(reports_[i - 1], reports_[i]);
     // If the job was stuck between two reports, earlier reports say nothing about the hang.
-    const bool can_tell = !moved.empty() || !reports_[i].is_empty();
-    if (can_tell) moved_ = moved;
+    const bool shows_state = !moved.empty() || !reports_[i].is_empty();
+    if (shows_state) moved_ = moved;
   }
   compare();
   // A process that a list of ranks names elsewhere is that rank.

@@ -138,7 +138,7 @@ RunLine read_run_line(std::string_view text) {
   return line;
 }
 
-bool tells_of_long_work(std::string_view text) {
+bool shows_long_work(std::string_view text) {
   static constexpr std::array kWords = {
       std::string_view{"saving"},     std::string_view{"downloading"},
       std::string_view{"loading"},    std::string_view{"tokenizing"},

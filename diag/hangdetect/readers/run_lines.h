@@ -24,6 +24,6 @@ struct RunLine {
 RunLine read_run_line(std::string_view text);
 
 /// Whether a program's line shows long work that others wait for: a download, a checkpoint, a data set.
-bool tells_of_long_work(std::string_view text);
+bool shows_long_work(std::string_view text);
 
 }  // namespace ringside::hang

@@ -92,7 +92,7 @@ std::vector<int> ranks_in(std::string text) {
 }
 
 /// ` gpus:`, ` gpus are in`: the counted processes follow below. `4 GPUs, DDP, PyTorch 2.3` counts the job's GPUs.
-bool counts_who_stands(std::string_view rest, std::string_view word) {
+bool counts_processes(std::string_view rest, std::string_view word) {
   if (!rest.starts_with(word)) return false;
   rest.remove_prefix(word.size());
   return rest.empty() || rest.front() == ':' || rest.front() == ' ';
@@ -158,7 +158,7 @@ StackHead head_of(std::string_view line) {
     const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
                           (rest.starts_with(" ranks") && !rest.starts_with(" ranks in total")) ||
                           rest.starts_with(" rank ") || rest == "x" || rest.starts_with("x ") ||
-                          counts_who_stands(rest, " gpus") || rest.starts_with(" workers") ||
+                          counts_processes(rest, " gpus") || rest.starts_with(" workers") ||
                           rest.starts_with(" others") || rest.starts_with(" threads are") ||
                           rest.starts_with(" are in");
     if (is_count) head.count = static_cast<int>(count);

@@ -91,9 +91,9 @@ int stage_in(std::string_view line) {
 
 bool StatedCalls::has_left(const Rank& rank, std::size_t at) const {
   const facts::Call& call = rank.calls[at].call;
-  const bool tells_ends = !is_transfer(call) || ended_transfers_.contains(call.operation);
+  const bool has_reported_ends = !is_transfer(call) || ended_transfers_.contains(call.operation);
   const auto later = rank.calls.begin() + static_cast<std::ptrdiff_t>(at);
-  return !tells_ends && call.state != State::Started &&
+  return !has_reported_ends && call.state != State::Started &&
          std::any_of(later, rank.calls.end(), [](const Said& one) {
            return one.call.state == State::Completed || one.call.state == State::Started;
          });

@@ -42,7 +42,7 @@ class Statements {
   void know_world(std::int64_t ranks);
 
   /// Notes of the rank; discarded if it is -1.
-  RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : nobody_; }
+  RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : discarded_; }
 
   /// Turns places into files and lines. Call once.
   void finish(const WhereFunction& where);
@@ -58,7 +58,7 @@ class Statements {
   std::vector<logs::Place> shown_places_;
   std::map<std::uint32_t, std::uint64_t> alarms_of_;  ///< by piece: not yet over
   std::map<int, logs::Place> line_places_;            ///< of each rank's last line
-  RankNotes nobody_;
+  RankNotes discarded_;
 };
 
 /// An exception that ended a program: its own, or from a failed call of the library. rank  -1: unknown

@@ -17,11 +17,11 @@ bool holds(const std::vector<int>& ranks, int rank) {
 }
 
 /// Ranks whose chain of waiting ends at one of `heads`.
-std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& heads) {
+std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>& heads) {
   std::vector<int> found;
-  for (std::size_t r = 0; r < standing.waits.size(); ++r) {
-    if (standing.waits[r].empty()) continue;
-    const std::vector<int> ends = heads_of(standing.waits, {static_cast<int>(r)});
+  for (std::size_t r = 0; r < wait_state.waits.size(); ++r) {
+    if (wait_state.waits[r].empty()) continue;
+    const std::vector<int> ends = heads_of(wait_state.waits, {static_cast<int>(r)});
     if (std::ranges::any_of(ends, [&](int end) { return holds(heads, end); }))
       found.push_back(static_cast<int>(r));
   }
@@ -29,8 +29,8 @@ std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& he
 }
 
 /// The first front that one of the heads is missing from.
-const Front* front_without(const Standing& standing, const std::vector<int>& heads) {
-  for (const Front& front : standing.fronts) {
+const Front* front_without(const WaitState& wait_state, const std::vector<int>& heads) {
+  for (const Front& front : wait_state.fronts) {
     for (const int head : heads) {
       if (holds(front.absent, head) || holds(front.unseen, head)) return &front;
     }
@@ -161,7 +161,7 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
   out.features = {Feature::Absent};
   add_front(scene, front, out);
   add_last_calls(scene, heads, out);
-  out.waiting = waiters_of(scene.standing, heads);
+  out.waiting = waiters_of(scene.wait_state, heads);
   if (has_raised) out.add(Feature::OwnException);
   out.what = has_raised ? notes.exception : notes.is_busy ? notes.busy_with : "";
   const bool is_from_log =
@@ -179,9 +179,9 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
 }
 
 /// The first rank that is in a send or receive with one of the heads.
-int transfer_with(const Standing& standing, const std::vector<int>& heads) {
-  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
-    const auto& block = standing.blocks[r];
+int transfer_with(const WaitState& wait_state, const std::vector<int>& heads) {
+  for (std::size_t r = 0; r < wait_state.blocks.size(); ++r) {
+    const auto& block = wait_state.blocks[r];
     if (block && block->is_p2p && holds(heads, block->peer)) return static_cast<int>(r);
   }
   return -1;
@@ -211,7 +211,7 @@ Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>
 bool logs_meanwhile(const Scene& scene, int rank) {
   const RankNotes& notes = scene.job.rank(rank).notes;
   if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
-  return notes.last_line.is_late || tells_of_long_work(notes.last_line.text);
+  return notes.last_line.is_late || shows_long_work(notes.last_line.text);
 }
 
 /// With logs alone: the few that do other things while the others time out.
@@ -295,7 +295,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   Explanation out;
   out.culprits = heads;
   const bool is_lost = std::ranges::any_of(
-      scene.standing.blocks, [](const auto& block) { return block && block->is_guess; });
+      scene.wait_state.blocks, [](const auto& block) { return block && block->is_guess; });
   out.kind = is_lost ? Kind::DeadRank : Kind::MissingRank;
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.is_unseen(r) ? 1 : 0;
@@ -303,7 +303,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   out.features = {are_all_lost && heads.size() == 1 ? Feature::OneUnseen : Feature::SomeUnseen};
   if (!are_all_lost && heads.size() > 1) out.add(Feature::CouldTurn);
   add_front(scene, front, out);
-  out.waiting = waiters_of(scene.standing, heads);
+  out.waiting = waiters_of(scene.wait_state, heads);
   // The few dumps of a large job show that these ranks wait; they cannot show which of the many others did not
   // arrive.
   if (heads.size() > 1 && scene.has_few_dumps()) {
@@ -379,7 +379,7 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
 /// shortest list comes first: the other end of a transfer is one rank.
 std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   std::vector<std::vector<int>> open;
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     if (!front.unseen.empty() && scene.waits(front.waiting.front()) == front.unseen)
       open.push_back(front.unseen);
   }
@@ -439,8 +439,8 @@ std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
 /// Ranks with a dump that are not blocked, while others wait for them.
 void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& out) {
   if (idle.empty()) return;
-  const Front* front = front_without(scene.standing, idle);
-  const int sender = front == nullptr ? transfer_with(scene.standing, idle) : -1;
+  const Front* front = front_without(scene.wait_state, idle);
+  const int sender = front == nullptr ? transfer_with(scene.wait_state, idle) : -1;
   if (front == nullptr && sender < 0) return;
   const bool is_alone =
       front != nullptr ? is_lonely(scene, *front, idle) : are_others_at_one_place(scene, sender);
@@ -478,7 +478,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   int silent = 0;
   while (gave_up.contains(silent)) ++silent;
   // A rank that has done its part of a call with a root goes on, and does not time out.
-  const bool is_rooted = std::ranges::any_of(scene.standing.fronts, [&](const Front& front) {
+  const bool is_rooted = std::ranges::any_of(scene.wait_state.fronts, [&](const Front& front) {
     const Signature& call = scene.job.signature(scene.call_of(front.waiting.front()));
     return !call.name.empty() && !needs_everybody(call.op);
   });
@@ -487,7 +487,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   one.kind = Kind::MissingRank;
   one.culprits = {silent};
   one.features = {Feature::OnlySilent};
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     if (one.call.empty()) add_front(scene, front, one);
   }
   one.waiting = {gave_up.begin(), gave_up.end()};
@@ -506,7 +506,7 @@ void add_absences(const Scene& scene, Explanations& out) {
   }
   std::vector<int> idle;
   std::vector<int> unseen;
-  for (const int head : heads_of(scene.standing.waits, blocked)) {
+  for (const int head : heads_of(scene.wait_state.waits, blocked)) {
     if (scene.is_unseen(head)) {
       unseen.push_back(head);
     } else if (!scene.block(head)) {
@@ -516,9 +516,9 @@ void add_absences(const Scene& scene, Explanations& out) {
   add_idle(scene, idle, out);
   unseen = fewest(scene, std::move(unseen));
   if (unseen.empty()) return;
-  if (const Front* front = front_without(scene.standing, unseen)) {
+  if (const Front* front = front_without(scene.wait_state, unseen)) {
     out.push_back(without_dump(scene, *front, unseen));
-  } else if (const int waiter = transfer_with(scene.standing, unseen); waiter >= 0) {
+  } else if (const int waiter = transfer_with(scene.wait_state, unseen); waiter >= 0) {
     out.push_back(owes_transfer(scene, waiter, unseen));
   }
 }

@@ -179,7 +179,7 @@ std::optional<Explanation> mismatch_at(const Scene& scene, const Front& front, F
 }  // namespace
 
 void add_mismatches(const Scene& scene, Explanations& out) {
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     if (auto one = mismatch_at(scene, front, Feature::CallsDiffer)) out.push_back(*std::move(one));
   }
 }
@@ -192,7 +192,7 @@ void add_line_mismatches(const Scene& scene, Explanations& out) {
   for (RankDump& dump : dumps) dump.is_newest_lost = false;
   const Job lines(scene.job.names(), dumps, {}, scene.logs.world);
   // They do not show what ended, so every call is compared: in each group the first in which members differ counts.
-  Standing differences;
+  WaitState differences;
   for (std::size_t group = 0; group < lines.groups().size(); ++group) {
     if (auto front = first_difference(lines, static_cast<int>(group)))
       differences.fronts.push_back(*std::move(front));

@@ -138,11 +138,11 @@ std::optional<Front> first_difference(const Job& job, int group) {
   const std::vector<int>& members = job.group(group).members;
   std::uint32_t first = 1;
   std::set<std::uint32_t> sequences;  // that a program prints may be far apart
-  std::vector<int> heard;
+  std::vector<int> callers;
   for (const int rank : members) {
     const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;
     if (mine == nullptr || mine->collectives.empty()) continue;
-    heard.push_back(rank);
+    callers.push_back(rank);
     first = std::max(first, job.rank(rank).dump->calls[mine->collectives.front()].sequence);
     for (const std::uint32_t index : mine->collectives)
       sequences.insert(job.rank(rank).dump->calls[index].sequence);
@@ -152,7 +152,7 @@ std::optional<Front> first_difference(const Job& job, int group) {
     Front front{group, sequence, {}, {}, {}, {}};
     const Call* one = nullptr;
     bool is_different = false;
-    for (const int rank : heard) {
+    for (const int rank : callers) {
       const Call* call = job.find(rank, group, sequence);
       if (call == nullptr) {
         front.absent.push_back(rank);

@@ -20,7 +20,7 @@ std::string text_of(const ConnectionProgress& one) {
 
 /// The oldest call in which any rank is blocked.
 std::string first_call(const Scene& scene) {
-  const std::vector<Front>& fronts = scene.standing.fronts;
+  const std::vector<Front>& fronts = scene.wait_state.fronts;
   if (!fronts.empty()) {
     const int rank = fronts.front().waiting.front();
     return call_title(scene.job, scene.block(rank)->group, scene.call_of(rank));
@@ -76,7 +76,7 @@ void add_connections(const Scene& scene, Explanations& out) {
   const std::vector<ConnectionProgress> stalled = stalled_connections(scene.connections);
   // A trace lacks up to 250 ms of its rank, so it shows lost data only where every rank has entered the call.
   const bool have_all_entered = std::ranges::all_of(
-      scene.standing.fronts, [](const Front& front) { return front.absent.empty(); });
+      scene.wait_state.fronts, [](const Front& front) { return front.absent.empty(); });
   if (!scene.has_both_ends && !have_all_entered) return;
   if (!stalled.empty()) {
     one.kind = Kind::NetworkStall;

@@ -100,13 +100,13 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   std::vector<int> in_transfer;
   std::size_t together = 0;
   for (const int rank : cycle.shortest) {
-    const Front* front = scene.standing.front_of(rank);
+    const Front* front = scene.wait_state.front_of(rank);
     if (front == nullptr) in_transfer.push_back(rank);
     if (front != nullptr) together = std::max(together, front->waiting.size());
   }
   constexpr std::size_t kMost = 2;
-  const bool is_told_apart = is_one || !odd.empty();
-  if ((!is_told_apart || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
+  const bool is_distinguished = is_one || !odd.empty();
+  if ((!is_distinguished || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
     out.culprits = in_transfer;
     out.add(Feature::FewOfMany);
   }
@@ -146,7 +146,7 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
     if (scene.block(r)) blocked.push_back(r);
   }
   std::vector<int> ends;
-  for (const int head : heads_of(scene.standing.waits, blocked)) {
+  for (const int head : heads_of(scene.wait_state.waits, blocked)) {
     if (head >= scene.job.world()) return std::nullopt;
     const auto& block = scene.block(head);
     if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
@@ -173,7 +173,7 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
 
 void add_cycles(const Scene& scene, Explanations& out) {
   if (auto lone = lone_transfers(scene)) out.push_back(*std::move(lone));
-  for (const WaitCycle& cycle : wait_cycles(scene.standing.waits))
+  for (const WaitCycle& cycle : wait_cycles(scene.wait_state.waits))
     out.push_back(cycle_of(scene, cycle));
 }
 

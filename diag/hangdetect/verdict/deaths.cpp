@@ -183,7 +183,7 @@ void add_gpu_faults(const Scene& scene, Explanations& out) {
   if (ranks.size() > 1 && !are_full) ranks = ranks_of(**named);
   Explanation one = stated(Kind::DeadRank, Feature::GpuFailed, said, ranks);
   if (!are_full && ranks_of(said).size() > 1) one.add(Feature::SeveralRanks);
-  if (scene.logs.timeouts == 0) one.add(Feature::NobodyWaits);
+  if (scene.logs.timeouts == 0) one.add(Feature::NoWaitShown);
   if (is_local) one.add(Feature::LocalRank);
   one.is_local_rank = is_local;
   one.cause = said.front()->cause;

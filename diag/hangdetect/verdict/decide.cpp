@@ -63,7 +63,7 @@ class Relations {
   /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
     const bool is_settled = scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
-    if (is_settled || !are_waits_young(scene_.job, scene_.standing)) return;
+    if (is_settled || !are_waits_young(scene_.job, scene_.wait_state)) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {
       const bool is_stated = sort_of(one.ground()) == Sort::Statements;
@@ -220,7 +220,7 @@ void add_stacks_of(const LogFacts& logs, Explanation& best) {
 }  // namespace
 
 bool Scene::is_blocked_anywhere() const {
-  return std::ranges::any_of(standing.blocks, [](const auto& one) { return one.has_value(); });
+  return std::ranges::any_of(wait_state.blocks, [](const auto& one) { return one.has_value(); });
 }
 
 bool Scene::has_few_dumps() const {
@@ -255,11 +255,11 @@ bool is_world_known(const Job& job, const LogFacts& logs) {
 }
 
 Verdict decide(const Job& job, const LogFacts& logs, const Connections& connections) {
-  const Standing standing = standing_of(job);
+  const WaitState wait_state = wait_state_of(job);
   const Habits habits(job);
   const facts::Facts facts = facts_of(logs);
   const Scene scene{.job = job,
-                    .standing = standing,
+                    .wait_state = wait_state,
                     .habits = habits,
                     .facts = facts,
                     .logs = logs,
@@ -274,7 +274,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   add_links(scene, all);
   add_busy(scene, all);
   add_positions(scene, all);
-  const bool is_told = !all.empty();
+  const bool has_hypotheses = !all.empty();
   add_quiet(scene, all);
   const bool is_moving = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::Moved; });
@@ -294,7 +294,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   // A report of trouble contradicts a job that only looks idle.
   const bool is_slow =
       std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
-  if (is_told) {
+  if (has_hypotheses) {
     for (Explanation& one : all) {
       const bool is_sure =
           one.ground() == Feature::Moved || (one.ground() == Feature::WentOn && !is_slow);

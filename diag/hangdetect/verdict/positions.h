@@ -9,7 +9,7 @@
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
-/// Where processes are, by stacks, tables of calls and checks of calls. Dumps have a Standing instead, which also
+/// Where processes are, by stacks, tables of calls and checks of calls. Dumps have a WaitState instead, which also
 /// includes earlier calls.
 namespace ringside::hang {
 

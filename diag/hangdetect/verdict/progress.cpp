@@ -42,7 +42,7 @@ const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::in
 /// A trace does not show one moment: a rank that was frozen or killed lacks its newest events, and the others went on
 /// without it for a while. Where at least half of the ranks are blocked in one call, the newest, they wait for the
 /// missing ranks.
-bool is_trace_that_stands(const Job& job) {
+bool is_trace_of_hang(const Job& job) {
   int newest = 0;
   int traced = 0;
   std::int64_t most = -1;
@@ -67,7 +67,7 @@ bool is_trace_that_stands(const Job& job) {
 
 Progress progress_of(const Job& job) {
   Progress progress;
-  if (is_trace_that_stands(job)) return progress;
+  if (is_trace_of_hang(job)) return progress;
   for (int r = 0; r < job.world(); ++r) {
     if (!job.rank(r).has_moved) continue;
     if (progress.why.empty()) {
@@ -126,10 +126,10 @@ Progress progress_of(const Job& job) {
   return progress;
 }
 
-bool are_waits_young(const Job& job, const Standing& standing) {
+bool are_waits_young(const Job& job, const WaitState& wait_state) {
   bool has_wait = false;
   for (int r = 0; r < job.world(); ++r) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block) continue;
     const RankDump& dump = *job.rank(r).dump;
     const Call& call = dump.calls[block->call];
@@ -142,9 +142,9 @@ bool are_waits_young(const Job& job, const Standing& standing) {
   return has_wait;
 }
 
-std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
+std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state) {
   std::vector<int> stuck;
-  for (const Front& front : standing.fronts) {
+  for (const Front& front : wait_state.fronts) {
     if (!front.absent.empty()) continue;
     // A member without any record may have stopped in the middle: in a ring some ranks then finish, and leave the
     // ranks after them waiting.

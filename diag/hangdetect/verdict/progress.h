@@ -23,12 +23,12 @@ Progress progress_of(const Job& job);
 /// its watchdog has timed out, so such dumps were requested, of a job that may well move.
 ///
 /// Only a file's time can show it, and a copy's is later than its original's: false means unknown.
-bool are_waits_young(const Job& job, const Standing& standing);
+bool are_waits_young(const Job& job, const WaitState& wait_state);
 
 /// Ranks whose GPU is stuck though the host goes on: calls are still pending there that the others, which could not
 /// have completed them alone, have ended. Ascending.
 ///
 /// Only for recorders that see the end of a call (NCCL's); Gloo's marks a failed call retired.
-std::vector<int> stuck_devices(const Job& job, const Standing& standing);
+std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state);
 
 }  // namespace ringside::hang

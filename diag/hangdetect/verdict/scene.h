@@ -18,7 +18,7 @@ namespace ringside::hang {
 
 struct Scene {
   const Job& job;            ///< ranks, groups, calls
-  const Standing& standing;  ///< which rank is blocked in which call, and for which ranks
+  const WaitState& wait_state;  ///< which rank is blocked in which call, and for which ranks
   const Habits& habits;
   const facts::Facts& facts;  ///< statements of logs, reports and tools
   const LogFacts& logs;       ///< stacks, tables of calls, and the program's progress
@@ -29,10 +29,10 @@ struct Scene {
   std::set<int> gave_up = {};  ///< ranks that report that they timed out in a call
 
   [[nodiscard]] const std::optional<Block>& block(int rank) const {
-    return standing.blocks[static_cast<std::size_t>(rank)];
+    return wait_state.blocks[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] const std::vector<int>& waits(int rank) const {
-    return standing.waits[static_cast<std::size_t>(rank)];
+    return wait_state.waits[static_cast<std::size_t>(rank)];
   }
   /// The call in which a blocked rank is.
   [[nodiscard]] const Call& call_of(int rank) const {

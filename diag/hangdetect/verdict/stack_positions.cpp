@@ -32,17 +32,17 @@ std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
 }
 
 /// The group in whose call a process is, as it is written next to its stack.
-std::vector<int> group_beside(const ProcessStack& stack) {
+std::vector<int> group_in_notes(const ProcessStack& stack) {
   for (const std::string_view word : {"group", "ranks", "pg"}) {
-    const std::size_t at = stack.beside.find(word);
+    const std::size_t at = stack.notes.find(word);
     if (at == std::string::npos) continue;
-    if (auto ranks = listed_ranks(stack.beside, at); ranks.size() > 1) return ranks;
+    if (auto ranks = listed_ranks(stack.notes, at); ranks.size() > 1) return ranks;
   }
   return {};
 }
 
 /// Names and numbers next to a stack: `expert_idx = 6, layer 11`.
-std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
+std::map<std::string, std::int64_t> numbers_in(std::string_view text) {
   std::map<std::string, std::int64_t> numbers;
   for (std::size_t at = 0; at < text.size();) {
     if (!is_letter(text[at])) {
@@ -78,7 +78,7 @@ bool counts_calls(std::string_view name) {
 
 /// Where a process waits: the call, and the first frame of the program's own below it.
 std::string place_of(const ProcessStack& one) {
-  for (std::size_t i = one.telling; i < one.frames.size(); ++i) {
+  for (std::size_t i = one.deciding; i < one.frames.size(); ++i) {
     const Frame& frame = one.frames[i];
     const bool is_library = frame.file.find("distributed_c10d.py") != std::string::npos ||
                             frame.file.find("c10d_logger.py") != std::string::npos ||
@@ -143,7 +143,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
     if (!is_waiting_for_ranks(stack.activity) || static_cast<int>(stack.ranks.size()) < stack.count)
       return std::nullopt;
     for (const int rank : stack.ranks) {
-      std::vector<int> group = group_beside(stack);
+      std::vector<int> group = group_in_notes(stack);
       if (std::ranges::find(group, rank) == group.end()) group.clear();
       waits.world = std::max(waits.world, rank + 1);
       for (const int member : group) waits.world = std::max(waits.world, member + 1);
@@ -178,14 +178,14 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
   const auto has_peer = [&](const auto& one) {
     return one.second.is_known && waits.peer.at(one.first) >= 0;
   };
-  const bool are_told =
+  const bool are_transfers_shown =
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
   // Where some are in collectives, those in transfers must show their peers.
-  const bool are_peers_told = std::ranges::any_of(waits.half, has_peer) &&
+  const bool are_peers_shown = std::ranges::any_of(waits.half, has_peer) &&
                               std::ranges::all_of(waits.half, [&](const auto& one) {
                                 return !one.second.is_known || has_peer(one);
                               });
-  if (!are_told && !are_peers_told) return {};
+  if (!are_transfers_shown && !are_peers_shown) return {};
   const auto first = waits.half.begin();
   const bool are_alike = std::ranges::all_of(waits.half, [&](const auto& one) {
     return one.second.is_send == first->second.is_send && one.second.stage == 0;
@@ -315,7 +315,7 @@ std::optional<std::string> number_that_differs(const LogFacts& logs) {
   std::map<std::string, std::size_t> stacks_with;
   for (const ProcessStack& stack : logs.stacks) {
     if (!is_waiting_for_ranks(stack.activity)) return std::nullopt;
-    for (const auto& [name, number] : numbers_beside(stack.beside)) {
+    for (const auto& [name, number] : numbers_in(stack.notes)) {
       if (!counts_calls(name)) continue;
       values[name].insert(number);
       ++stacks_with[name];

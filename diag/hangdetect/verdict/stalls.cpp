@@ -152,11 +152,11 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
 /// With logs alone: every rank of the job waits, in calls of groups of different sorts. Ranks of one may be awaited
 /// in another.
 std::optional<Explanation> groups_apart(const Scene& scene) {
-  if (scene.has_dumps || scene.standing.fronts.size() < 2) return std::nullopt;
+  if (scene.has_dumps || scene.wait_state.fronts.size() < 2) return std::nullopt;
   std::set<int> waiting;
   std::set<std::string> sorts;
   Explanation out;
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     const int rank = front.waiting.front();
     const Call& call = scene.call_of(rank);
     const Group& group = scene.job.group(front.group);
@@ -321,11 +321,11 @@ std::vector<std::pair<int, int>> met_transfers(const Scene& scene) {
 }  // namespace
 
 void add_stalls(const Scene& scene, Explanations& out) {
-  if (const std::vector<int> devices = stuck_devices(scene.job, scene.standing); !devices.empty()) {
+  if (const std::vector<int> devices = stuck_devices(scene.job, scene.wait_state); !devices.empty()) {
     out.push_back(stuck_device(scene, devices));
     return;
   }
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     const bool holds_itself = std::ranges::all_of(front.waiting, [&](int rank) {
       return scene.waits(rank).empty() || scene.waits(rank) == front.unseen;
     });

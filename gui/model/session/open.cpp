@@ -102,10 +102,10 @@ Finding finding_of(const hang::Examination& all) {
 std::vector<WaitingRank> waits_of(const hang::Examination& all) {
   std::vector<WaitingRank> ranks;
   if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
-  for (std::size_t rank = 0; rank < all.standing.waits.size(); ++rank) {
-    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.standing.waits[rank], .at = {}};
+  for (std::size_t rank = 0; rank < all.wait_state.waits.size(); ++rank) {
+    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.wait_state.waits[rank], .at = {}};
     one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
-    const auto& block = all.standing.blocks[rank];
+    const auto& block = all.wait_state.blocks[rank];
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
     if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
@@ -125,7 +125,7 @@ Result<Document> document_of(CallTrace trace, std::string title) {
   return document;
 }
 
-void blame(Document& document, const hang::Examination& all) {
+void add_verdict(Document& document, const hang::Examination& all) {
   document.findings.insert(document.findings.begin(), finding_of(all));
   document.waits = waits_of(all);
 }
@@ -139,7 +139,7 @@ Opened open_dumps(const std::vector<std::string>& paths) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
                  "ringside hang says what else the files tell"};
   }
-  blame(document, all);
+  add_verdict(document, all);
   return std::make_shared<const Document>(std::move(document));
 }
 
@@ -169,7 +169,7 @@ Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   document.findings.insert(document.findings.end(), more.begin(), more.end());
   if (outcome.end == study::ScenarioOutcome::End::Hang) {
     RINGSIDE_TRY(const hang::Examination all, hang::examine({files}));
-    blame(document, all);
+    add_verdict(document, all);
   }
   return std::make_shared<const Document>(std::move(document));
 }
@@ -256,12 +256,12 @@ Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_
   }
   RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, plan.calls.sizes.front()));
   TraceMemorySink sink;
-  const study::SimWishes wishes{.progress =
+  const study::SimExtras extras{.progress =
                                     [&](double share) {
                                       if (on_progress) on_progress(share);
                                     },
                                 .trace = &sink};
-  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), wishes));
+  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), extras));
   RINGSIDE_TRY(const auto opened,
                from_bytes(fmt::format("{} on {}, simulated", to_string(plan.calls.collective),
                                       fs::path(question.job.on).filename().string()),

@@ -44,7 +44,7 @@ class Session {
   /// The current view, for a canvas of that size. Valid until the next call.
   const Panel& prepare(const Canvas& canvas);
   const Panel& prepare(View view, const Canvas& canvas);
-  /// Whether a part of the last prepared view is missing: a worker computes it (Making::Beside).
+  /// Whether a part of the last prepared view is missing: a worker computes it (Making::InWorker).
   [[nodiscard]] bool is_preparing() const { return panel_.is_being_prepared; }
 
   /// The timeline, which converts a place to its time.

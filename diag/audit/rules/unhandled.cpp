@@ -114,7 +114,7 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
 }  // namespace
 
 /// Without a finding, a warning that this audit describes and that no rule handles would look like health.
-void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
+void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning);
   // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_started = facts.has_started();

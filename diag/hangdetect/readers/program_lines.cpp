@@ -1,4 +1,4 @@
-#include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/program_lines.h"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +21,7 @@ namespace ringside::hang {
 
 using What = LogStatement::What;
 
-void OwnWords::take(const logs::Record& record, int rank) {
+void ProgramLines::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
     statements_.note_line(record, rank);
     read(record, rank);
@@ -36,7 +36,7 @@ void OwnWords::take(const logs::Record& record, int rank) {
   next_ = slot + 1;
 }
 
-void OwnWords::finish() {
+void ProgramLines::finish() {
   facts_.unread += lines_ - std::min(lines_, kMostFirst) - last_.size();
   for (std::size_t i = 0; i < last_.size(); ++i) {
     const Line& line = last_[(next_ + i) % last_.size()];
@@ -48,7 +48,7 @@ void OwnWords::finish() {
   finish_tables();
 }
 
-bool OwnWords::read_list(const logs::Record& record, int rank) {
+bool ProgramLines::read_list(const logs::Record& record, int rank) {
   std::string_view text = record.text();
   if (list_ == List::Horovod) {
     // `2: [allreduce.weight, ..]`: behind mpirun's tag, or read as a launcher's label.
@@ -94,14 +94,14 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
   return false;
 }
 
-void OwnWords::expect_stalled_ranks() {
+void ProgramLines::expect_stalled_ranks() {
   list_ = List::Horovod;
   is_list_new_ = true;
 }
 
 /// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each
 /// lacks another's tensor: no rank is behind, and the few whose list no other rank shares took another branch.
-void OwnWords::state_stalled() {
+void ProgramLines::state_stalled() {
   constexpr std::string_view kName = "Horovod's stall inspector";
   const auto record_of = [](const Line& line) {
     logs::Record record;
@@ -130,7 +130,7 @@ void OwnWords::state_stalled() {
                     is_minority ? few->second : std::vector<int>{}, 0, std::string(kName));
 }
 
-bool OwnWords::read_tables(const logs::Record& record) {
+bool ProgramLines::read_tables(const logs::Record& record) {
   constexpr std::size_t kMost = 4096;
   std::string_view text = record.line;
   // A collector's time before a row is no cell of it.
@@ -162,7 +162,7 @@ bool OwnWords::read_tables(const logs::Record& record) {
 }
 
 /// Pods of a job of which most run and a few never started, or ended.
-void OwnWords::finish_pods() {
+void ProgramLines::finish_pods() {
   // A master comes before the workers, which are counted apart from it; a launcher is no rank.
   const auto is_of = [](const Line& line, std::initializer_list<std::string_view> roles) {
     const std::string_view role = read_pod_line(line.text).role;
@@ -202,7 +202,7 @@ void OwnWords::finish_pods() {
 
 /// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed it
 /// is a local rank, and the global one too if the job has one host.
-void OwnWords::finish_clocks() {
+void ProgramLines::finish_clocks() {
   std::set<int> gpus;
   std::vector<int> clocks;
   for (const auto& [row, line] : clocks_) {
@@ -237,7 +237,7 @@ void OwnWords::finish_clocks() {
 constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
 
 /// Finds the few odd rows of a table: a stopped process among running ones, an idle GPU among busy ones.
-void OwnWords::finish_tables() {
+void ProgramLines::finish_tables() {
   const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
     logs::Record record;
     record.place = line.place;
@@ -266,10 +266,10 @@ void OwnWords::finish_tables() {
     state(idle->second, What::GpuIdle, static_cast<int>(idle - gpus_.begin()), idle->first);
 }
 
-void OwnWords::begin_traceback() { is_guarded_ = false; }
+void ProgramLines::begin_traceback() { is_guarded_ = false; }
 
 /// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency extension.
-void OwnWords::read_slow(const logs::Record& record) {
+void ProgramLines::read_slow(const logs::Record& record) {
   const std::string_view text = record.text();
   if (text.find("STRAGGLER DETECTION WARNING") == std::string_view::npos) return;
   std::vector<int> ranks;
@@ -284,7 +284,7 @@ void OwnWords::read_slow(const logs::Record& record) {
     statements_.state(record, What::Slow, std::move(ranks), 0, "a detector of stragglers names");
 }
 
-void OwnWords::read_claims(std::string_view text) {
+void ProgramLines::read_claims(std::string_view text) {
   const std::string small = lower_case(text.substr(0, Statements::kShown));
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -306,7 +306,7 @@ void OwnWords::read_claims(std::string_view text) {
     is_guarded_ = true;
 }
 
-void OwnWords::read(const logs::Record& record, int rank) {
+void ProgramLines::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
   if (read_list(record, rank) || read_tables(record)) return;
   read_claims(text);

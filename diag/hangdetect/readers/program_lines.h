@@ -21,9 +21,9 @@ namespace ringside::hang {
 ///
 /// Ordering   lines come in the order of the log, then finish(), once
 /// Ownership  facts and statements must outlive it
-class OwnWords {
+class ProgramLines {
  public:
-  OwnWords(LogFacts& facts, Statements& statements)
+  ProgramLines(LogFacts& facts, Statements& statements)
       : facts_(facts), statements_(statements), busy_(statements) {}
 
   /// rank  that wrote the line; -1: unknown
