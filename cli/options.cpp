@@ -32,7 +32,7 @@ Status check_empty_values(const std::vector<std::string>& words) {
     if (word == "--") break;
     if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
     return Error{ErrorCode::InvalidArgument, fmt::format("{} has no value", word),
-                 "give one behind the =, or leave the option out"};
+                 "give one after the =, or omit the option"};
   }
   return {};
 }
@@ -289,7 +289,8 @@ Status Options::check_output(const OutputFile& output) const {
 }
 
 Status Options::check_outputs() const {
-  std::vector<std::pair<std::string, std::string>> seen;  // the file that it resolves to, and the option
+  std::vector<std::pair<std::string, std::string>>
+      seen;  // the file that it resolves to, and the option
   for (const Output& output : outputs_) {
     const bool is_folder = output.meant.is_folder != nullptr && *output.meant.is_folder;
     if (output.path->empty() || is_folder) continue;

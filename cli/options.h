@@ -77,8 +77,10 @@ class Options {
   void describe(
       const std::string& text);  ///< for --help, in place of the line for the list of verbs
   void add_version(const std::string& version);
-  void add_moved(std::string option, std::string now);   ///< an option that has moved to another verb
-  void pass_all_words(std::vector<std::string>& words);  ///< for another program: none is parsed here
+  void add_moved(std::string option,
+                 std::string now);  ///< an option that has moved to another verb
+  void pass_all_words(
+      std::vector<std::string>& words);  ///< for another program: none is parsed here
 
   /// Parses the words after the name; the first of them chooses the word below, if there are any.
   /// returns  an exit status if nothing is left to do: help was requested and printed

@@ -39,7 +39,7 @@ class Progress {
 
   const std::string what_;
   const bool is_terminal_;
-  const bool is_reported_;     ///< the interrupt reports it: the first of several objects
+  const bool is_reported_;    ///< the interrupt reports it: the first of several objects
   const std::int64_t begun_;  ///< ms, for the interrupt
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;

@@ -149,7 +149,7 @@ void print_collectives(const TraceStatistics& all) {
                format_time(to_seconds(one.longest)), one.is_modelled ? "  modelled" : "");
   }
   if (std::ranges::any_of(all.collectives, &CollectiveStatistics::is_modelled)) {
-    fmt::print("  modelled: copies stood for a switch or a network that reduces\n");
+    fmt::print("  modelled: copies replaced a switch or a network that reduces\n");
   }
 }
 

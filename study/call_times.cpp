@@ -234,7 +234,7 @@ struct CallClock::Impl {
 
   /// The groups of a family on the same hosts, each with its GPUs.
   [[nodiscard]] std::vector<Seat> seats_with(const hangs::Program& program, const Group& group,
-                                         const Seat& seat) const {
+                                             const Seat& seat) const {
     std::vector<Seat> seats;
     for (const Group& other : program.groups) {
       if (other.family != group.family || other.ranks.size() != group.ranks.size()) continue;
@@ -310,19 +310,19 @@ struct CallClock::Impl {
     return known;
   }
 
-  [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program, const Step& call,
-                                                 const Group& group, const Seat& seat,
-                                                 std::uint64_t bytes) const {
+  [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program,
+                                                      const Step& call, const Group& group,
+                                                      const Seat& seat, std::uint64_t bytes) const {
     RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
     CallTime timed{.groups = program.families[static_cast<std::size_t>(group.family)],
-                  .call = step_text(call),
-                  .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
-                  .hosts = seat.hosts(),
-                  .bytes = Bytes{bytes},
-                  .alone = mine.row.result.time,
-                  .limit = limit_text(mine.row),
-                  .fidelity = mine.row.fidelity,
-                  .error_percent = mine.row.error_percent};
+                   .call = step_text(call),
+                   .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
+                   .hosts = seat.hosts(),
+                   .bytes = Bytes{bytes},
+                   .alone = mine.row.result.time,
+                   .limit = limit_text(mine.row),
+                   .fidelity = mine.row.fidelity,
+                   .error_percent = mine.row.error_percent};
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!is_of_pair(call)) {

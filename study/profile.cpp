@@ -287,14 +287,14 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress) {
   Profile profile;
   TraceMemorySink trace;
-  RINGSIDE_TRY(profile.row,
-               simulate_call(
-                   plan, call,
-                   {.progress = progress,
-                    .wants_loads = true,
-                    .trace = &trace,
-                    .wants_slices = plan.question.trace.empty(),  // the user's file has chunks
-                    .most_steps = kMostSteps}));
+  RINGSIDE_TRY(
+      profile.row,
+      simulate_call(plan, call,
+                    {.progress = progress,
+                     .wants_loads = true,
+                     .trace = &trace,
+                     .wants_slices = plan.question.trace.empty(),  // the user's file has chunks
+                     .most_steps = kMostSteps}));
   const SimResult& result = profile.row.result;
   const JobNetwork network = network_of(plan, call);
   profile.links = usage_of(network, result.loads, result.time);

@@ -13,7 +13,8 @@ namespace ringside::study {
 namespace {
 
 constexpr double kNotable = 1.2;
-constexpr Seconds kMostWall{0.1};  // of the call itself: the other releases are simulated in addition
+constexpr Seconds kMostWall{
+    0.1};  // of the call itself: the other releases are simulated in addition
 constexpr int kMostRanks = 128;
 
 struct Spread {

@@ -175,7 +175,7 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
                                          std::optional<int> drop_rail) {
   if (!base.trace.empty()) {
     return Error{ErrorCode::InvalidArgument, "--trace with what-ifs",
-                 "a trace holds one simulation: leave --vary and --drop-rail out"};
+                 "a trace holds one simulation: omit --vary and --drop-rail"};
   }
   std::vector<VaryAxis> axes;
   std::size_t all = 1;

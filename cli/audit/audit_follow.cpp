@@ -28,7 +28,8 @@ void print_state(const audit::LiveAudit& live, const audit::Audit& now) {
 
 void print_new(const audit::Audit& now, std::set<std::string>& reported, std::FILE* out) {
   for (const audit::Finding& finding : now.findings) {
-    if (finding.severity < audit::Severity::Warning || !reported.insert(finding.id).second) continue;
+    if (finding.severity < audit::Severity::Warning || !reported.insert(finding.id).second)
+      continue;
     fmt::print(out, "{}: {}: {}\n", audit::to_string(finding.severity), finding.id, finding.title);
     if (!finding.fix.empty()) fmt::print(out, "  fix: {}\n", finding.fix);
   }

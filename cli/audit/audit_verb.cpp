@@ -168,10 +168,11 @@ Verb audit_verb() {
                        "also write the report as one page to this file");
         app.add_option("--cluster", a.cluster,
                        "the hosts that are expected: a preset, an XML or host YAML (default: as "
-                       "the logs tell)");
+                       "the logs show)");
         app.add_output("--topo", a.topo, ContentKind::TopologyXml,
                        "write the host's topology to this file (- is stdout), for --on");
-        app.add_flag("--facts", a.facts, "what the logs say of the job, instead of what is wrong");
+        app.add_flag("--facts", a.facts,
+                     "the facts of the job in the logs, instead of what is wrong");
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");
         app.add_flag("--explain-unparsed", a.explain_unparsed, "what was not understood, by kind");
         app.add_option("--about", a.about,

@@ -125,7 +125,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   }
   if (arguments.is_grid() && (!arguments.algorithm.empty() || !arguments.protocol.empty())) {
     return Error{ErrorCode::InvalidArgument, "--all-algos and --tune time every algorithm",
-                 "leave --algo and --proto away"};
+                 "omit --algo and --proto"};
   }
   JobOptions job;
   if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
@@ -185,7 +185,7 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_flag("--processes", a.processes,
                "with --device cuda: ranks are processes with kernels of their own, the first on "
-               "the host's first GPU and so on, in turn where these are fewer");
+               "the host's first GPU and so on, round-robin if there are fewer");
   app.add_option(
       "--graph", a.graph,
       "with --device cuda: time calls in a CUDA graph of this many, instead of one by one");
@@ -215,7 +215,7 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_option(
       "--overlap", a.overlap,
-      "reduce -e bytes of gradients in buckets, as DDP does, beside a backward pass that takes "
+      "reduce -e bytes of gradients in buckets, as DDP does, during a backward pass that takes "
       "so long, such as 20ms: how much communication is exposed");
   app.add_option("--layers", a.layers, "of --overlap's backward pass")->capture_default_str();
   app.add_option("--bucket-cap", a.bucket_cap, "of --overlap, as bucket_cap_mb")
@@ -226,7 +226,7 @@ void declare_bench(Options& app, BenchArguments& a) {
                  "ringside hang");
   app.add_option(
       "--status", a.status_port,
-      "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
+      "a port of this host's loopback where the job reports its progress, as NCCL's RAS does: "
       "for ringside hang --live");
   app.add_output("--trace", a.trace, ContentKind::Trace,
                  "record every primitive into this .rtrace file; %h is the host, %p the process",

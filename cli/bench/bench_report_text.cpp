@@ -58,7 +58,7 @@ std::string sweep_line(const BenchJob& job, const BenchRow& row) {
 std::string sweep_foot(const std::vector<BenchRow>& rows) {
   std::string text;
   if (study::is_any_modelled(rows)) {
-    text += "# modelled             : hosts have no switch that reduces; copies stand for it\n";
+    text += "# modelled             : hosts have no switch that reduces; copies replace it\n";
   }
   if (std::ranges::any_of(rows, [](const BenchRow& row) { return row.choice.by_switch; })) {
     text += "# NVSwitch             : it has reduced and multicast\n";

@@ -58,7 +58,7 @@ void list_misconfigurations() {
 }
 
 void print_summary(const LogJob& job, const LogTruth& truth, const LogFiles& files,
-          const std::string& folder) {
+                   const std::string& folder) {
   fmt::print("{}: {} ranks on {} hosts, NCCL {}: {} lines, {} bytes in {} file{}\n", folder,
              job.processes().size(), job.hosts().size(), to_string(job.request().version),
              files.lines, files.bytes, files.files, files.files == 1 ? "" : "s");

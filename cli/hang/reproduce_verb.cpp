@@ -157,7 +157,7 @@ Verb reproduce_verb() {
                          "be, and as each finding of audit has them; -o is a folder");
             app.add_option("--cluster", a.cluster,
                            "with --findings: the hosts, as --on of sim takes them (default: what "
-                           "the logs tell)");
+                           "the logs show)");
             app.add_flag("--json", a.json, "one JSON document on stdout: both verdicts");
             return [arguments] { return run(*arguments); };
           }};

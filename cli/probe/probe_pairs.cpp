@@ -143,12 +143,13 @@ std::string pairs_text(const PairMatrix& matrix, const ProbeStyle& style) {
     least = least > 0 ? std::min(least, share) : share;
   }
   if (expected > 0) {
-    append(out,
-           "\nbetween hosts the interfaces say {:.3f} GB/s; the worst pair reaches {:.0f} % of its "
-           "own\n",
-           expected, 100 * least);
+    append(
+        out,
+        "\nbetween hosts the interfaces allow {:.3f} GB/s; the worst pair reaches {:.0f} % of its "
+        "own\n",
+        expected, 100 * least);
   } else {
-    out += "\nwhat it should be is not known: within a host, or an interface that tells no speed\n";
+    out += "\nthe expected bandwidth is unknown: within a host, or an interface without a speed\n";
   }
   return out;
 }

@@ -210,7 +210,7 @@ std::string probe_findings_text(const std::vector<audit::Finding>& findings,
     out += wrap(one.cause, "      why: ", "           ", style.width);
     out += wrap(one.fix, "      fix: ", "           ", style.width);
   }
-  return out + fmt::format("\nringside audit --about ID tells more of a finding\n");
+  return out + fmt::format("\nringside audit --about ID explains a finding\n");
 }
 
 std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style) {

@@ -64,9 +64,9 @@ VerbResult export_to_chakra(const ScenarioArguments& arguments) {
   };
   RINGSIDE_TRY(const std::vector<std::string> left_out, study::export_chakra(program, write));
   if (!scenario.faults.faults.empty()) {
-    fmt::print(stderr, "note: faults are left out: the traces are of the healthy job\n");
+    fmt::print(stderr, "note: faults are omitted: the traces are of the healthy job\n");
   }
-  for (const std::string& one : left_out) fmt::print(stderr, "note: left out: {}\n", one);
+  for (const std::string& one : left_out) fmt::print(stderr, "note: omitted: {}\n", one);
   fmt::print("{}: {}, Chakra 0.0.4\n", arguments.folder, plural(files, "file", "files"));
   return kFine;
 }

@@ -25,7 +25,7 @@ double busbw_gbs(const study::SimRow& row, Seconds time) {
 }
 
 std::string culprits_text(const hang::Explanation& verdict) {
-  return verdict.culprits.empty() ? "nobody" : fmt::format("{}", fmt::join(verdict.culprits, ", "));
+  return verdict.culprits.empty() ? "none" : fmt::format("{}", fmt::join(verdict.culprits, ", "));
 }
 
 }  // namespace
@@ -58,7 +58,7 @@ std::string faulty_text(const study::SimPlan& plan, const std::vector<study::Sim
   }
   if (job.verdict) {
     text += fmt::format(
-        "# hang: {}, blamed: {} (confidence {:.2f}){}\n# why: {}\n",
+        "# hang: {}, culprits: {} (confidence {:.2f}){}\n# why: {}\n",
         hang::to_string(job.verdict->kind), culprits_text(*job.verdict), job.verdict->confidence,
         job.verdict->call.empty() ? "" : ", in " + job.verdict->call, hang::why_of(*job.verdict));
     if (!question.folder.empty()) text += fmt::format("# dumps: {}\n", question.folder);
@@ -88,10 +88,10 @@ void add_faults(Json& document, const study::FaultyJob& job, const study::FaultQ
   for (std::size_t i = 0; i < job.sizes.size(); ++i) {
     const study::FaultyCalls& calls = job.sizes[i];
     Json under_faults{{"calls", question.iterations},
-              {"completed", calls.completed},
-              {"median_us", nullptr},
-              {"slowest_us", nullptr},
-              {"slowest_call", nullptr}};
+                      {"completed", calls.completed},
+                      {"median_us", nullptr},
+                      {"slowest_us", nullptr},
+                      {"slowest_call", nullptr}};
     if (calls.completed > 0) {
       under_faults["median_us"] = in_us(calls.median);
       under_faults["slowest_us"] = in_us(calls.slowest);

@@ -130,7 +130,7 @@ std::string perspective(const std::vector<SimRow>& rows) {
            "simulated: the time is a launch's";
   }
   if (best.fidelity == "model") {
-    return fmt::format("# best: {} at {} B, as NCCL's tuner reckons; no link was looked at",
+    return fmt::format("# best: {} at {} B, as NCCL's tuner estimates; no link was simulated",
                        format_bandwidth(best.busbw), best.call.bytes.value);
   }
   if (!best.busiest) return "# no bytes crossed a link";
@@ -267,7 +267,7 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
 
 void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
   const CommShape& shape = base.plan->job.shape();
-  fmt::print("# {} simulated on {}: {}, {}; each beside the base\n",
+  fmt::print("# {} simulated on {}: {}, {}; each compared with the base\n",
              to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
@@ -427,7 +427,7 @@ std::string_view undisturbed_option(const SimArguments& arguments) {
 Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
   if (const std::string_view option = undisturbed_option(arguments); !option.empty()) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} with faults", option),
-                 "it looks at undisturbed calls: leave --fault and --fault-plan away"};
+                 "it looks at undisturbed calls: omit --fault and --fault-plan"};
   }
   study::FaultQuestion question{.folder = arguments.dumps};
   RINGSIDE_TRY(question.plan, fault_plan_of(arguments.faults));

@@ -277,12 +277,12 @@ std::string sweep_page(const SweepReport& report) {
   }
   page.end_fields();
   figures(page, report);
-  page += "<h2>What else it rests on</h2>\n<ul>\n";
+  page += "<h2>Other assumptions</h2>\n<ul>\n";
   for (const std::string& one : report.assumptions) {
     page += fmt::format("<li>{}</li>\n", escaped_markup(one));
   }
   page += fmt::format(
-      "</ul>\n<footer>{} of {} points, from {} by: ringside sweep. Beside this page: points.csv, "
+      "</ul>\n<footer>{} of {} points, from {} by: ringside sweep. Next to this page: points.csv, "
       "points.json, results.sqlite.</footer>\n",
       report.done, report.rows.size(), escaped_markup(report.sweep.where));
   return std::move(page).finish();

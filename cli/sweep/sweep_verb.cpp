@@ -105,7 +105,7 @@ Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<Swe
 VerbResult run(const SweepArguments& arguments) {
   if (arguments.jobs < 0 || arguments.jobs > 4096) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--jobs {}", arguments.jobs),
-                 "give 1 to 4096, or leave it out: one a core"};
+                 "give 1 to 4096, or omit it: one a core"};
   }
   if (!(arguments.limit_s > 0) || arguments.limit_s > 1e7) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--limit {}", arguments.limit_s),

@@ -87,10 +87,10 @@ std::string fabric_text(const AskedFabric& asked) {
     if (i + 1 < shape.levels.size() || shape.tiers.size() > shape.levels.size()) {
       const FabricTier& tier = shape.tiers[i + 1];
       const bool is_lateral = i + 1 == shape.levels.size();  // cables among these switches
-      text += fmt::format("  {} {:<6}   {}: {} of {}, {}{}\n", is_lateral ? "=" : "|", "", tier.name,
-                          with_commas(tier.cables) + (tier.cables == 1 ? " cable" : " cables"),
-                          gbits(tier.rate), study::ratio_text(tier.oversubscription),
-                          asked_text(fabric, i + 1));
+      text += fmt::format(
+          "  {} {:<6}   {}: {} of {}, {}{}\n", is_lateral ? "=" : "|", "", tier.name,
+          with_commas(tier.cables) + (tier.cables == 1 ? " cable" : " cables"), gbits(tier.rate),
+          study::ratio_text(tier.oversubscription), asked_text(fabric, i + 1));
     }
     text +=
         fmt::format("  {:<6}     {} x {}\n", level.name, with_commas(level.switches), level.holds);

@@ -159,7 +159,7 @@ Status check_anything_read(const Audit& audit) {
   if (files.size() > 1) where += fmt::format(" and {} more", files.size() - 1);
   if (is_binary) {
     return Error{ErrorCode::Corrupt, where + ": binary data, no log",
-                 "leave it out, or unpack it first"};
+                 "omit it, or unpack it first"};
   }
   return Error{ErrorCode::Corrupt,
                where + (counts.bytes == 0 ? ": empty" : ": there is no line with text"),

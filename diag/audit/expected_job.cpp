@@ -184,7 +184,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   }
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
-    return Error{ErrorCode::NotFound, "the logs do not tell what the hosts are made of",
+    return Error{ErrorCode::NotFound, "the logs do not show the hardware of the hosts",
                  "name them with --cluster, such as --cluster dgx-h100"};
   }
   RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));

@@ -76,11 +76,11 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   std::vector<EdgeFacts> edges = {};
   std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: of unknown ones
   std::vector<UnreadReport> unread_reports = {};
-  std::uint64_t torn_lines = 0;  ///< with the beginning of another line in them: absent lines may be lost
-  std::uint64_t lines = 0;       ///< of all logs
+  std::uint64_t torn_lines =
+      0;  ///< with the beginning of another line in them: absent lines may be lost
+  std::uint64_t lines = 0;                            ///< of all logs
   std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files; places count lines in them
-  bool is_of_job =
-      true;  ///< false: any program, such as a browser, could have written every line
+  bool is_of_job = true;  ///< false: any program, such as a browser, could have written every line
   std::uint64_t stack_lines =
       0;  ///< of them read, and of the stack, a launcher, a driver or a benchmark
   std::size_t cut_at =

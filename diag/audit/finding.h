@@ -44,8 +44,9 @@ struct Finding {
       ranks{};  ///< of the world communicator where it is known, else the lines' own; sorted
   std::vector<std::string> hosts = {};  ///< sorted
   std::string cause = {};
-  std::string fix = {};                  ///< a command or a variable first, then words
-  std::vector<std::string> unseen = {};  ///< evidence that would confirm or refute it and is not in the text
+  std::string fix = {};  ///< a command or a variable first, then words
+  std::vector<std::string> unseen =
+      {};                      ///< evidence that would confirm or refute it and is not in the text
   std::string reference = {};  ///< where the rule comes from; a rule may leave it to its row
   std::optional<Cost> cost = {};
   Forced forces = Forced::Nothing;  ///< its possible consequences depend on this too

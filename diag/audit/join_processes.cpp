@@ -78,8 +78,8 @@ ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, J
     table[s].resize(shard.speakers.size(), 0);
     for (std::uint32_t i = 0; i < shard.speakers.size(); ++i) {
       const Speaker& speaker = shard.speakers[i];
-      const bool is_anonymous = speaker.host.empty() && speaker.pid < 0 && speaker.launcher_rank < 0 &&
-                             speaker.local_rank < 0;
+      const bool is_anonymous = speaker.host.empty() && speaker.pid < 0 &&
+                                speaker.launcher_rank < 0 && speaker.local_rank < 0;
       if (is_anonymous) continue;
       const auto next = static_cast<std::uint32_t>(candidates.size());
       const auto [at, is_new] = known.emplace(key_of(speaker), next);

@@ -34,7 +34,7 @@ enum class PlainLine : std::uint16_t {
   LastError,           ///< what follows `Last error:`: NCCL's last warning
   NameWithoutAddress,  ///< a host name that does not resolve
   WorldSize,           ///< a program states how many ranks there are
-  StackWord,  ///< a word of the communication stack: checked again if no rule reads the line
+  StackWord,   ///< a word of the communication stack: checked again if no rule reads the line
   ToolLine,    ///< a prompt, or a line of a tool's output that capability_lines.h reads
   Harmless,    ///< looks alarming, but healthy programs print it
   JobWord,     ///< a word of a program that only jobs of several processes run

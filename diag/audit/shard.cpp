@@ -411,8 +411,7 @@ const KnownCall& Shard::note_call(const Record& record, const CollCall& call) {
   const std::uint64_t different = (known.key[0] ^ key[0]) | (known.key[1] ^ key[1]) |
                                   (known.key[2] ^ key[2]) | (known.key[3] ^ key[3]) |
                                   (known.key[4] ^ key[4]);
-  if (different == 0)
-    return known;  // no function's name is empty, so none matches an unset entry
+  if (different == 0) return known;  // no function's name is empty, so none matches an unset entry
   known.key = size <= 16 ? key : KnownCall::Key{};
   known.signature = signature_of(call);
   known.id = calls.id_of(known.signature);

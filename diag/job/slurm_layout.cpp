@@ -110,7 +110,7 @@ std::vector<int> SlurmLayout::ranks_of(std::string_view host) const {
     return short_of(one) == short_of(host);
   });
   const bool is_known = found != hosts_.end() && tasks_ > 0 && !is_dealt_ &&
-                       (nodes_ == 0 || static_cast<std::size_t>(nodes_) == hosts_.size());
+                        (nodes_ == 0 || static_cast<std::size_t>(nodes_) == hosts_.size());
   if (!is_known) return {};
   std::vector<int> ranks(static_cast<std::size_t>(tasks_));
   const int first = static_cast<int>(found - hosts_.begin()) * tasks_;

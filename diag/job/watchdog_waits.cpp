@@ -84,8 +84,8 @@ int group_size_of(const logs::TorchWork& work) {
   const bool scatters = contains(work.operation, "REDUCE_SCATTER");
   const std::int64_t more = gathers ? work.numel_out : work.numel_in;
   const std::int64_t less = gathers ? work.numel_in : work.numel_out;
-  const bool shows_size = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
-                     more / less <= kMostRanks;
+  const bool shows_size = (gathers || scatters) && less > 0 && more % less == 0 &&
+                          more / less >= 2 && more / less <= kMostRanks;
   return shows_size ? static_cast<int>(more / less) : 0;
 }
 

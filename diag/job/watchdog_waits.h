@@ -20,7 +20,8 @@ struct Wait {
   std::int64_t numel_in = -1;
   std::int64_t numel_out = -1;
   std::int64_t timeout_ms = -1;
-  bool has_timed_out = false;  ///< a line reports it for this very call; else only a status line does
+  bool has_timed_out =
+      false;  ///< a line reports it for this very call; else only a status line does
   std::optional<std::int64_t> enqueued;   ///< of its group on this rank; -1: none
   std::optional<std::int64_t> completed;  ///< likewise
   std::string group;                      ///< GUID; empty: unknown

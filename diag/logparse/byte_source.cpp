@@ -93,7 +93,7 @@ Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& cl
     if (got < 0 && errno != EINTR) return system_error(name, errno, "check that it is readable");
     clock.sleep(std::chrono::milliseconds{50});
   }
-  return Error{ErrorCode::NotFound, name + ": a pipe into which nobody writes",
+  return Error{ErrorCode::NotFound, name + ": a pipe that no program writes to",
                "start the program that writes first, or name its file"};
 }
 
@@ -259,7 +259,7 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::ui
   }
   if (const char* kind = binary_kind(head)) {
     return Error{ErrorCode::Corrupt, fmt::format("{}: {}, no log: it was not read", name, kind),
-                 "leave it out, or unpack it first"};
+                 "omit it, or unpack it first"};
   }
   return std::unique_ptr<ByteSource>(std::move(file));
 }

@@ -44,8 +44,7 @@ struct alignas(64) KnownText {
   std::uint64_t key = 0;
   std::uint16_t size = 0;  ///< 0: not to be known
   std::uint8_t nfields = 0;
-  std::uint8_t nusual =
-      0;  ///< the fields before it are always read; the rest only if they differ
+  std::uint8_t nusual = 0;  ///< the fields before it are always read; the rest only if they differ
   std::uint8_t blanks = 0;  ///< before the message's text
   bool continues = false;   ///< unprefixed lines after it may belong to it
   TextBits literal{};       ///< characters that must be the same

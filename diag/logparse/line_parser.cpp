@@ -457,7 +457,8 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   record.level = prefix.level;
   record.device = prefix.device;
   record.is_torn |= parsed == Parsed::Broken;
-  const bool is_identified = wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
+  const bool is_identified =
+      wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
   if (!is_identified && (!prefix.host.empty() || prefix.device >= 0)) {
     // Where the numbers are missing, the device is the best way to distinguish the processes of a host.
     record.speaker = speakers_.impl().find({.host = prefix.host,

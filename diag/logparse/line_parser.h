@@ -115,10 +115,9 @@ class LineParser {
   std::string partial_;           ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
-  std::span<LineMatch>
-      matches_left_;               ///< from the current line on; empty: it is parsed alone
-  const char* matched_ = nullptr;  ///< where that line starts
-  bool continues_ = false;         ///< the last record may have more lines
+  std::span<LineMatch> matches_left_;     ///< from the current line on; empty: it is parsed alone
+  const char* matched_ = nullptr;         ///< where that line starts
+  bool continues_ = false;                ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
   std::uint32_t traceback_speaker_ = 0;  ///< the writer in the tag of a traceback's first line
   std::uint32_t traceback_left_ = 0;     ///< lines that it may still have

@@ -17,8 +17,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
   const std::unique_ptr<Blocks> blocks = source.blocks();
   std::size_t carried = 0;  // bytes of a line without its end
   bool is_odd = false;
-  bool is_dropped =
-      range.begin > 0;  // the current line belongs to another range, or is too long
+  bool is_dropped = range.begin > 0;  // the current line belongs to another range, or is too long
   bool is_foreign = is_dropped;
   lines = 0;
   for (;;) {

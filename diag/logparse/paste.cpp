@@ -249,12 +249,12 @@ class Joiner {
     std::string joined;
     for (std::size_t at = 0; at < lines_.size(); ++at) {
       RestoredLine line{lines_[at].text,
-                      static_cast<std::uint32_t>(at),
-                      1,
-                      lines_[at].stamp,
-                      lines_[at].host,
-                      lines_[at].rank,
-                      lines_[at].is_gap};
+                        static_cast<std::uint32_t>(at),
+                        1,
+                        lines_[at].stamp,
+                        lines_[at].host,
+                        lines_[at].rank,
+                        lines_[at].is_gap};
       while (goes_on(line, at, joined)) {
         line.text = joined;
         ++line.lines;
@@ -329,7 +329,8 @@ class Joiner {
     return stays_known(line.text, joined);
   }
 
-  bool fills_page(const RestoredLine& line, std::size_t at, bool is_announced, std::string& joined) {
+  bool fills_page(const RestoredLine& line, std::size_t at, bool is_announced,
+                  std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::string_view own = trimmed(next.text);

@@ -77,16 +77,16 @@ struct Record {
 
   RecordKind kind = RecordKind::Text;
   Level level = Level::None;
-  bool is_torn = false;       ///< another line cut off its end: absent fields may be lost
-  bool is_cut = false;        ///< NCCL's buffer, or ringside's limit of a line, cut it
-  std::int16_t device = -1;   ///< `[<dev>]`: the CUDA device selected in that thread; does not identify it
+  bool is_torn = false;  ///< another line cut off its end: absent fields may be lost
+  bool is_cut = false;   ///< NCCL's buffer, or ringside's limit of a line, cut it
+  std::int16_t device =
+      -1;  ///< `[<dev>]`: the CUDA device selected in that thread; does not identify it
   std::uint16_t repeats = 1;  ///< `[repeated 7x across cluster]` counts 7
   std::int32_t tid = -1;
   std::uint32_t speaker = 0;  ///< its writer: an index of the shard's SpeakerTable
   Place place;
-  std::int64_t time_us =
-      0;                  ///< wall time since 1970 as in the line, its zone ignored; 0: none
-  std::string_view line;  ///< the logical line: unwrapped, without colours
+  std::int64_t time_us = 0;   ///< wall time since 1970 as in the line, its zone ignored; 0: none
+  std::string_view line;      ///< the logical line: unwrapped, without colours
   std::uint32_t text_at = 0;  ///< where its text begins, after all prefixes
 
   [[nodiscard]] std::string_view text() const { return line.substr(text_at); }

@@ -12,8 +12,8 @@ namespace ringside::logs {
 struct RowEntry {
   enum class Kind : std::uint8_t {
     Program,  ///< the rows below are of this program
-    Row,  ///< a form that may occur anywhere in a line, in any case, and the facts that it emits
-    Form,       ///< another form of the row above
+    Row,   ///< a form that may occur anywhere in a line, in any case, and the facts that it emits
+    Form,  ///< another form of the row above
     LookAlike,  ///< a line that the row above must not match
     Message,    ///< the facts of a message of catalogue/
     Place       ///< a source file, and which part of the stack its errors are of

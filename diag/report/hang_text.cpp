@@ -20,7 +20,7 @@ constexpr std::size_t kFrames = 12;  ///< of a stack
 constexpr std::size_t kOthers = 4;
 
 std::string folded(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : fold_ranks(ranks);
+  return ranks.empty() ? "none" : fold_ranks(ranks);
 }
 
 /// A name, a path or a line that comes from a file, as part of a line of the report.
@@ -34,7 +34,7 @@ std::string headline(const Explanation& best) {
   if (!best.culprits.empty()) {
     who = (best.culprits.size() == 1 ? ": rank " : ": ranks ") + folded(best.culprits);
   } else if (best.kind != Kind::NotAHang) {
-    who = ": nobody in particular";
+    who = ": no single culprit";
   }
   const std::string where = best.call.empty() || best.kind == Kind::NotAHang
                                 ? ""
@@ -112,7 +112,7 @@ std::string read_text(const Examination& all) {
       out += fmt::format("  {}: ends in the middle of a record\n", shown(dump.path));
   }
   for (const BadFile& bad : all.bad)
-    out += fmt::format("  left out: {}\n", shown(bad.error.message));
+    out += fmt::format("  skipped: {}\n", shown(bad.error.message));
   return out;
 }
 

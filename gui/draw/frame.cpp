@@ -79,7 +79,7 @@ void change_lesson(const LessonBar& lesson, Command command, FrameRequests& requ
   for (const Change& change : kChanges) {
     if (change.command != command) continue;
     requests.again = {lesson.name,
-                    next_of(lesson_choices()[change.choice], lesson.numbers, change.is_more)};
+                      next_of(lesson_choices()[change.choice], lesson.numbers, change.is_more)};
   }
 }
 
@@ -102,7 +102,7 @@ Canvas canvas_of(ImVec2 size) {
 }  // namespace
 
 FrameRequests Frame::draw(Session& session, const std::string& loading, double loaded,
-                        const std::optional<LessonBar>& lesson, float scale) {
+                          const std::optional<LessonBar>& lesson, float scale) {
   FrameRequests requests;
   set_style(session.state().is_dark, scale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
@@ -133,7 +133,8 @@ FrameRequests Frame::draw(Session& session, const std::string& loading, double l
   return requests;
 }
 
-void Frame::keys(Session& session, const std::optional<LessonBar>& lesson, FrameRequests& requests) {
+void Frame::keys(Session& session, const std::optional<LessonBar>& lesson,
+                 FrameRequests& requests) {
   const ImGuiIO& io = ImGui::GetIO();
   if (is_typing_ || shows_open_) return;  // the dialog has keys of its own
   const auto press = [&](std::string_view key) {

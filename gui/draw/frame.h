@@ -33,7 +33,7 @@ class Frame {
   /// Draws one frame, between ImGui's NewFrame and Render. loading  what is being opened, and its progress; empty:
   /// nothing
   FrameRequests draw(Session& session, const std::string& loading, double loaded,
-                   const std::optional<LessonBar>& lesson, float scale);
+                     const std::optional<LessonBar>& lesson, float scale);
 
  private:
   void keys(Session& session, const std::optional<LessonBar>& lesson, FrameRequests& requests);

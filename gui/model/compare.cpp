@@ -106,7 +106,7 @@ void prepare_compare(const Document& document, const Document* other, const Stat
       there.size() > pairs.size() + unlike ? there.size() - pairs.size() - unlike : 0;
   std::ranges::stable_sort(pairs, std::ranges::greater{},
                            [](const Pair& pair) { return std::abs(std::log(pair.ratio)); });
-  into.lines.push_back(fmt::format("{} beside {}: {} in both", document.title, other->title,
+  into.lines.push_back(fmt::format("{} and {}: {} in both", document.title, other->title,
                                    plural(pairs.size(), "call", "calls")));
   if (alone + more + unlike > 0) {
     into.lines.push_back(

@@ -12,7 +12,7 @@ namespace ringside::gui {
 
 /// Where a view's data is computed.
 enum class Making : std::uint8_t {
-  Now,     ///< in the calling thread: the view is complete
+  Now,       ///< in the calling thread: the view is complete
   InWorker,  ///< in a worker, while the window goes on
 };
 

@@ -108,7 +108,8 @@ void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Pic
   const int most = std::min<int>(std::ranges::max(in_column), kMostBoxes);
   const float top = into.height + 1.5F * line;
   const float whole = static_cast<float>(most) * 1.4F * height;
-  into.words.push_back({.x = 0, .y = into.height, .ink = Ink::Faint, .text = "who waits for whom"});
+  into.words.push_back(
+      {.x = 0, .y = into.height, .ink = Ink::Faint, .text = "which rank waits for which"});
   std::vector<int> taken(static_cast<std::size_t>(columns), 0);
   for (WaitBox& box : boxes) {
     const auto column = static_cast<std::size_t>(box.column);
@@ -140,7 +141,7 @@ void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Pic
                           .align = Words::Align::Middle,
                           .ink = Ink::Faint,
                           .text = !box.at.empty()      ? box.at
-                                  : box.behind.empty() ? "waits for nobody"
+                                  : box.behind.empty() ? "is not blocked"
                                                        : "waits"});
     into.spots.push_back(
         {box.x0,

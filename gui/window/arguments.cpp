@@ -117,7 +117,7 @@ ParsedArguments parse_arguments(int argc, char** argv) {
   app.add_option("what", arguments.paths,
                  "traces of one job, a scenario, or Flight Recorder dumps and logs");
   app.add_option("--cluster", arguments.cluster,
-                 "what the hosts of logs are, where these do not tell: as ringside sim takes --on");
+                 "the hosts of logs, where these do not show them: as ringside sim takes --on");
   app.add_option("--beside", arguments.second,
                  "a second trace: calls side by side, differences first");
   app.add_option("--lesson", arguments.lesson,

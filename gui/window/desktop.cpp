@@ -279,7 +279,7 @@ class Window {
   bool is_first_ = true;    ///< the document of the command line is not open yet
   bool is_second_ = false;  ///< the document being opened is the one to compare with
   bool has_part_ = false;   ///< the beginning of the document being opened is shown
-  bool again_ = false;  ///< the document being opened is the shown lesson with other numbers
+  bool again_ = false;      ///< the document being opened is the shown lesson with other numbers
   float scale_ = 1;
   int fresh_frames_ = 3;
 };

@@ -60,8 +60,9 @@ using Combination = std::pair<Algorithm, Protocol>;
 
 /// The choices of one version of NCCL, in one environment, for a collective in each size.
 struct Explanation {
-  std::string label;  ///< "NCCL 2.30, NCCL_ALGO=Ring": what distinguishes it from the one that it is compared with
-  std::string nccl;   ///< the version whose model it is, "2.30.7"
+  std::string
+      label;  ///< "NCCL 2.30, NCCL_ALGO=Ring": what distinguishes it from the one that it is compared with
+  std::string nccl;  ///< the version whose model it is, "2.30.7"
   CommShape shape;
   Calls calls;
   std::vector<Combination> available;  ///< in NCCL's order

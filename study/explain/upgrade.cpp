@@ -30,7 +30,7 @@ double ratio_of(const TunedChoice& before, const TunedChoice& after) {
 int sense_of(double ratio) { return ratio > 1 + kSameTime ? 1 : ratio < 1 - kSameTime ? -1 : 0; }
 
 bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
-                   const TunedChoice& after) {
+                       const TunedChoice& after) {
   const bool is_chosen_otherwise = !is_same_choice(before, after);
   if (is_chosen_otherwise != stretch.is_chosen_otherwise) return false;
   if (is_chosen_otherwise) {

@@ -38,8 +38,7 @@ struct Item {
   // Valid once all nodes are known:
   std::vector<std::size_t> waits;  ///< places of the nodes that it waits for
   int group_number = -1;
-  std::int64_t set =
-      0;  ///< adjacent transfers that began together share it; 0: begins alone
+  std::int64_t set = 0;  ///< adjacent transfers that began together share it; 0: begins alone
 
   [[nodiscard]] bool is_call() const {
     return step.kind == OutlineKind::Call || step.kind == OutlineKind::Transfer;
@@ -410,7 +409,7 @@ Result<Members> read_groups(const GivenFile& file, int world) {
     std::vector<int>& members = groups[name];
     for (const auto& one : list) {
       if (!one.is_number_unsigned() || one.get<std::uint64_t>() >= static_cast<unsigned>(world)) {
-        return bad(fmt::format("group '{}' has a rank that is none of {}", name, world));
+        return bad(fmt::format("group '{}' has a rank that is not one of {}", name, world));
       }
       members.push_back(one.get<int>());
     }

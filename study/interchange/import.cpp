@@ -111,7 +111,7 @@ Result<std::vector<GivenFile>> read_all(const std::vector<std::string>& paths) {
 Result<RecordedJob> read_chakra_files(const Sorted& sorted) {
   if (sorted.json.size() > 1) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} JSON files beside Chakra traces", sorted.json.size()),
+                 fmt::format("{} JSON files with Chakra traces", sorted.json.size()),
                  "give the one that holds the communicator groups"};
   }
   RINGSIDE_TRY(const std::vector<GivenFile> traces, read_all(sorted.chakra));

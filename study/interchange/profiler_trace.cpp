@@ -103,8 +103,7 @@ std::vector<Span> without(const std::vector<Span>& spans, const std::vector<Span
 
 struct Event {
   double begin = 0, end = 0;
-  int source =
-      0;  ///< source of its times: 2 a kernel, 1 the annotation on the GPU, 0 the host
+  int source = 0;  ///< source of its times: 2 a kernel, 1 the annotation on the GPU, 0 the host
   json args;
 };
 
@@ -245,12 +244,12 @@ class TraceImport {
     const std::string name = text_of(event.args, "Collective name");
     const auto op = program_op(hang::op_of(name));
     if (!op) {
-      job_.note(fmt::format("'{}' is left out: programs have no word for it", name.substr(0, 40)));
+      job_.note(fmt::format("'{}' is omitted: programs cannot express it", name.substr(0, 40)));
       return std::nullopt;
     }
     const int group = group_of(event.args);
     if (group < 0) {
-      job_.note("calls of groups whose ranks the traces do not say are left out");
+      job_.note("calls of groups whose ranks the traces do not show are omitted");
       return std::nullopt;
     }
     RecordedCall call{.step = {}, .group = group};
@@ -281,7 +280,7 @@ class TraceImport {
       return rank >= 0 && rank < static_cast<int>(members.members.size());
     };
     if (!is_member(source) || !is_member(target) || source == target) {
-      job_.note("transfers without their peers are left out");
+      job_.note("transfers without their peers are omitted");
       return std::nullopt;
     }
     call.step.kind = OutlineKind::Transfer;

@@ -31,8 +31,7 @@ struct RecordedCall {
   /// Of a transfer: the number by its rank's recorder, which counts sends and receives of the group together; 0:
   /// none.
   std::int64_t sequence = 0;
-  bool is_of_set =
-      false;  ///< of transfers that began together: adjacent ones with one sequence
+  bool is_of_set = false;  ///< of transfers that began together: adjacent ones with one sequence
   /// Work of this rank alone, since its previous call. Of a join the family is a recorded group.
   std::vector<hangs::OutlineStep> before = {};
 

@@ -157,7 +157,7 @@ class DumpReader {
     const auto op = program_op(signature.op);
     if (!op) {
       if (signature.op != hang::Op::Coalesced)
-        made_.job.note(fmt::format("{} is left out: programs have no word for it", signature.name));
+        made_.job.note(fmt::format("{} is omitted: programs cannot express it", signature.name));
       return std::nullopt;
     }
     OutlineStep step;
@@ -191,7 +191,7 @@ class DumpReader {
     step.from = is_send ? self : peer;
     step.to = is_send ? peer : self;
     if (step.from < 0 || step.to < 0 || step.from == step.to) {
-      made_.job.note("transfers without their peers are left out");
+      made_.job.note("transfers without their peers are omitted");
       made_.has_unknown_peers = true;
       return std::nullopt;
     }

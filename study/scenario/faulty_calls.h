@@ -33,7 +33,7 @@ struct FaultyJob {
   FaultPlan drawn;
   std::vector<FaultyCalls> sizes;  ///< as the plan of the simulation has them
   std::optional<hang::Explanation> verdict =
-      {};                               ///< of a hang: the verdict of `ringside hang` on its evidence
+      {};  ///< of a hang: the verdict of `ringside hang` on its evidence
   std::vector<std::string> notes = {};  ///< faults of the plan that never fired
 };
 

@@ -45,8 +45,8 @@ class Reproducer {
     }
     const std::size_t left_out = merger_->emit_common(keep_);
     if (left_out > 0) {
-      note(fmt::format("{} of calls before these are left out",
-                       plural(left_out, "round", "rounds")));
+      note(
+          fmt::format("{} of calls before these are omitted", plural(left_out, "round", "rounds")));
     }
     merger_->emit_own();
     stop_those_that_stopped();

@@ -369,7 +369,7 @@ void compare_busbw(const ExpectedBusbw& expected, ScenarioOutcome& outcome) {
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : fmt::format("[{}]", fmt::join(ranks, ", "));
+  return ranks.empty() ? "none" : fmt::format("[{}]", fmt::join(ranks, ", "));
 }
 
 void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
@@ -392,7 +392,7 @@ void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
     const std::vector<int> culprits =
         outcome.verdict ? outcome.verdict->culprits : std::vector<int>{};
     if (expected.culprits && *expected.culprits != culprits) {
-      outcome.unmet.push_back(fmt::format("expected {} to be blamed, and it is {}",
+      outcome.unmet.push_back(fmt::format("expected the culprits {}, and the verdict names {}",
                                           ranks_text(*expected.culprits), ranks_text(culprits)));
     }
     const std::string call = outcome.verdict ? outcome.verdict->call : std::string();

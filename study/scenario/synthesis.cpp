@@ -251,7 +251,7 @@ class Synthesis {
       CallSequence left_out = script;
       left_out.erase(left_out.begin() + place);
       add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, left_out, false,
-          "leaves out " + text_of(script[k]));
+          "skips " + text_of(script[k]));
       CallSequence twice = script;
       twice.insert(twice.begin() + place, script[k]);
       add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, twice, false,
@@ -462,8 +462,7 @@ const char* to_string(Support support) {
 }
 
 Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried) {
-  constexpr double kAsLikely =
-      0.5;  // of the likeliest: one call in another state is a seventh
+  constexpr double kAsLikely = 0.5;  // of the likeliest: one call in another state is a seventh
   if (tried.empty()) return Support::Nothing;
   const Hypothesis& best = tried.front();
   const bool is_undecided = std::ranges::any_of(tried, [&](const Hypothesis& one) {

@@ -65,7 +65,7 @@ class SweepReader {
     RINGSIDE_TRY(std::string word, from.word(key, example));
     if (is_plain(word)) return word;
     RINGSIDE_TRY(const YAML::Node at, from.find(key, example));
-    return from.bad(at, fmt::format("{}: what steers a terminal", key), "leave it out");
+    return from.bad(at, fmt::format("{}: what steers a terminal", key), "omit it");
   }
 
   static Result<std::string> optional_word(const YamlMapping& from, const char* key,
@@ -352,7 +352,7 @@ class SweepReader {
       auto axis = parse_vary(text);
       if (!axis) {
         return root_.bad(node, axis.error().message,
-                         axis.error().help + ", in quotes where it stands between [ and ]");
+                         axis.error().help + ", in quotes if it is between [ and ]");
       }
       if (std::ranges::find(sweep_.vary, axis->key, &VaryAxis::key) != sweep_.vary.end()) {
         return root_.bad(node, fmt::format("{} comes twice", axis->key),
@@ -371,7 +371,7 @@ class SweepReader {
         if (workload.kind.empty()) {
           return root_.bad(node,
                            fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
-                           "a scenario has no keys to vary: leave one of both out");
+                           "a scenario has no keys to vary: omit one of both");
         }
         RINGSIDE_TRY(check_known(node, workload.kind, {{key, ""}}));
       }

@@ -164,8 +164,8 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   question.calls.sizes = fmt::format("{}", row.bytes.value);
   const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
   question.calls.type = is_known ? row.type : "float";
-  question.nccl = release_of(row.nccl).value_or(
-      release_of(system.nccl).value_or(std::string(kDefaultRelease)));
+  question.nccl =
+      release_of(row.nccl).value_or(release_of(system.nccl).value_or(std::string(kDefaultRelease)));
   question.net = net_of(system.network);
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;

@@ -140,7 +140,7 @@ void look_for_fewer_channels(const JobFacts& facts, Findings& findings) {
     finding.fix = "unset " + bound->name;
   } else {
     finding.cause = "a variable that the logs echo leads to other channels";
-    finding.fix = "unset what is set; `ringside topo --set NAME=VALUE` tells which it is";
+    finding.fix = "unset what is set; `ringside topo --set NAME=VALUE` shows which it is";
   }
 }
 

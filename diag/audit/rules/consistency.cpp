@@ -411,7 +411,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   if (draft.evidence.empty()) return;
   // Banners alone may be of several runs in one file: only a communicator or a failure proves a mix.
   const bool is_reported = facts.messages.has(MessageId::VersionMismatch) ||
-                       facts.messages.has(MessageId::RasVersionMismatch);
+                           facts.messages.has(MessageId::RasVersionMismatch);
   bool is_mixed = false;
   for (const CommFacts& comm : facts.comms) {
     std::set<int> here;
@@ -432,8 +432,8 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   }
   const bool is_apart = codes.size() > 1 && of_host.size() > 1 && !is_by_host;
   const Severity severity = is_reported || is_mixed || !facts.results.empty() ? Severity::Error
-                            : is_one_process || is_apart                  ? Severity::Warning
-                                                                          : Severity::Info;
+                            : is_one_process || is_apart                      ? Severity::Warning
+                                                                              : Severity::Info;
   Finding& finding = findings.add(
       "version_mismatch", severity,
       texts.empty() ? std::string("ranks load different versions of NCCL")

@@ -31,7 +31,7 @@ void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("truncated_message", Severity::Info,
                    fmt::format("the lines of this log end at {} characters", facts.cut_at), cut);
-  finding.cause = "a terminal or a collector cut them: what stands at their end is not known";
+  finding.cause = "a terminal or a collector cut them: the text at their end is lost";
   finding.fix = "give audit the files themselves";
 }
 

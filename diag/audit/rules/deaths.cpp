@@ -151,7 +151,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
 
 /// The other lines of a report that a launcher or ncclras writes in several lines.
 Evidence other_lines_of(const JobFacts& facts, const hang::Explanation& death,
-                   const std::vector<const KeptMessage*>& lines) {
+                        const std::vector<const KeptMessage*>& lines) {
   const auto has = [&](MessageId id) {
     return std::any_of(lines.begin(), lines.end(),
                        [id](const KeptMessage* line) { return is_message(line->record(), id); });
@@ -183,7 +183,7 @@ bool find_reported(const JobFacts& facts, Findings& findings) {
   for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
     const bool is_reported = death->kind == hang::Kind::DeadRank &&
-                         death->confidence >= kReportable && !(is_own && says_why);
+                             death->confidence >= kReportable && !(is_own && says_why);
     if (!is_reported) continue;
     const std::vector<const KeptMessage*> lines = view.messages_of(*death);
     Finding& finding = add_dead(findings, {});

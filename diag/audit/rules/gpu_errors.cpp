@@ -117,7 +117,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   std::sort(finding.ranks.begin(), finding.ranks.end());
   finding.cause = is_others
                       ? "other processes use the same GPU: ranks that chose one device, a job that "
-                        "has not ended, or a server beside this one"
+                        "has not ended, or another server"
                       : "too little GPU memory is left for NCCL's buffers or the application";
   finding.fix = is_others ? "nvidia-smi on that host shows whose they are; "
                             "torch.cuda.set_device(LOCAL_RANK) before anything is allocated"

@@ -67,7 +67,7 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
   finding.cause =
       "the peer memory module is missing, or GPU and NIC are too far apart in the topology";
   finding.fix =
-      "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH tells which of the two it is";
+      "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH shows which of the two it is";
 }
 
 /// The plugin or RCCL reports it itself, before any connection.

@@ -88,7 +88,7 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   finding.reference = "docs/formats 4.11";
   finding.cause =
       "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "
-      "that stands still or is cut off";
+      "that hangs or is cut off";
   finding.fix = "ps -o pid,stat,wchan on its host: T is stopped, and kill -CONT lets it go on";
 }
 

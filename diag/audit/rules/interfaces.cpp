@@ -53,7 +53,7 @@ void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
                    own);
   finding.cause =
       "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";
-  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
+  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or fix /etc/hosts";
 }
 
 /// `10.0.0.2` of `connect [10.0.0.2]:12011: No route to host`; empty: not in the line.

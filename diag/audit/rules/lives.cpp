@@ -88,7 +88,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   finding.confidence = is_fault ? Confidence::Medium : Confidence::Low;
   finding.cause =
       is_waiting ? "the processes died before they called NCCL, or were never started: all others "
-                   "have begun and nobody is through"
+                   "have begun and none has finished"
                  : "their log was not collected, or NCCL_DEBUG is not set for them";
   finding.fix = is_waiting ? "look at the launcher's log of these ranks"
                            : "export NCCL_DEBUG to all ranks, and give audit the logs of all hosts";

@@ -251,9 +251,9 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
   const bool has_timed_out = facts.messages.has(MessageId::WatchdogTimeout);
   if (!is_stuck && !is_wrong && !has_timed_out) return;
   if (facts.messages.has(MessageId::CudaFailure)) return;
-  Finding& finding = findings.add(
-      "pcie_acs", has_timed_out && !is_stuck ? Severity::Warning : Severity::Error,
-      "peer-to-peer over PCIe does not deliver: the job connects and then stands still");
+  Finding& finding =
+      findings.add("pcie_acs", has_timed_out && !is_stuck ? Severity::Warning : Severity::Error,
+                   "peer-to-peer over PCIe does not deliver: the job connects and then hangs");
   for (const EdgeFacts& edge : facts.edges) {
     const bool is_p2p = edge.via == Via::P2pIpc || edge.via == Via::P2pCumem ||
                         edge.via == Via::P2pDirect || edge.via == Via::P2pCommon;

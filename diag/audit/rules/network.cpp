@@ -174,7 +174,7 @@ void find_empty_filter(const JobFacts& facts, Findings& findings) {
       "takes TCP between hosts";
   finding.fix =
       "ibdev2netdev; ibv_devinfo -l   # the names that are there; NCCL_IB_HCA takes prefixes, "
-      "`=name` for a whole name, `^` to leave out; or unset it";
+      "`=name` for a whole name, `^` to exclude; or unset it";
   name_quoted_filter(facts, finding);
 }
 
@@ -191,7 +191,7 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
   // Drivers of absent devices fail to load on healthy machines, and a job on one host does not need them.
   if (has_device || drivers.empty() || !has_found_none || facts.nodes() == 1) return;
   const bool is_reported = findings.has("verbs_provider_missing") ||
-                       !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
+                           !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
   if (is_reported) return;
   Finding& finding = findings.add("verbs_provider_missing", Severity::Warning,
                                   "libibverbs cannot load the driver of a device", drivers);

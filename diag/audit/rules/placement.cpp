@@ -215,7 +215,7 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
   }
   if (!empty.empty()) {
     Finding& finding = findings.add("cpu_affinity", Severity::Info,
-                                    fmt::format("{} may not run on the cores beside their GPU",
+                                    fmt::format("{} may not run on the cores next to their GPU",
                                                 plural(nowhere.size(), "process", "processes")),
                                     empty);
     findings.say_who(finding, nowhere);

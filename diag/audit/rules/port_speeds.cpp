@@ -69,7 +69,7 @@ void look_for_slow_ports(const JobFacts& facts, Findings& findings) {
         "the port has come up with fewer lanes or at a lower rate: a cable, a transceiver, the "
         "switch's port; or it is of another network";
     finding.fix =
-        fmt::format("ibstat and mlxlink -d {} on that host; NCCL_IB_HCA leaves it out meanwhile",
+        fmt::format("ibstat and mlxlink -d {} on that host; NCCL_IB_HCA excludes it meanwhile",
                     slow->name.substr(0, slow->name.find(':')));
   }
 }

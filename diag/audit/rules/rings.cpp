@@ -85,7 +85,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   } else {
     finding.confidence = Confidence::Low;
     finding.cause = "normal for GPUs on PCIe alone; NVLink machines make more";
-    finding.fix = "nvidia-smi topo -m   # tells whether there is NVLink";
+    finding.fix = "nvidia-smi topo -m   # shows whether there is NVLink";
   }
 }
 

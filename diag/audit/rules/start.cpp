@@ -72,10 +72,10 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
                                address.empty() ? "" : " to " + named_address(facts, address), error,
                                last->number("attempt"), most),
                    retries);
-  finding.cause = is_refused
-                      ? "nobody listens at the address: the rank there has ended or never started"
-                      : "the address cannot be reached from there: a firewall that rejects, an "
-                        "interface that other hosts do not see, or a host that is down";
+  finding.cause =
+      is_refused ? "no process listens at the address: the rank there has ended or never started"
+                 : "the address cannot be reached from there: a firewall that rejects, an "
+                   "interface that other hosts do not see, or a host that is down";
   finding.fix = fmt::format(
       "ip route get {}; firewall rules (iptables -S, network policies) of both hosts; "
       "NCCL_SOCKET_IFNAME=<the hosts' network>",
@@ -142,7 +142,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     take(MessageId::ForeignConnection,
          "the other end is in another step or version, or is no rank of this job");
   const std::string no_listener =
-      fmt::format("nobody listens at {}: the root died, or never started",
+      fmt::format("no process listens at {}: the root died, or never started",
                   address.empty() ? std::string("its address") : named_address(facts, address));
   const bool has_met = std::any_of(facts.comms.begin(), facts.comms.end(),
                                    [](const CommFacts& comm) { return !comm.links.empty(); });
@@ -152,7 +152,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
         fmt::format("the ranks have met, and a connection{} is refused", where), failed);
     findings.say_who(finding, processes_if_warned(connect));
     finding.cause =
-        "data go over another interface than the bootstrap, whose address belongs to nobody there, "
+        "data go over another interface than the bootstrap, whose address no process has there, "
         "or the peer has ended";
     finding.fix = "NCCL_SOCKET_IFNAME=<the hosts' network>; look at the other rank's log";
   } else if (!failed.empty() && !is_started) {
@@ -181,7 +181,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   finding.cause = cause;
   // Another port helps only if another job connects to it.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
-  finding.fix = !far.empty() ? "mend the way to that address (net_unreachable)"
+  finding.fix = !far.empty() ? "fix the route to that address (net_unreachable)"
                 : messages.has(MessageId::InvalidCommId)
                     ? "NCCL_COMM_ID=<address of rank 0>:<port>, or unset it"
                 : messages.has(MessageId::BootstrapTruncated)
@@ -380,7 +380,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
       });
   if (is_own_address) {
     finding.cause =
-        "MASTER_ADDR is this host's own loopback address: on every node but rank 0's nobody "
+        "MASTER_ADDR is this host's own loopback address: on every node but rank 0's no process "
         "listens "
         "there; on rank 0's node, rank 0 is not up";
     finding.fix =

@@ -25,7 +25,7 @@ void doubt_all(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     finding.severity = Severity::Info;
     finding.confidence = Confidence::Low;
-    finding.cause += "; no line here tells that this process belongs to a job";
+    finding.cause += "; no line here shows that this process belongs to a job";
   }
   add_nothing_read(facts, findings);
 }
@@ -54,10 +54,10 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
                      unread.warnings);
     finding.evidence.mix(unread.texts);
     if (finding.evidence.empty()) finding.evidence = unread.lines;
-    finding.cause =
-        has_trouble ? "these lines tell of trouble in words that this audit does not know: what "
-                      "they say is in no other finding"
-                    : "lines of a release that this audit does not know, or torn ones";
+    finding.cause = has_trouble
+                        ? "these lines report trouble in words that this audit does not know: what "
+                          "they say is in no other finding"
+                        : "lines of a release that this audit does not know, or torn ones";
     finding.fix = "read them; ringside audit --explain-unparsed shows all, by shape";
     return;
   }

@@ -36,7 +36,8 @@ struct WaitState {
   std::vector<std::optional<Block>> blocks;  ///< by rank
   std::vector<Front> fronts;                 ///< collectives only, by time of their first call
   std::vector<std::vector<int>> waits;       ///< by rank: the ranks that it waits for, ascending
-  std::vector<std::vector<int>> may_wait;    ///< members without a dump, where members with one are absent too
+  std::vector<std::vector<int>>
+      may_wait;  ///< members without a dump, where members with one are absent too
 
   [[nodiscard]] const Front* front_of(int rank) const;
 };

@@ -47,8 +47,8 @@ struct Signature {
   std::uint64_t output_count = 0;
   int source = -1;  ///< group ranks of a send or receive; -1 where not recorded
   int target = -1;
-  int root = -1;           ///< from a log or ringside's recorder; PyTorch's recorders do not keep it
-  int tag = -1;            ///< of a transfer, where a program or a stack shows it
+  int root = -1;  ///< from a log or ringside's recorder; PyTorch's recorders do not keep it
+  int tag = -1;   ///< of a transfer, where a program or a stack shows it
   std::string label = {};  ///< the program's name for it: `grads`; empty: not shown
 };
 
@@ -66,7 +66,7 @@ enum class CallState : std::uint8_t {
   Started,
   Completed,
   Retired,  ///< taken off the watchdog's list without being seen complete: done, or failed
-  Issued,  ///< by a recorder that does not see completions: entered; unknown whether it ended
+  Issued,   ///< by a recorder that does not see completions: entered; unknown whether it ended
 };
 
 /// One call of one rank: a row of the compact columns that everything is decided from.

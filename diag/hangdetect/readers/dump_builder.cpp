@@ -71,7 +71,7 @@ Status DumpBuilder::extend(Range& range, std::size_t first) {
   const std::size_t added = stack_.size() - first;
   if (range.count > 0 && range.begin + range.count != items_.size()) {
     copied_ += range.count;
-    if (copied_ > kMostValues) return corrupt("containers grow in turns without end");
+    if (copied_ > kMostValues) return corrupt("containers grow alternately without end");
     const auto begin = static_cast<std::uint32_t>(items_.size());
     items_.reserve(items_.size() + range.count + added);
     for (std::uint32_t i = 0; i < range.count; ++i) items_.push_back(items_[range.begin + i]);

@@ -135,7 +135,8 @@ OddLine odd_line_out(const std::map<int, LastLine>& lines) {
     }
     constexpr std::array kNoEvidence = {"src", "root", "dst", "shape", "numel", "size", "count"};
     // Progress is judged elsewhere, and a loss or a time may have any value.
-    if (std::find(kNoEvidence.begin(), kNoEvidence.end(), out.field) != kNoEvidence.end()) return out;
+    if (std::find(kNoEvidence.begin(), kNoEvidence.end(), out.field) != kNoEvidence.end())
+      return out;
   }
   return {};
 }

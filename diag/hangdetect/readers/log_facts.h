@@ -50,10 +50,10 @@ struct RankNotes {
 /// A log line that is evidence on the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,  ///< Horovod's stall inspector names ranks that did not submit a tensor
+    Laggards,      ///< Horovod's stall inspector names ranks that did not submit a tensor
     TensorsCross,  ///< the same for every rank: each lacks another's tensor, and these ranks lack tensors of all others
-    Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Exception,      ///< a rank's program raised an error of its own
+    Fingerprint,   ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Exception,     ///< a rank's program raised an error of its own
     WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself is stuck
     EndAbsent,      ///< others of their host are in the end of a communicator; code: how many
     StartAbsent,  ///< others are in the start of a communicator, and these ranks have not begun it
@@ -71,7 +71,7 @@ struct LogStatement {
     RasAhead,   ///< ncclras: the listed few are ahead
     EngineAbsent,  ///< ringside's own engine: ranks did not join at the start of the job
     EngineSilent,  ///< the same: all other ranks report a failure, or these have made the fewest calls
-    EngineGone,    ///< the same: a rank's process ended without a goodbye
+    EngineGone,     ///< the same: a rank's process ended without a goodbye
     EngineStopped,  ///< the same: all other ranks have sent a sign of life
     EngineDiffers,  ///< the same: ranks made different calls, and had time to reach the call
     EngineCut,      ///< the same: a connection between two live ranks broke
@@ -111,12 +111,12 @@ struct LogFacts {
   std::vector<GroupWait> group_waits;    ///< of ranks whose global rank no line shows
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
   std::vector<RankDump>
-      stated_calls;     ///< calls that the program prints or a person lists, if there are no COLL lines
-  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;        ///< largest number of ranks that a line names
-  int hosts = 0;        ///< as the caller counted them; 0: unknown
-  int known_world = 0;  ///< ranks of the job, if a line states the number; 0: none does
-  bool is_of_job = false;       ///< a line shows a job of several processes
+      stated_calls;  ///< calls that the program prints or a person lists, if there are no COLL lines
+  std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;           ///< largest number of ranks that a line names
+  int hosts = 0;           ///< as the caller counted them; 0: unknown
+  int known_world = 0;     ///< ranks of the job, if a line states the number; 0: none does
+  bool is_of_job = false;  ///< a line shows a job of several processes
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
   std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines

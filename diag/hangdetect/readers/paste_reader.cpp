@@ -55,11 +55,11 @@ void PasteReader::read(std::string_view text, const std::string& name) {
     }
     const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
     parser_.parse_restored({.text = std::move(line.text),
-                          .number = static_cast<std::uint32_t>(line.number),
-                          .stamp = std::move(line.stamp),
-                          .host = std::move(line.host),
-                          .rank = line.rank},
-                         is_odd);
+                            .number = static_cast<std::uint32_t>(line.number),
+                            .stamp = std::move(line.stamp),
+                            .host = std::move(line.host),
+                            .rank = line.rank},
+                           is_odd);
   }
   parser_.flush();
 }

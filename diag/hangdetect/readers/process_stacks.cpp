@@ -40,10 +40,10 @@ struct Thread {
   std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
   Stack frames;
   std::int64_t line = 0;
-  int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame; gdb: `dest=1` in one
-  int tag = -1;        ///< of a transfer, likewise
-  Op op = Op::Other;   ///< of the innermost frame that names one
-  int behind_op = 0;   ///< frames outside of that one
+  int peer = -1;      ///< py-spy --locals: `dst: 1` below a frame; gdb: `dest=1` in one
+  int tag = -1;       ///< of a transfer, likewise
+  Op op = Op::Other;  ///< of the innermost frame that names one
+  int behind_op = 0;  ///< frames outside of that one
   std::string notes;  ///< comments next to its frames, and locals that are counters
 };
 

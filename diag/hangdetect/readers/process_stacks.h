@@ -30,10 +30,10 @@ struct ProcessStack {
   Stack frames;   ///< innermost first
   Activity activity = Activity::Compute;
   std::size_t deciding = 0;  ///< index of the frame that decided `activity`
-  int peer = -1;  ///< of a send or receive its peer, of a broadcast its root; -1: unknown
-  int tag = -1;   ///< of a send or receive
+  int peer = -1;      ///< of a send or receive its peer, of a broadcast its root; -1: unknown
+  int tag = -1;       ///< of a send or receive
   std::string notes;  ///< comments next to its frames, in small letters: `# layer 11`
-  Op op = Op::Other;   ///< of a process that communicates; Other: unknown
+  Op op = Op::Other;  ///< of a process that communicates; Other: unknown
   std::string file;
   std::int64_t line = 0;  ///< where the stack begins
 

@@ -166,7 +166,7 @@ class Placer {
   }
 
   void place_by_group(const RasCommunicator& communicator, const GroupName& group,
-                    const std::string& path) {
+                      const std::string& path) {
     const RasMember* known = nullptr;
     const Call* newest = nullptr;
     for (const RasMember& member : communicator.members) {
@@ -192,8 +192,8 @@ class Placer {
           first != nullptr && static_cast<std::int64_t>(first->sequence) <= sequence;
       const Call& like = is_in_same_call ? *first : same != nullptr ? *same : *newest;
       const std::int64_t number = is_in_same_call ? first->sequence
-                                  : lead > 0     ? newest->sequence + 1
-                                                 : sequence;
+                                  : lead > 0      ? newest->sequence + 1
+                                                  : sequence;
       add(member.global, group, number, waits, path, like.created_ns);
     }
   }

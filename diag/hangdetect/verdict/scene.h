@@ -17,7 +17,7 @@
 namespace ringside::hang {
 
 struct Scene {
-  const Job& job;            ///< ranks, groups, calls
+  const Job& job;               ///< ranks, groups, calls
   const WaitState& wait_state;  ///< which rank is blocked in which call, and for which ranks
   const Habits& habits;
   const facts::Facts& facts;  ///< statements of logs, reports and tools

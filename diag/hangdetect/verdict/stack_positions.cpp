@@ -182,9 +182,9 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
   // Where some are in collectives, those in transfers must show their peers.
   const bool are_peers_shown = std::ranges::any_of(waits.half, has_peer) &&
-                              std::ranges::all_of(waits.half, [&](const auto& one) {
-                                return !one.second.is_known || has_peer(one);
-                              });
+                               std::ranges::all_of(waits.half, [&](const auto& one) {
+                                 return !one.second.is_known || has_peer(one);
+                               });
   if (!are_transfers_shown && !are_peers_shown) return {};
   const auto first = waits.half.begin();
   const bool are_alike = std::ranges::all_of(waits.half, [&](const auto& one) {

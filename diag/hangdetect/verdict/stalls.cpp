@@ -321,7 +321,8 @@ std::vector<std::pair<int, int>> met_transfers(const Scene& scene) {
 }  // namespace
 
 void add_stalls(const Scene& scene, Explanations& out) {
-  if (const std::vector<int> devices = stuck_devices(scene.job, scene.wait_state); !devices.empty()) {
+  if (const std::vector<int> devices = stuck_devices(scene.job, scene.wait_state);
+      !devices.empty()) {
     out.push_back(stuck_device(scene, devices));
     return;
   }

@@ -90,9 +90,9 @@ struct Explanation {
   std::string what;   ///< what it did: `was writing a checkpoint`; the text of an exception
   Shown shown = Shown::Nothing;
   std::int64_t count = -1, total = -1;  ///< meaning depends on the ground
-  std::int64_t pause_s = 0;             ///< between two steps, after which more steps followed; 0: none
-  bool is_local_rank = false;           ///< the culprits are local ranks
-  Stack stack;                          ///< of the culprit's call, or of its last one
+  std::int64_t pause_s = 0;    ///< between two steps, after which more steps followed; 0: none
+  bool is_local_rank = false;  ///< the culprits are local ranks
+  Stack stack;                 ///< of the culprit's call, or of its last one
   std::vector<Evidence> evidence;
   std::vector<Need> missing;
 

@@ -49,7 +49,7 @@ std::string against_of(const Explanation& best, const Explanation& other) {
   if (other.has(F::YoungWaits)) return "no call had waited long";
   switch (other.kind) {
     case Kind::NetworkStall:
-      return best.culprits.empty() ? "weaker evidence" : "one rank stands out";
+      return best.culprits.empty() ? "weaker evidence" : "one rank is clearly different";
     case Kind::NotAHang:
       return "ranks wait in calls that cannot end";
     default:

@@ -146,8 +146,8 @@ std::string stack_text(const Explanation& one) {
           "once another of them leaves its own.",
           capital(ranks_text(one.culprits)));
     case F::StacksTogether:
-      return fmt::format("All {} processes wait in one call: {}. No rank stands out.", one.count,
-                         place);
+      return fmt::format("All {} processes wait in one call: {}. No single rank differs.",
+                         one.count, place);
     default:
       break;
   }
@@ -156,7 +156,7 @@ std::string stack_text(const Explanation& one) {
   if (one.count > 0)
     return fmt::format("{} processes wait in one call, {}; nothing shows whether there are others.",
                        one.count, place);
-  return "The processes wait at several places, and none of them stands out.";
+  return "The processes wait at several places, and no single one differs from the rest.";
 }
 
 std::string absence_text(const Explanation& one) {
@@ -205,7 +205,7 @@ std::string absence_text(const Explanation& one) {
     case F::SilentRanks: {
       if (one.count > 0)
         return fmt::format(
-            "{} of {} dumps are here, and {}{}: the dumps cannot tell which other rank is missing.",
+            "{} of {} dumps are here, and {}{}: the dumps do not show which other rank is missing.",
             one.count, one.total, ranks_that(one.waiting, "waits", "wait"), in_call(one));
       std::string text =
           fmt::format("{} timed out{}; {}.",
@@ -213,7 +213,7 @@ std::string absence_text(const Explanation& one) {
                                                   one.total, ranks_text(one.waiting))
                                     : capital(ranks_text(one.waiting)),
                       in_call(one),
-                      one.total > 0 ? "which other rank is missing cannot be told"
+                      one.total > 0 ? "which other rank is missing is unknown"
                                     : "no line shows how many ranks the job has");
       if (!one.others.empty())
         text += fmt::format(" No line of {} shows this call.", ranks_text(one.others));

@@ -103,7 +103,8 @@ std::vector<WaitingRank> waits_of(const hang::Examination& all) {
   std::vector<WaitingRank> ranks;
   if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
   for (std::size_t rank = 0; rank < all.wait_state.waits.size(); ++rank) {
-    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.wait_state.waits[rank], .at = {}};
+    WaitingRank one{
+        .rank = static_cast<int>(rank), .for_whom = all.wait_state.waits[rank], .at = {}};
     one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
     const auto& block = all.wait_state.blocks[rank];
     const hang::Call* const call =
@@ -137,7 +138,7 @@ Opened open_dumps(const std::vector<std::string>& paths) {
                document_of(std::move(trace), fs::path(paths.front()).filename().string()));
   if (document.calls.empty()) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
-                 "ringside hang says what else the files tell"};
+                 "ringside hang shows what else the files contain"};
   }
   add_verdict(document, all);
   return std::make_shared<const Document>(std::move(document));
@@ -160,7 +161,7 @@ Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   said.lines.push_back(fmt::format("it came to this: {}", study::to_string(outcome.end)));
   if (outcome.times) {
     said.lines.push_back(
-        fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
+        fmt::format("a step takes {}, {} of it in calls that no computation overlaps",
                     format_time(outcome.times->step), format_time(outcome.times->exposed)));
   }
   RINGSIDE_TRY(CallTrace trace, trace_of(outcome));
@@ -184,7 +185,7 @@ Finding finding_of(const audit::Finding& found) {
                   .lines = {},
                   .ranks = found.ranks};
   if (!found.cause.empty()) finding.lines.push_back(found.cause);
-  if (!found.fix.empty()) finding.lines.push_back("mend: " + found.fix);
+  if (!found.fix.empty()) finding.lines.push_back("fix: " + found.fix);
   return finding;
 }
 

@@ -19,7 +19,7 @@ class ChunkHistory {
   /// The content of one rank's chunk at one time.
   struct Holding {
     std::span<const std::uint64_t> ranks;  ///< a bit for each whose input is in it
-    bool is_kept = false;  ///< in its buffer; else it was only passed on
+    bool is_kept = false;                  ///< in its buffer; else it was only passed on
     [[nodiscard]] bool has(int rank) const;
     [[nodiscard]] int count() const;
   };

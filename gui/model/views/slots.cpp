@@ -49,7 +49,7 @@ class SlotsFrame {
                          key_.sender);
     }
     if (moment_.is_sending && moment_.is_receiving)
-      return "nobody waits: one end fills, the other takes";
+      return "no end waits: one end fills, the other takes";
     if (moment_.is_sending) return fmt::format("rank {} fills a slot", key_.sender);
     if (moment_.is_receiving) return fmt::format("rank {} takes from a slot", key_.receiver);
     if (moment_.taken == history_.messages().size()) return "all messages have been taken";
@@ -187,7 +187,7 @@ class SlotsFrame {
         break;
     }
     y += canvas_.line * 2;
-    say("Messages take slots in turn, each one here; NCCL's chunks may take several.");
+    say("Messages take slots one after the other, each one here; NCCL's chunks may take several.");
   }
 
   const Document& document_;

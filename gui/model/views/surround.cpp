@@ -15,7 +15,7 @@ namespace ringside::gui {
 namespace {
 
 Table tuner_table(const study::SimPlan& plan, Bytes size) {
-  Table table{.title = fmt::format("What NCCL's tuner reckons for {}", format_bytes(size)),
+  Table table{.title = fmt::format("What NCCL's tuner estimates for {}", format_bytes(size)),
               .head = {"algorithm", "protocol", "time (us)"},
               .rows = {}};
   const auto explained = study::make_explanation({}, plan.job.tuner,
@@ -24,7 +24,7 @@ Table tuner_table(const study::SimPlan& plan, Bytes size) {
                                                   .op = plan.calls.op,
                                                   .sizes = {size}});
   if (!explained || explained->sizes.empty()) {
-    table.note = "it has no way to do this";
+    table.note = "it does not support this";
     return table;
   }
   std::vector<Candidate> candidates = explained->sizes.front().candidates;

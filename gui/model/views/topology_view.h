@@ -33,8 +33,7 @@ class TopologyView {
   /// The switch that a rank's transfers went through.
   struct AtSwitch {
     std::int32_t group = -1;  ///< a rank of those that have this switch; -1: none went through one
-    std::optional<Machine::Hop> hop =
-        {};  ///< from the GPU's place to the switch's; none: unknown
+    std::optional<Machine::Hop> hop = {};  ///< from the GPU's place to the switch's; none: unknown
   };
   struct Traffic {
     Transfers transfers;
