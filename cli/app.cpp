@@ -69,7 +69,7 @@ void end_without_memory() {
       "error: out of memory\n"
       "help:  ask for less: fewer nodes or bytes, --fidelity flow, smaller files\n";
   if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) {
-    // Nobody reads stderr any more: the program ends all the same.
+    // stderr has no reader any more: the program ends nevertheless.
   }
   ::_exit(exit_status(ErrorCode::System));
 }

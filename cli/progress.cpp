@@ -42,7 +42,7 @@ std::int64_t milliseconds_now() {
 
 void say(const char* text, std::size_t length) {
   if (::write(STDERR_FILENO, text, length) < 0) {
-    // Nobody reads stderr any more: the program ends all the same.
+    // stderr has no reader any more: the program ends nevertheless.
   }
 }
 

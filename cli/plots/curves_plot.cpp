@@ -172,7 +172,7 @@ double draw_legend(Svg& svg, const std::vector<Curve>& curves) {
   if (!has_picks(curves)) return y;
   y += kLineHeight / 2;
   svg.circle(kLegendAt + 17, y - 4, 7, "none", "#222");
-  svg.text(kLegendAt + 42, y, "picked without wishes", 12, "start");
+  svg.text(kLegendAt + 42, y, "chosen automatically", 12, "start");
   return y + kLineHeight;
 }
 

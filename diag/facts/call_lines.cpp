@@ -67,7 +67,7 @@ class CallReader {
 
   /// `[2]`, `(2)`, `r2 |`, `2:` at the beginning.
   void take_rank() {
-    constexpr std::size_t kNear = 16;  // behind a time and a level
+    constexpr std::size_t kNear = 16;  // after a time and a level
     if (take_rank_at(0, false)) return;
     for (std::size_t i = 1; i < std::min(kNear, tokens_.size()); ++i) {
       const bool is_open = tokens_[i].text == "[" || tokens_[i].text == "(";

@@ -6,7 +6,7 @@
 namespace ringside::logs {
 namespace {
 
-/// `  Rank  0 Group  0 Pid 25 on node-a device  0 [0x53] NVIDIA H100`, behind `#`.
+/// `  Rank  0 Group  0 Pid 25 on node-a device  0 [0x53] NVIDIA H100`, after `#`.
 Parsed rank_line(Cursor cursor, Record& record) {
   BenchmarkRank rank;
   cursor.skip_blanks();

@@ -65,7 +65,7 @@ bool take_name(Cursor& cursor, const std::array<std::string_view, N>& names, std
   return true;
 }
 
-/// Behind `<n> Bytes -> `.
+/// After `<n> Bytes -> `.
 Parsed tuning_choice(std::string_view function, std::uint64_t bytes, Cursor cursor,
                      Record& record) {
   TuningChoice& choice = record.make<TuningChoice>();

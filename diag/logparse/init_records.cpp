@@ -40,7 +40,7 @@ std::optional<CommEventType> take_event(Cursor& cursor) {
   return std::nullopt;
 }
 
-/// Behind `comm 0x.. rank 3`: ` nRanks 16 nNodes 2 localRanks 8 localRank 3 MNNVL 0`.
+/// After `comm 0x.. rank 3`: ` nRanks 16 nNodes 2 localRanks 8 localRank 3 MNNVL 0`.
 Parsed comm_nodes(Cursor cursor, CommNodes nodes, Record& record) {
   if (!cursor.eat(" nRanks ") || !cursor.number(nodes.nranks)) return Parsed::No;
   take(cursor, " nNodes ", nodes.nnodes);
@@ -64,7 +64,7 @@ void take_rccl_sizes(Cursor& cursor, CommEvent& event) {
   event.is_rccl = cursor.at() != before.at();
 }
 
-/// Behind `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
+/// After `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
 Parsed comm_event(Cursor cursor, CommEvent event, Record& record) {
   // The START of an end has a capital R, as the line about nodes has.
   if (!cursor.eat(" nranks ") && !cursor.eat(" nRanks ")) return Parsed::No;
@@ -321,7 +321,7 @@ Parsed parse_shell_variable(std::string_view text, Record& record) {
       value.back() == value.front()) {
     value = value.substr(1, value.size() - 2);
   } else if (contains(value, ' ')) {
-    return Parsed::No;  // a sentence, or a command behind it
+    return Parsed::No;  // a sentence, or a command after it
   }
   variable.value = value;
   record.make<Environment>() = variable;

@@ -15,7 +15,7 @@ namespace {
 /// `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `: a name as pods and hosts have it, before what a program wrote.
 struct Label {
   std::size_t size = 0;   ///< 0: there is none
-  std::string_view host;  ///< of a name with a colon behind it
+  std::string_view host;  ///< of a name with a colon after it
   bool has_bar = false;
 };
 
@@ -66,7 +66,7 @@ Label label_of(std::string_view text) {
   // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
   const bool is_pod =
       rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
-  // `trainer-2   Evicted`; what is indented behind a label stays so.
+  // `trainer-2   Evicted`; what is indented after a label stays so.
   static constexpr auto kStates = std::to_array<std::string_view>(
       {"Running", "Evicted", "Completed", "Error", "Pending", "OOMKilled", "Failed", "CrashLoop"});
   const bool is_state = next > behind + 1 && starts_with_any(rest, kStates);

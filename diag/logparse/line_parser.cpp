@@ -295,7 +295,7 @@ std::string_view LineParser::parse_first(std::string_view line) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
   if (const std::size_t tag = rank_tag(line, wrapping.size); tag > wrapping.size) {
-    return line.substr(tag);  // behind a label of a collector that no rule knows
+    return line.substr(tag);  // after a label of a collector that no rule knows
   }
   parse_plain(line, wrapping.size, wrapping, false);
   return {};
@@ -362,7 +362,7 @@ std::size_t LineParser::find_once(std::string_view line, std::string_view word, 
   return static_cast<std::size_t>(sought.at - line.data());
 }
 
-/// A text behind a prefix, and those behind the prefixes in it.
+/// A text after a prefix, and those after the prefixes in it.
 std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
                                          std::uint32_t speaker, const Wrapping& wrapping) {
   for (;;) {

@@ -98,7 +98,7 @@ HWY_INLINE bool find_text(const char* line, std::size_t size, LineMatch& match) 
   return true;
 }
 
-/// `AllReduce: opCount 1f `, with a blank behind the colon.
+/// `AllReduce: opCount 1f `, with a blank after the colon.
 HWY_INLINE bool is_call(const char* text, std::size_t size, std::size_t blank) {
   return size >= 64 && word_at(text + blank) == word_at(" opCount") && text[blank + 8] == ' ' &&
          blank > 1 && blank < 17 && text[blank - 1] == ':' && is_letter(text[0]);

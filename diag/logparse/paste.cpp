@@ -266,7 +266,7 @@ class Joiner {
   }
 
  private:
-  /// Whether the line behind `at` goes on with `line`; `joined` is then both.
+  /// Whether the line after `at` goes on with `line`; `joined` is then both.
   bool goes_on(const RestoredLine& line, std::size_t at, std::string& joined) {
     if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
     const UndressedLine& next = lines_[at + 1];

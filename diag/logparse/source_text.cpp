@@ -25,7 +25,7 @@ std::size_t call_at_start(std::string_view text) {
   return at < text.size() && text[at] == '(' ? at + 1 : 0;
 }
 
-/// Behind the comment of a line, if it has one.
+/// After the comment of a line, if it has one.
 std::string_view without_comment(std::string_view text) {
   const std::size_t comment = text.find("  # ");
   return trimmed_right(text.substr(0, comment));
@@ -41,7 +41,7 @@ std::size_t assignment(std::string_view text) {
   const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
     return is_word(c) || contains(std::string_view(".,[]\"' "), c);
   });
-  // Two words one behind the other are a sentence, or a type and its name.
+  // Two words in a row are a sentence, or a type and its name.
   const std::size_t blank = name.find(' ');
   const bool is_sentence = blank != std::string_view::npos && blank > 0 && name[blank - 1] != ',';
   return is_name && !is_sentence ? at + 3 : 0;
@@ -95,7 +95,7 @@ bool is_python(std::string_view whole) {
   return false;
 }
 
-/// `NCCL_DEBUG=INFO torchrun train.py`: variables, and a command behind them.
+/// `NCCL_DEBUG=INFO torchrun train.py`: variables, and a command after them.
 bool is_command_with_variables(std::string_view text) {
   Cursor cursor(text);
   bool has_variable = false;
@@ -205,7 +205,7 @@ bool explains_variable(std::string_view text) {
   if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
   if (!text.starts_with('`')) return false;
   const std::size_t end = text.find('`', 1);
-  constexpr std::size_t kShortest = 16;  // of what is said behind it
+  constexpr std::size_t kShortest = 16;  // of what is said after it
   return end != std::string_view::npos && text.size() - end > kShortest &&
          begins_with_variable(text.substr(0, end));
 }

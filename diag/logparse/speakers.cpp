@@ -113,7 +113,7 @@ const Speaker& SpeakerTable::operator[](std::uint32_t id) const { return impl_->
 
 namespace {
 
-/// The number behind `key` in a name, such as 3 in `rank_3.log` or `rank3`.
+/// The number after `key` in a name, such as 3 in `rank_3.log` or `rank3`.
 std::int32_t number_behind(std::string_view name, std::string_view key) {
   const std::size_t at = name.find(key);
   if (at == std::string_view::npos) return -1;

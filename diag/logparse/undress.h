@@ -11,7 +11,7 @@ namespace ringside::logs {
 /// A line of a paste, and what was added before it.
 struct UndressedLine {
   std::string text;   ///< indented as its program wrote it
-  std::string stamp;  ///< a collector's time, and what a container's runtime puts behind it
+  std::string stamp;  ///< a collector's time, and what a container's runtime puts after it
   std::string host;   ///< that a label before it names, `n01` of `n01: `, or the heading above it
   std::size_t columns =
       0;  ///< width with all of that, without quotation marks, as a page or a terminal shows it

@@ -351,7 +351,7 @@ void append_utf8(std::uint32_t code, std::string& text) {
   }
 }
 
-/// Behind the opening quote, up to and with the closing one.
+/// After the opening quote, up to and with the closing one.
 bool json_string(Cursor& cursor, std::string& text) {
   while (!cursor.is_done()) {
     const char c = cursor.peek();

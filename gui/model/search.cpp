@@ -134,7 +134,7 @@ std::optional<EventId> find_event(const Document& document, const Query& query, 
   const Key here = state.event != kNoEvent
                        ? Key{replay.event(state.event).begin_ns, to_int(state.event)}
                        : Key{state.now_ns, is_forward ? 0 : UINT32_MAX};
-  std::optional<Key> next;   // behind `here`, the nearest
+  std::optional<Key> next;   // after `here`, the nearest
   std::optional<Key> round;  // from the other end
   const auto is_nearer = [&](const Key& a, const std::optional<Key>& b) {
     return !b || (is_forward ? a < *b : a > *b);

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = 1 << 16;  ///< tells the format
+constexpr std::size_t kHead = 1 << 16;  ///< enough to recognise the format
 constexpr std::size_t kLargestFile = std::size_t{4} << 30;
 
 Result<std::string> read_up_to(const std::string& path, std::size_t most) {
@@ -86,7 +86,7 @@ Sorted sort_files(const std::vector<std::string>& files) {
   Sorted sorted;
   for (const std::string& file : files) {
     const auto head = read_up_to(file, kHead);
-    if (!head) continue;  // whoever reads it says why not
+    if (!head) continue;  // its reader reports the reason
     if (is_chakra(*head)) {
       sorted.chakra.push_back(file);
     } else if (is_profiler_trace(*head)) {

@@ -15,7 +15,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Words of a cause or a fix that may stand only where the log has one of some others.
+/// Words of a cause or a fix that are valid only where the log has one of some others.
 struct Advice {
   std::vector<std::string> words, needs;
 };

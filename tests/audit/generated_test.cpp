@@ -114,7 +114,7 @@ std::vector<std::string> troubles_of(const Judged& judged) {
 
 // Channels, graphs and hosts differ from release to release; what each one logs is what is expected of it.
 TEST(GeneratedLogs, AreJudgedByTheReleaseThatWroteThem) {
-  // Each release on one of the presets in turn: the grid has all on all.
+  // Each release on one of the presets, one after the other: the grid has all on all.
   constexpr std::array kPresets{"dgx-h100", "dgx-a100", "dgx-1v", "perlmutter-a100", "gh200"};
   std::vector<std::string> versions;
   std::ranges::copy(release_versions(), std::back_inserter(versions));

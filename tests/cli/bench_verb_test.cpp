@@ -167,7 +167,7 @@ TEST(BenchVerb, ThePlotDrawsACurveForEachAlgorithmAndProtocol) {
   std::ifstream file(path);
   const std::string svg((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const char* word : {"<svg", "all_reduce, float sum, 2 ranks over shm", "ring ll128",
-                           "nvls simple (modelled)", "picked without wishes", "</svg>"}) {
+                           "nvls simple (modelled)", "chosen automatically", "</svg>"}) {
     EXPECT_NE(svg.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(svg.find("nan"), std::string::npos);

@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "would take 1800.0 TiB"}),
     [](const auto& failure) { return std::string(failure.param.name); });
 
-// What `generate` wrote, and what lies beside it, is the user's.
+// Files that `generate` wrote, and files next to them, belong to the user.
 TEST(Generate, TwiceIntoOneFolderIsRefusedAndChangesNothing) {
   const std::vector<std::vector<std::string>> kinds = {
       {"generate", "logs", "--on", "one-gpu-one-nic"},

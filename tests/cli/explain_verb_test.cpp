@@ -144,11 +144,11 @@ TEST(ExplainVerb, APresetMakesRowsOfThePage) {
 
 // 2.19 lays rings of 45 GB/s on two DGX-H100, 2.27 of 48, which cross NICs.
 TEST(ExplainVerb, AnUpgradeIsToldInTextAndInJson) {
-  const Outcome told = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
-  EXPECT_EQ(told.status, 0);
-  EXPECT_NE(told.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),
+  const Outcome upgrade = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
+  EXPECT_EQ(upgrade.status, 0);
+  EXPECT_NE(upgrade.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),
             std::string::npos);
-  EXPECT_NE(told.out.find("NCCL_CROSS_NIC=0: as before"), std::string::npos) << told.out;
+  EXPECT_NE(upgrade.out.find("NCCL_CROSS_NIC=0: as before"), std::string::npos) << upgrade.out;
   const json document =
       explained({"all_reduce", "--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
   EXPECT_EQ(document["schema"], "ringside.upgrade/1");

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A command that writes one file. OUT stands for its path.
+/// A command that writes one file. OUT is replaced by its path.
 struct Writer {
   const char* name;
   std::vector<std::string> words;
@@ -96,7 +96,7 @@ class Outputs : public testing::Test {
 
 TEST_F(Outputs, OfEveryVerbReplaceOnlyTheirOwnKind) {
   make_evidence();
-  const std::string notes = "what nobody wants to lose\n";
+  const std::string notes = "notes of the user\n";
   for (const Writer& writer : writers()) {
     SCOPED_TRACE(writer.name);
     const std::string path = std::string(writer.name) + ".out";

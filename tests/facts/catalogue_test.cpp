@@ -30,7 +30,7 @@ class Sink : public logs::RecordSink {
   FactReader& reader_;
 };
 
-/// The facts of a line that one row emits, as text. Lines that it goes on from stand before it.
+/// The facts of a line that one row emits, as text. Lines that it continues precede it.
 std::string facts_in(std::string_view lines, std::string_view id) {
   Facts facts;
   FactReader reader(facts);

@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-/// ImGui without a window: fonts, frames, and a pointer that goes where it is told.
+/// ImGui without a window: fonts, frames, and a pointer that the test moves.
 class FrameTest : public testing::Test {
  protected:
   FrameTest() {
@@ -29,9 +29,9 @@ class FrameTest : public testing::Test {
 
   FrameRequests draw() {
     ImGui::NewFrame();
-    FrameRequests wishes = frame_.draw(session_, {}, 0, lesson_, 1);
+    FrameRequests requests = frame_.draw(session_, {}, 0, lesson_, 1);
     ImGui::Render();
-    return wishes;
+    return requests;
   }
   void type(char letter) {
     ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(letter));

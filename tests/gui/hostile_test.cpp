@@ -20,7 +20,7 @@ TEST(HostileTrace, IsRefusedOrShown) {
     const auto changes = 1 + random() % 12;
     for (unsigned i = 0; i < changes; ++i)
       bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    mend_checksums(bytes);
+    fix_checksums(bytes);
     auto file = TraceFile::parse(bytes, "hostile");
     if (!file) continue;
     auto replay = Replay::make(std::move(*file));

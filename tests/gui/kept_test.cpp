@@ -44,7 +44,7 @@ Made* wait_for(Kept<Made>& kept, const std::shared_ptr<const Document>& document
   }
 }
 
-TEST(Kept, WhoeverAsksGoesOnWhileAWorkerMakesIt) {
+TEST(Kept, TheCallerGoesOnWhileAWorkerComputes) {
   times_made = 0;
   const auto document = two_calls();
   ASSERT_EQ(document->calls.size(), 2U);

@@ -76,7 +76,7 @@ TEST(Lessons, NvlsShowsTwoRounds) {
   EXPECT_EQ(rounds_of(lesson_run("nvls")), 2);
 }
 
-/// Whatever the algorithm: in the end each rank holds what the collective promises, as the picture tells it.
+/// For every algorithm: in the end each rank holds what the collective promises, as the picture shows it.
 TEST(Lessons, InTheEndEachChunkHoldsTheInputOfAll) {
   for (const char* const algorithm : {"ring", "tree", "nvls"}) {
     const auto document = simulated(algorithm, 8);
@@ -218,8 +218,8 @@ TEST(Lessons, HalfARingsRoundsLeaveOneWholeChunkAtEachRank) {
   }
 }
 
-// A root of the tree has its sum when the caption says so, and nobody has one before.
-TEST(Lessons, TheRootHasItsSumWhenTheCaptionSaysSo) {
+// A root of the tree has its sum when the caption states it, and no rank has one before.
+TEST(Lessons, TheRootHasItsSumWhenTheCaptionStatesIt) {
   const auto document = lesson_run("tree");
   const auto said = std::ranges::find_if(document->captions, [](const Caption& caption) {
     return caption.text.find("root has its sum") != std::string::npos;
@@ -248,7 +248,7 @@ TEST(Lessons, AtTheEndNothingIsOnTheWay) {
   }
 }
 
-// Of a trace that does not say where it ran the switch stands in the middle of its ranks.
+// For a trace without its hosts the switch is drawn in the middle of its ranks.
 TEST(Lessons, WithoutAMachineTheSwitchIsInTheMiddle) {
   const auto known = simulated("nvls", 4);
   Document unknown = *known;

@@ -1,4 +1,4 @@
-// What may be opened beside traces.
+// Files other than traces that can be opened.
 
 #include "gui/model/session/open.h"
 
@@ -51,7 +51,7 @@ TEST(Open, LogsAreShownAsTheCallsThatTheyHoldOnTheHostsThatTheyDescribe) {
   EXPECT_TRUE(has("GPUDirect"));
 }
 
-// Logs of INIT and NET alone name no call: what is wrong is told all the same, and why nothing moves.
+// Logs of INIT and NET alone name no call: the findings are shown nevertheless, and why nothing moves.
 TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
   const std::string folder = logs_of("gdr", "INIT,NET");
   const auto opened = open_paths({folder});
@@ -181,7 +181,7 @@ TEST(Open, ATraceOfASimulationHasItsMachine) {
   EXPECT_EQ(surround.ways->places().size(), (*simulated)->surround.ways->places().size());
   EXPECT_EQ(surround.ways->hops(), (*simulated)->surround.ways->hops());
   ASSERT_FALSE(surround.tables.empty());
-  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner reckoned, not forced";
+  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner estimated, not forced";
 }
 
 TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {

@@ -100,7 +100,7 @@ const char* to_string(Harm harm) {
     case Harm::StrangeFiles:
       break;
   }
-  return "strange files beside it";
+  return "strange files next to it";
 }
 
 int variants_of(const std::string& folder, Harm harm) {

@@ -14,7 +14,7 @@ enum class Harm {
   ShortHistory,   ///< every rank kept its newest calls only
   UnevenHistory,  ///< one rank kept its newest calls only
   TornDump,       ///< the dump of one rank ends in its middle
-  StrangeFiles,   ///< files beside it that are of no job, or of another one
+  StrangeFiles,   ///< files next to it that are of no job, or of another one
 };
 
 inline constexpr Harm kHarms[] = {Harm::LostDump, Harm::LostRank,     Harm::DumpsOnly,

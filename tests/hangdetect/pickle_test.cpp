@@ -220,8 +220,8 @@ TEST(Pickle, ADumpWhoseCallsShareTheirStacksIsRead) {
   EXPECT_EQ(dump->calls.size(), 5'002U);
 }
 
-// Containers that grow in turns make each other move: bounded, not quadratic.
-TEST(Pickle, ListsThatGrowInTurnsAreStopped) {
+// Containers that grow alternately make each other move: bounded, not quadratic.
+TEST(Pickle, ListsThatGrowAlternatelyAreStopped) {
   std::string bytes = "\x80\x02]q\x00]q\x01"s;
   for (int i = 0; i < 200'000; ++i) bytes += "h\x00NaN0h\x01Na"s;
   EXPECT_FALSE(parse(bytes + "."));

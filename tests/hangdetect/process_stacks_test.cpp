@@ -45,7 +45,7 @@ TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {
       "   wait "
       "(threading.py:306)\n    _try_get_data (torch/utils/data/dataloader.py:1011)\n");
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were left out";
+  EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were omitted";
   EXPECT_EQ(all[0].op, Op::Broadcast);
   EXPECT_THAT(all[1].pids, ElementsAre(14));
   EXPECT_EQ(all[1].activity, Activity::Data) << "the queue above says nothing by itself";
@@ -102,7 +102,7 @@ TEST(ProcessStacks, ACollectiveInsideASaveIsWaitingAndASaveIsNot) {
   EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
-// Lines of logs have ranks as well; they are no heads, and name nobody's stack.
+// Log lines name ranks as well; they are not heads of stacks.
 TEST(ProcessStacks, ALogLineNamesNoStack) {
   const auto all = stacks(
       "[rank5]:[E301 10:20:30.1 ProcessGroupNCCL.cpp:632] [Rank 5] Watchdog caught collective "

@@ -23,7 +23,7 @@ class SmallJob {
   int add_group(const std::string& name, std::vector<int> members,
                 const std::string& description = "");
 
-  /// One call of one rank; pending unless told otherwise. Numbers follow by themselves.
+  /// One call of one rank; pending unless changed. Numbers are consecutive.
   void call(int rank, int group, const std::string& name, std::uint64_t count,
             bool is_done = false);
   /// `times` calls that all members made and ended.

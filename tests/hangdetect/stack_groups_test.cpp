@@ -6,7 +6,7 @@
 #include "diag/hangdetect/readers/listed_source.h"
 #include "tests/diag/labelled_hangs.h"
 
-// What stands beside stacks: groups, numbers, source, and `the same as rank 2`.
+// Text next to stacks: groups, numbers, source, and `the same as rank 2`.
 
 namespace ringside::hang {
 namespace {
@@ -36,11 +36,11 @@ TEST(StackGroups, WithoutTheirGroupsRanksAtTwoPlacesHaveDivergedAndNobodyIsNamed
 }
 
 TEST(StackGroups, ANumberThatDiffersBesideTheSameFramesTellsOfTwoCalls) {
-  const auto gathers = [](int rank, const char* beside) {
+  const auto gathers = [](int rank, const char* note) {
     return "rank " + std::to_string(rank) +
            "\n    all_gather (torch/distributed/distributed_c10d.py:2757)\n    forward "
            "(moe.py:702)" +
-           beside + "\n";
+           note + "\n";
   };
   EXPECT_EQ(verdict_on(gathers(0, "   # expert_idx = 6") + gathers(4, "   # expert_idx = 7")).kind,
             Kind::DivergedControlFlow);
@@ -57,7 +57,7 @@ TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
     source.take(caller);
     std::vector<ProcessStack> stacks(1);
     stacks[0].frames = {{"evaluate", "train.py", 164}, {"main", "train.py", 229}};
-    source.tell(stacks);
+    source.mark_gpu_waits(stacks);
     return stacks[0].activity;
   };
   EXPECT_EQ(doing("164      total += loss.item()", "229:  evaluate(model)"), Activity::GpuWait);

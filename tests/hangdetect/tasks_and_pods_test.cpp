@@ -163,7 +163,7 @@ TEST(Slow, ADetectorsRankAndAThrottledGpuOfOneHostAreStragglers) {
   EXPECT_EQ(hot.kind, Kind::Straggler);
   EXPECT_THAT(hot.culprits, ElementsAre(3));
   EXPECT_THAT(verdict_on("world_size=64\n" + clocks(8, 3)).culprits, IsEmpty())
-      << "which host that is, nothing tells";
+      << "nothing shows which host that is";
   EXPECT_NE(verdict_on(clocks(8, -1)).kind, Kind::Straggler);
 }
 

@@ -16,7 +16,7 @@ TEST(WaitGraph, AChainHasAHeadAndNoCycle) {
 }
 
 // 0 -> 1 -> 0 and 2 -> 1 -> 2: rank 1 is in both circles.
-TEST(WaitGraph, TheRankInEveryCircleBreaksTheKnot) {
+TEST(WaitGraph, TheRankInEveryCycleBreaksTheComponent) {
   const auto cycles = wait_cycles({{1}, {0, 2}, {1}});
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_THAT(cycles[0].ranks, ElementsAre(0, 1, 2));
@@ -31,7 +31,7 @@ TEST(WaitGraph, EveryRankOfOneCircleBreaksIt) {
 }
 
 // 0 <-> 1 wait for 2 <-> 3 as well: only the latter knot has to be untied.
-TEST(WaitGraph, AKnotThatWaitsForAnotherIsAVictim) {
+TEST(WaitGraph, AComponentThatWaitsForAnotherIsAVictim) {
   const auto cycles = wait_cycles({{1, 2}, {0}, {3}, {2}});
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_THAT(cycles[0].ranks, ElementsAre(2, 3));

@@ -63,7 +63,7 @@ TEST(QuickText, HexDigitsReadAsTheLibraryReadsThem) {
   std::minstd_rand random(11);
   constexpr std::string_view kCharacters = "0123456789abcdefABCDEF";
   for (int round = 0; round < 20'000; ++round) {
-    std::string text(16, 'g');  // what stands before is not looked at
+    std::string text(16, 'g');  // the text before is ignored
     const std::size_t size = 1 + random() % 16;
     for (std::size_t i = 0; i < size; ++i) text += kCharacters[random() % kCharacters.size()];
     // One in four has a character of any kind somewhere.

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-/// The reader of logs beside a plain one of regular expressions, and beside itself with nothing learned. Each expect_...
-/// stops at the first line that differs, and returns how many it compared.
+/// Compares the reader of logs with a plain one of regular expressions, and with itself without learned lines. Each
+/// expect_... stops at the first line that differs, and returns how many it compared.
 namespace ringside::logs {
 
 /// One line of `one_of`, drawn by a fixed seed, of each of these files.

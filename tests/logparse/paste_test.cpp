@@ -122,7 +122,7 @@ TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
   EXPECT_EQ(undecorated("| 2026-03-01T10:11:12Z | NCCL WARN x |"), "NCCL WARN x");
   EXPECT_EQ(undecorated("\x1b[31mNCCL WARN x\x1b[0m"), "NCCL WARN x");
   EXPECT_EQ(undecorated("- NCCL WARN x"), "NCCL WARN x");
-  // A table of nvidia-smi and a list of steps are nobody's decoration.
+  // A table of nvidia-smi and a list of steps are not decoration.
   EXPECT_EQ(undecorated("|   0  NVIDIA H100 80GB HBM3   On |"),
             "|   0  NVIDIA H100 80GB HBM3   On |");
   EXPECT_EQ(undecorated("- build it"), "- build it");

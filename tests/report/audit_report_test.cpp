@@ -46,7 +46,7 @@ TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
         "<td>32M</td><td>672.0</td><td>49.3</td>", "</html>"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
-  EXPECT_EQ(page.find("http"), std::string::npos) << "the page stands alone";
+  EXPECT_EQ(page.find("http"), std::string::npos) << "the page needs no other file";
 }
 
 TEST(AuditReport, LinesKeepToTheWidth) {

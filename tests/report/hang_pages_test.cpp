@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What stands in the page's last code block.
+/// The content of the page's last code block.
 std::string example_of(std::string_view page) {
   const std::size_t head = page.find("## Example");
   const std::size_t open = page.find("```\n", head);

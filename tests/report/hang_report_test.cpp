@@ -59,8 +59,8 @@ TEST(HangReport, RanksThatStandTogetherAreOneRow) {
   EXPECT_EQ(rows[1].state, "idle");
 }
 
-// The highest rank that lines name is no size of a job: what stands below it may be nobody.
-TEST(HangReport, RanksOfWhichNothingTellsAreNoRows) {
+// The highest rank that lines name is not the size of a job: lower ranks may not exist.
+TEST(HangReport, RanksWithoutAnyEvidenceAreNoRows) {
   const std::string work =
       "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
       "600088 milliseconds before timing out.\n";

@@ -42,8 +42,8 @@ class FabricSimulation : public testing::Test {
   ClusterFolder folder_;
 };
 
-// Each leaf sends as much up as its NICs bring: spread over all links nobody waits.
-TEST_F(FabricSimulation, OneToOneAndAdaptiveHoldsNobodyUp) {
+// Each leaf sends as much up as its NICs deliver: spread over all links, no transfer waits.
+TEST_F(FabricSimulation, OneToOneAndAdaptiveDelaysNoTransfer) {
   const double ideal = time_us(ring_on("dgx-h100", 8));
   for (const char* fabric :
        {"{kind: switch}", "{kind: switch, rails: only}",
@@ -153,9 +153,10 @@ TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   EXPECT_NEAR(flow->busiest_fabric->needs / event->busiest_fabric->needs, 1, 0.01);
 }
 
-// Hosts that no NIC joins are told before anything is asked of them.
-// 72 x 71 transfers that meet on static ways, held up by NICs or by a fabric of 4:1: by sums of what each link and each chain
-// of sends must carry it is what events find.
+// Hosts that no NIC joins are reported before anything else.
+//
+// 72 x 71 transfers that meet on static paths, limited by NICs or by a fabric of 4:1: sums of what each link and each
+// chain of sends must carry give the result of events.
 TEST_F(FabricSimulation, LargeExchangesTakeTheTimeOfEvents) {
   for (const char* fabric :
        {"{kind: leaf_spine, rails: optimised, hosts_per_leaf: 3, routing: static}",

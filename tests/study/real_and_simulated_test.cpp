@@ -75,8 +75,7 @@ struct Way {
   int channels = 1;
 };
 
-/// The rank in the job: traces have the place in the communicator, whose number tells of which family it is, and who is
-/// first in it.
+/// The global rank: traces have the place in the communicator, whose number gives its family and its first rank.
 int job_rank(const hangs::Program& program, const TraceEvent& event) {
   if (event.communicator == 0) return event.rank;
   const auto number = static_cast<std::size_t>(event.communicator - 1);

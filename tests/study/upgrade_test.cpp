@@ -19,7 +19,7 @@ UpgradeQuestion on_h100(const char* from, const char* to, const char* collective
           .to = to};
 }
 
-// What is told as the way back is: the later release, asked with it set, chooses as the earlier one did.
+// The reported settings are correct: with them the later release chooses as the earlier one did.
 TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
   UpgradeQuestion question = on_h100("2.18", "2.19");
   question.calls.sizes = "128K:4M:2";
@@ -56,7 +56,7 @@ TEST(Upgrade, SizesThatChangeAlikeAreOneRow) {
   EXPECT_EQ(found->before.algorithm, Algorithm::Tree);
   EXPECT_EQ(found->after.algorithm, Algorithm::NvlsTree);
   EXPECT_THAT(found->undo.set, ElementsAre("NCCL_ALGO=Tree"));
-  // Every size stands in one row.
+  // Every size is in one row.
   EXPECT_EQ(rows.front().first, 8_B);
   EXPECT_EQ(rows.back().last, 8_GiB);
   for (std::size_t i = 1; i < rows.size(); ++i) {

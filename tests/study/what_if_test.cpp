@@ -84,7 +84,7 @@ TEST(WhatIf, EachKeyChangesTheAnswer) {
     const std::vector<SimRow> rows = rows_of(question, {vary});
     EXPECT_NE(rows[0].result.time, rows[1].result.time) << vary;
   }
-  EXPECT_EQ(what_if_keys().size(), 13U) << "what is new stands in the list above";
+  EXPECT_EQ(what_if_keys().size(), 13U) << "add new keys to the list above";
 }
 
 TEST(WhatIf, AFabricsKeysAreVariedToo) {

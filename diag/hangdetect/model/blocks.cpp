@@ -257,7 +257,7 @@ bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) 
 }
 
 /// The other half arrives only if the peer is blocked in it. Transfers of a rank run in order: one that is enqueued
-/// behind another call does not run before that call.
+/// after another call does not run before that call.
 bool is_met(const Job& job, const WaitState& wait_state, int rank, const Half& half) {
   const auto& theirs = wait_state.blocks[static_cast<std::size_t>(half.peer)];
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;

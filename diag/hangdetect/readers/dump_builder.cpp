@@ -65,7 +65,7 @@ Result<std::size_t> DumpBuilder::find_mark() const {
   return corrupt("items without the mark that opens them");
 }
 
-// Items of one container lie together. The one that grew last grows in place; another is moved behind it. A hostile
+// Items of one container lie together. The one that grew last grows in place; another is moved after it. A hostile
 // file could make that slow, so moves are counted.
 Status DumpBuilder::extend(Range& range, std::size_t first) {
   const std::size_t added = stack_.size() - first;

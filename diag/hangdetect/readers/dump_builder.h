@@ -143,7 +143,7 @@ class DumpBuilder {
   std::vector<Frame> frames_;
   std::vector<std::uint64_t> frame_hashes_;
   std::vector<GroupStatus> statuses_;
-  std::uint64_t copied_ = 0;     ///< items moved because their container grew behind another
+  std::uint64_t copied_ = 0;     ///< items moved because their container grew after another
   std::uint64_t used_ = 0;       ///< bytes and items of the values that dictionaries used
   std::uint64_t allowance_ = 0;  ///< for used_
   bool is_dump_ = false;

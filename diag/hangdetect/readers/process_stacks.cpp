@@ -48,7 +48,7 @@ struct Thread {
 };
 
 /// Classifies the stack: its innermost frame that has a row decides (diag/facts/frames.h). So a save that waits in a
-/// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `telling` and `op`.
+/// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `deciding` and `op`.
 void classify(ProcessStack& stack) {
   stack.activity = Activity::Compute;
   stack.deciding = 0;

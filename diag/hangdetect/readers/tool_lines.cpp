@@ -16,7 +16,7 @@ namespace {
 
 using logs::is_digit;
 
-/// The number behind `key`, or behind it and one more character.  returns  -1: there is none
+/// The number after `key`, or after it and one more character.  returns  -1: there is none
 std::int64_t number_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return -1;
@@ -186,7 +186,7 @@ PodLine read_pod_line(std::string_view line) {
   const bool is_ready = ready.size() >= 3 && is_digit(ready.front()) && is_digit(ready.back()) &&
                         ready.find('/') != std::string_view::npos;
   if (!is_ready || status.empty() || !logs::is_letter(status.front())) return {};
-  // `-2`, `-2-p7dnc`: an indexed job puts five letters behind the number.
+  // `-2`, `-2-p7dnc`: an indexed job puts five letters after the number.
   std::string_view own = name;
   constexpr std::size_t kSuffix = 5;
   std::size_t hyphen = own.rfind('-');

@@ -19,7 +19,7 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
-/// The ranks in `[1,3]` behind `at`; empty: there are none.
+/// The ranks in `[1,3]` after `at`; empty: there are none.
 std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
   constexpr std::size_t kNear = 24;
   const std::size_t open = text.find('[', at);

@@ -33,7 +33,7 @@ std::vector<std::string> whole_lines() {
   return lines;
 }
 
-TEST(Mending, WholeLinesAreNotJoined) {
+TEST(RestoredLines, WholeLinesAreNotJoined) {
   const std::vector<std::string> lines = whole_lines();
   ASSERT_GT(lines.size(), 800U);
   std::mt19937 random(7);
