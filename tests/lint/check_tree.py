@@ -35,8 +35,13 @@ CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)
 SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
 RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
-# Documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
+# Documents and comments of code: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
+# Folders whose comments are checked; "*" checks all. Add a folder once its comments pass.
+PLAIN_FOLDERS = ("cli", "diag", "gui", "study", "tests/audit", "tests/cli", "tests/diag", "tests/facts", "tests/fuzz",
+                 "tests/gui", "tests/hangdetect", "tests/job", "tests/logparse", "tests/report", "tests/study")
+COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|(?<!:)//(.*)|^\s*/?\*(.*)')
+QUOTED = re.compile(r'`[^`]*`|"[^"]*"')  # names and foreign text within a comment
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 # What code names and a reference page lists.
 LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
@@ -193,14 +198,29 @@ def prose_of(lines):
             yield number, LINK.sub("]", re.sub(r"`[^`]*`", "``", line))
 
 
+def comments_of(lines):
+    """(line number, text) of the comments of C++, CUDA or a .def file, without what they quote."""
+    for number, line in enumerate(lines, 1):
+        for match in COMMENT.finditer(line):
+            text = match[1] or match[2]
+            if text:
+                yield number, QUOTED.sub("``", text)
+
+
+def english_of(path, lines):
+    """(line number, text) of the part of a file that is held to plain English."""
+    if path.endswith(".md"):
+        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
+        return () if is_below(path, LAB) or is_fixture else prose_of(lines)
+    is_plain = any(is_below(path, folder) for folder in PLAIN_FOLDERS)
+    return comments_of(lines) if is_plain and path.endswith((*CODE, ".def")) else ()
+
+
 def check_words(texts, words):
-    """Yields (path, line number, what is wrong) for words of words.txt in documents."""
+    """Yields (path, line number, what is wrong) for words of words.txt in documents and in comments of code."""
     table = [[part.strip() for part in line.split("=>")] for line in words if "=>" in line]
     for path, lines in texts.items():
-        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
-        if not path.endswith(".md") or is_below(path, LAB) or is_fixture:
-            continue
-        for number, text in prose_of(lines):
+        for number, text in english_of(path, lines):
             for pattern, plain in table:
                 found = re.search(pattern, text, re.IGNORECASE)
                 if found:

@@ -172,6 +172,16 @@ class CheckTree(unittest.TestCase):
             self.assertEqual(lines, [], fine)
         self.assertEqual(findings({**words, "docs/lab" "/a.md": "nobody\n", "tests/a/paste.md": "nobody\n"}), [])
 
+    def test_a_word_of_the_dialect_in_a_comment_is_found(self):
+        words = {"tests/lint/words.txt": "\\bnobody => no rank\n"}
+        code = "#pragma once\n{}\n"
+        for bad in ("/// nobody waits", "int a;  ///< nobody", 'say("a");  // "b" nobody', "/* nobody", " * nobody"):
+            self.assert_one({**words, "tests/cli/a.h": code.format(bad)}, "tests/cli/a.h:2", "write no rank")
+        for fine in ('say("// nobody");', "int nobody;", "// `nobody`", '// the log\'s "nobody"', "// no rank",
+                     'get("http://nobody");'):
+            self.assertEqual(findings({**words, "tests/cli/a.h": code.format(fine)}), [], fine)
+        self.assert_one({**words, "tests/cli/rows.def": "// nobody\n"}, "tests/cli/rows.def:1", "write no rank")
+
     def test_the_words_of_this_tree_are_found(self):
         with open(os.path.join(os.path.dirname(CHECK), "words.txt"), encoding="utf-8") as file:
             words = {"tests/lint/words.txt": file.read()}

@@ -26,7 +26,7 @@ struct Front {
   int group = -1;
   std::uint32_t sequence = 0;
   std::vector<int> waiting;  ///< ranks blocked in it
-  std::vector<int> entered;  ///< have made it, waiting or ended or after another call
+  std::vector<int> entered;  ///< have made it: waiting, ended, or queued after another call
   std::vector<int> absent;   ///< their dump shows that they have not made it
   std::vector<int> unseen;   ///< members without a dump
 };
