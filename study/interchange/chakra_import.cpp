@@ -270,7 +270,7 @@ class RankImport {
     if (sorted.size() < items_.size()) {
       const auto stuck = std::ranges::find_if(waits, [](std::size_t left) { return left > 0; });
       return bad(items_[static_cast<std::size_t>(stuck - waits.begin())].id,
-                 "nodes wait for each other in a circle", "a trace is a graph without circles");
+                 "nodes wait for each other in a cycle", "a trace is a graph without cycles");
     }
     for (Item& item : sorted) {
       for (const std::uint64_t id : item.after) {

@@ -96,7 +96,7 @@ int run(const std::vector<std::string>& arguments) {
   fmt::print("{}", summary(now));
   if (!all.absent_sets.empty())
     fmt::print(
-        "skipped: {} sets of the shared data, which is absent (RINGSIDE_SHARED, "
+        "left out: {} sets of the shared data, which is absent (RINGSIDE_SHARED, "
         "docs/contributing/testing.md)\n",
         all.absent_sets.size());
   print("as good, in other words", found.other);

@@ -99,7 +99,7 @@ TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
-// Each of three ranks sends to the next and receives from the one before, both at once: no circle.
+// Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
 TEST(Decide, AnExchangeInOneBatchIsNoCircle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");

@@ -207,7 +207,7 @@ TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal(files), HasSubstr("second file"));
   files = whole;
   files.groups.bytes = R"({"0": [0, 99]})";
-  EXPECT_THAT(refusal(files), HasSubstr("rank that is none"));
+  EXPECT_THAT(refusal(files), HasSubstr("rank that is not one of"));
   files = whole;
   files.groups.bytes = R"({"0": [0, 1]})";
   EXPECT_THAT(refusal(files), HasSubstr("has not rank"));
@@ -216,7 +216,7 @@ TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal(files), HasSubstr("no JSON"));
 }
 
-// Without the file of the groups: whoever calls in one is in it.
+// Without the file of the groups: the ranks that call in a group are its members.
 TEST(Chakra, GroupsAreTheRanksThatCallInThem) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
