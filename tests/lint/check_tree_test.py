@@ -103,7 +103,7 @@ class CheckTree(unittest.TestCase):
 
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
-                        "tests/CMakeLists.txt:1", "not looked for")
+                        "tests/CMakeLists.txt:1", "do not search")
 
     def test_a_folder_outside_the_table_is_found(self):
         self.assert_one({"util/README.md": "odds\n", "util/a.cpp": '#include "base/units.h"\n'},
