@@ -21,12 +21,13 @@ namespace {
 constexpr std::chrono::milliseconds kFirst{1000};
 constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
-constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left would jump about
+constexpr double kLeastToGuess =
+    0.02;  // before that, an estimate of the remaining time would fluctuate
 
 /// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
 struct InterruptText {
   std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
-  std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text says all
+  std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text is complete
   std::atomic<int> current{-1};                  ///< -1: nothing is being done
   std::atomic<bool> is_taken{false};
 };

@@ -18,7 +18,7 @@ using study::SweepRow;
 
 double percent_of(Seconds part, Seconds all) { return all > Seconds{} ? 100 * (part / all) : 0; }
 
-/// As a field of a CSV: RFC 4180.
+/// Quotes a field of a CSV: RFC 4180.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";

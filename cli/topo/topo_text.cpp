@@ -251,7 +251,7 @@ std::string trees_text(const Job& job, bool all) {
   const Channels& channels = job.connection.channels;
   if (channels.trees.empty()) return {};
   const std::size_t count = channels.trees.size();
-  // A channel and the one half way on are the two trees of a double binary tree.
+  // A channel and the one half the channels later are the two trees of a double binary tree.
   std::vector<std::size_t> shown{0};
   if (count > 1) shown.push_back(count / 2);
   if (all) {

@@ -23,7 +23,7 @@ enum class Confidence : std::uint8_t { Low, Medium, High };
 
 const char* to_string(Confidence confidence);
 
-/// What a transport finding costs: the model's answers for the job as it is and as it should be.
+/// The cost of a transport finding: the model's predictions for the job with and without it.
 struct Cost {
   std::string text;         ///< one sentence, with units
   double actual_gbs = 0;    ///< busbw, GB/s

@@ -60,7 +60,7 @@ class SpeakerSet {
 
   std::uint32_t last_ = kNone;
   std::vector<std::uint32_t> few_ = {};   ///< before there are bits
-  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; where many lines say it
+  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; for things that many speakers print
 };
 
 /// A thing that some speakers print: the lines, and the speakers.

@@ -94,7 +94,7 @@ std::string shape_of(std::string_view text, const Label& label) {
   return shape;
 }
 
-/// The word that a line begins with, as names of containers are written; a program's own first word is none.
+/// The first word of a line, if it has the form of a container's name; a program's own first word does not count.
 std::string_view container_of(std::string_view text) {
   const std::size_t end = text.find(' ');
   if (end == std::string_view::npos || end < 2 || !is_letter(text.front())) return {};

@@ -322,7 +322,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
                                               NcclPrefix prefix, const Wrapping& wrapping) {
   if (prefix.begin > from) {
     settle_host(line, from, prefix);
-    // A time in a form of its own, or a label that no rule knows, is no torn text.
+    // A time in an unknown format, or a label that no rule knows, is no torn text.
     const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
     const bool is_label =
         before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos ||

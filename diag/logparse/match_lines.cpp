@@ -66,12 +66,12 @@ HWY_INLINE std::uint64_t lowest(std::size_t size) {
   return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
 }
 
-/// 63 where there is none.
+/// The lowest set bit; 63 if there is none.
 HWY_INLINE std::size_t lowest_bit(std::uint64_t bits) {
   return hwy::Num0BitsBelowLS1Bit_Nonzero64(bits | std::uint64_t{1} << 63);
 }
 
-/// Of the end, where prefixes differ most.
+/// The hash of the last bytes, where prefixes differ most.
 HWY_INLINE std::uint64_t prefix_hash(const char* line, std::size_t size) {
   const char* const end = line + size;
   const std::uint64_t before = word_at(size >= 16 ? end - 16 : line);

@@ -115,7 +115,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
   }
   pieces_.search(text, candidates);
   if (candidates.empty()) return false;
-  // Those of one key are in order already.
+  // Candidates of one key are sorted already.
   if (!std::ranges::is_sorted(candidates)) std::ranges::sort(candidates);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const std::uint16_t candidate : candidates) {

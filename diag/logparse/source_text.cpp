@@ -205,7 +205,7 @@ bool explains_variable(std::string_view text) {
   if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
   if (!text.starts_with('`')) return false;
   const std::size_t end = text.find('`', 1);
-  constexpr std::size_t kShortest = 16;  // of what is said after it
+  constexpr std::size_t kShortest = 16;  // of the explanation after it
   return end != std::string_view::npos && text.size() - end > kShortest &&
          begins_with_variable(text.substr(0, end));
 }

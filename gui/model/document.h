@@ -87,7 +87,7 @@ std::vector<std::string> describe(const Document& document, EventId id);
 /// `all_reduce 4M, ring/simple, call 0`
 std::string title_of(const Document& document, const CallFacts& call);
 
-/// Of a receive's time the part before its sender began; of a call's, the part before the last rank entered.
+/// Of a receive's time, the part before its sender began; of a call's time, the part before the last rank entered.
 Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& event,
                        std::vector<EventId>& scratch);
 

@@ -31,7 +31,7 @@ std::optional<LinkEnds> ends_of(std::string_view name) {
     name.remove_prefix(colon + 2);
   }
   const auto arrow = name.find(" -> ");
-  if (arrow == std::string_view::npos) return std::nullopt;  // what a GPU sends on one channel
+  if (arrow == std::string_view::npos) return std::nullopt;  // a GPU's link of one channel
   ends.from = name.substr(0, arrow);
   ends.to = name.substr(arrow + 4);
   return ends;
@@ -101,7 +101,7 @@ class Machine::Maker {
 
   static std::set<Message> messages_of(const Replay& replay) {
     constexpr std::size_t kFew = 4096;         // of a lane: the peers come again
-    constexpr std::size_t kMostWays = 50'000;  // further messages are drawn without a way
+    constexpr std::size_t kMostWays = 50'000;  // further messages are drawn without a path
     std::set<Message> messages;
     std::vector<EventId> others;
     for (std::size_t i = 0; i < replay.lanes().size() && messages.size() < kMostWays; ++i) {
@@ -144,7 +144,7 @@ class Machine::Maker {
       return link.first.node == home ? 0 : link.first.node < 0 ? 1 : 2;
     });
     for (const auto& [ends, link_rate] : links) {
-      arrive(ends, ends.from, go, way);  // where the way enters a node
+      arrive(ends, ends.from, go, way);  // where the path enters a node
       rate = std::min(rate, link_rate);
       arrive(ends, ends.to, go, way);
     }

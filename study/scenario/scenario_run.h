@@ -68,7 +68,7 @@ struct ScenarioOutcome {
   std::vector<std::string> findings = {};   ///< ids, where some are expected
   std::vector<std::string> unmet;           ///< unmet expectations; empty: all are met
   bool is_anything_expected = false;
-  /// Of ranks that a launcher started only the first has the outcome: the others have nothing to report.
+  /// With a launcher only the first rank has the outcome: the others have nothing to report.
   bool speaks = true;
 };
 

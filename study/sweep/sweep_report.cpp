@@ -21,7 +21,7 @@ double value_or(const std::optional<SweepFigure>& figure, double otherwise) {
   return figure ? figure->value : otherwise;
 }
 
-/// In seconds, of a step.
+/// The error of compute times of a step, in seconds.
 double compute_error(const Sweep& sweep, const PointResult& result) {
   return result.compute.count() * value_or(sweep.compute_error, 0) / 100;
 }

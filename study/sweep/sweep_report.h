@@ -17,7 +17,7 @@ struct SweepRow {
   double wall_s = 0;                       ///< the time that simulating it took
 
   // For finished points:
-  Seconds error{};                    ///< half of what is measured is nearer to `step` than this
+  Seconds error{};  ///< typical error of `step`: half of the measurements are within it
   std::optional<double> money = {};   ///< of a step, in the sweep's currency
   std::optional<double> joules = {};  ///< of a step, the site's overhead with it
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "diag/audit/audit.h"
 
-// Advice fits the vendor, the provider and the layer of what it is given for: over all findings of all invented logs.
+// Advice fits the vendor, the provider and the layer of its finding: over all findings of all invented logs.
 
 namespace ringside::audit {
 namespace {

@@ -72,7 +72,7 @@ std::vector<JobFacts::Desync> desyncs_of(const std::vector<Program>& ranks) {
   return audit_text(log_of(ranks)).facts.desyncs;
 }
 
-/// The ranks that are said to differ.
+/// The ranks that are reported to differ.
 std::vector<int> culprits_of(const std::vector<Program>& ranks) {
   std::vector<int> named;
   for (const JobFacts::Desync& desync : desyncs_of(ranks)) named.push_back(desync.rank);

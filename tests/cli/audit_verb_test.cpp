@@ -75,7 +75,7 @@ TEST(AuditVerb, AFindingIsExplainedByItsId) {
   EXPECT_NE(wrong.err.find("--about all"), std::string::npos) << wrong.err;
 }
 
-// Of nothing, nothing is right.
+// Empty logs are not reported as healthy.
 TEST(AuditVerb, AnEmptyOrBinaryFileIsBadInput) {
   const std::string folder = temporary_path("audit-nothing");
   std::filesystem::create_directories(folder);

@@ -238,7 +238,7 @@ TEST(BenchVerb, RunsUnderMpirun) {
   for (const json& row : document["results"]) EXPECT_EQ(row["wrong"], 0);
 }
 
-// With a GPU it would run; without one, or without kernels in this build, what is missing is said.
+// With a GPU it would run; without one, or without kernels in this build, the error names what is missing.
 TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
   const Outcome outcome =
       run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda"});

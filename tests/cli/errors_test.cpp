@@ -205,7 +205,7 @@ TEST(Generate, TheListOfMisconfigurationsNeedsNoJob) {
   EXPECT_NE(listed.out.find("gdr-one-host"), std::string::npos) << listed.out;
 }
 
-// Short answers wait in stdio's buffer until the end; long ones fail on the way.
+// Short answers wait in stdio's buffer until the end; long ones fail earlier.
 TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
   for (const std::string words : {"--help", "topo --on one-gpu-one-nic --json",
                                   "explain all_reduce --on dgx-h100", "topo --on dgx-h100 --json",
@@ -219,7 +219,7 @@ TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
   }
 }
 
-// Tests may run as root, who may read everything.
+// Tests may run as root, which may read everything.
 TEST(Permissions, AFolderThatMayNotBeReadIsNotEmpty) {
   const std::string folder = temporary_path("forbidden");
   fs::create_directories(folder);

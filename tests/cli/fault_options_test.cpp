@@ -1,4 +1,4 @@
-// Faults from the command line, what they leave, and who reads it.
+// Faults from the command line, their evidence, and its readers.
 
 #include <gtest/gtest.h>
 

@@ -9,7 +9,7 @@
 #include "tests/cli/program.h"
 #include "tests/study/published_folder.h"
 
-// What verbs write, and what they must not overwrite.
+// The files that verbs write, and those that they must not overwrite.
 
 namespace ringside {
 namespace {
@@ -209,7 +209,7 @@ TEST_F(Outputs, APatternIsFilledInBeforeItIsChecked) {
   EXPECT_EQ(*read_file("job.%.rtrace"), "notes");
 }
 
-// A limit on the size of files is a disk that becomes full on the way.
+// A limit on the size of files is a disk that becomes full during writing.
 TEST_F(Outputs, AnOlderFileStaysWhereTheNewOneFails) {
   make({"bench", "all_reduce", "-n", "2", "-e", "64K", "--trace", "run.rtrace"});
   const std::vector<std::pair<std::string, std::string>> all{

@@ -53,7 +53,7 @@ std::string facts_in(std::string_view lines, std::string_view id) {
   return text;
 }
 
-/// What a spec without fields emits.
+/// The facts of a spec without fields.
 std::string facts_of_spec(std::string_view text, std::string_view id) {
   std::string problem;
   const Spec spec = Spec::parse(text, problem);

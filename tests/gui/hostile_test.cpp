@@ -8,7 +8,7 @@ namespace ringside::gui {
 namespace {
 
 /// A trace whose bytes were changed anywhere, with checksums that fit: a message or a usable window. The fuzz target
-/// gui_replay goes on from here.
+/// gui_replay continues from here.
 TEST(HostileTrace, IsRefusedOrShown) {
   std::mt19937 random(17);
   const std::vector<TraceEvent> events = random_events(random, 120, {.ranks = 5});

@@ -72,7 +72,7 @@ TEST(Lessons, NvlsShowsTwoRounds) {
   EXPECT_EQ(rounds_of(simulated("nvls", 4)), 2);
   EXPECT_EQ(rounds_of(simulated("nvls", 8)), 2);
   EXPECT_EQ(rounds_of(simulated("nvls_tree", 16)), 2 + 2 * 1) << "heads of two nodes meet between";
-  // Of several chunks on several channels no share is taken for a result.
+  // With several chunks on several channels no share is taken for a result.
   EXPECT_EQ(rounds_of(lesson_run("nvls")), 2);
 }
 
@@ -145,7 +145,7 @@ Arrows arrows_of(const Panel& panel) {
   return arrows;
 }
 
-// The caption says that no rank passes on what others sent: each sends to the switch and receives from it.
+// The caption states that no rank passes on data of others: each sends to the switch and receives from it.
 TEST(Lessons, ThePictureOfNvlsGoesToTheSwitchAndBack) {
   const auto document = lesson_run("nvls");
   const std::int64_t middle =
@@ -164,7 +164,7 @@ TEST(Lessons, ThePictureOfNvlsGoesToTheSwitchAndBack) {
   EXPECT_EQ(next.to_switch + next.from_switch, 0);
 }
 
-// What many ranks send into the switch leaves it once, and what leaves it for many was sent once.
+// Data that many ranks send into the switch leaves it once, and data that leaves it for many was sent once.
 TEST(Lessons, LinksOfNvlsCarryTheBufferAndTheOwnPartOnceMore) {
   const auto document = lesson_run("nvls");
   const CallFacts& call = document->calls.front();
@@ -197,7 +197,7 @@ TEST(Lessons, CountsInCaptionsAreThoseOfTheRun) {
   }
 }
 
-// n - 1 rounds of a ring are over when the caption says so, and then each rank has one chunk that is whole.
+// n - 1 rounds of a ring have ended when the caption states it, and then each rank has one complete chunk.
 TEST(Lessons, HalfARingsRoundsLeaveOneWholeChunkAtEachRank) {
   for (const int ranks : {4, 8}) {
     const auto document = lesson_run("ring", ranks);

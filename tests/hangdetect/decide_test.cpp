@@ -69,8 +69,8 @@ Verdict verdict_with(const std::vector<Words>& words) {
   return job.verdict(facts);
 }
 
-// A firewall before rank 2 lets out what it sends: it gives up first, and what the others see is that it leaves. Or the
-// line comes back late, and brings the others' leaving alone.
+// A firewall before rank 2 lets its own messages out: it gives up first, and the others see it leave. Or the
+// connection returns late, and only delivers that the others left.
 TEST(Decide, ARankWhoseDumpSpeaksOfOthersIsNotDead) {
   using What = LogStatement::What;
   for (const auto& words :
@@ -316,7 +316,7 @@ TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
 }
 
-// Rank 2 was stopped in call 3 of a ring: what it had sent brings 0 and 1 to the call's end, and not 3 behind it.
+// Rank 2 was stopped in call 3 of a ring: its earlier messages let 0 and 1 finish the call, but not rank 3 after it.
 TEST(Decide, WhoComesBehindASilentRankInARingDoesNotStandStillByItself) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");

@@ -20,7 +20,7 @@ FlightDump dump_of(const std::string& reason) {
   return dump;
 }
 
-/// What the recorder writes and the reader reads of it, as pickle or JSON.
+/// The recorder's dump as the reader reads it, from pickle or JSON.
 RankDump read_back(const FlightDump& dump, int rank, Names& names, bool is_json = false) {
   std::string text;
   if (is_json) {

@@ -77,7 +77,7 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
-// Both fell in the same second: the table says so, and the line before it names the first alone.
+// Both ended in the same second: the table shows it, and the line before it names only the first.
 TEST(LineOwners, WhatALaunchersTableSaysOfSeveralStays) {
   const auto fallen = [](int number, int rank, int pid) {
     return "[" + std::to_string(number) +

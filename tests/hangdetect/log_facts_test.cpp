@@ -181,7 +181,7 @@ TEST(LogFacts, AFailedTransferNamesTheHostTheAdapterAndThePeer) {
   EXPECT_THAT(why_of(best), testing::HasSubstr("The peer's NIC did not answer: the peer died"));
 }
 
-// All three go on to the all-reduce: what they differ in is the broadcast before it.
+// All three go on to the all-reduce: they differ in the broadcast before it.
 TEST(LogFacts, ARootThatDiffersInAnEarlierCallIsFoundInTheLinesOfTheCalls) {
   std::string log;
   for (const int rank : {0, 1, 2}) {
@@ -214,7 +214,7 @@ TEST(LogFacts, OfAJobOfKnownSizeTheRankThatPrintsNothingIsTheOneThatNeverCame) {
   const Explanation best = Log("world_size=4\n" + three).verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
   EXPECT_LT(best.confidence, 0.8) << "a missing log alone is no proof";
-  // Where no line says how many there are, the log may just have lost one.
+  // Where no line shows the number of ranks, the log may just have lost one.
   EXPECT_LT(Log(three).verdict().confidence, 0.5);
 }
 

@@ -5,7 +5,7 @@
 
 namespace ringside::hang {
 
-/// What happens to the files of a job before somebody looks at them.
+/// Damage to the files of a job before a user looks at them.
 enum class Harm {
   LostDump,       ///< the dump of one rank is gone; its log and stack are there
   LostRank,       ///< all files of one rank are gone
@@ -38,7 +38,7 @@ class HarmedCase {
   std::string path_;
 };
 
-/// In how many ways it can happen to the case.
+/// The number of variants of the damage for the case.
 int variants_of(const std::string& folder, Harm harm);
 
 }  // namespace ringside::hang

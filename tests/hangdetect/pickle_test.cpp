@@ -202,7 +202,7 @@ TEST(Pickle, AFrameThatManyStacksShareIsNotCopiedForEach) {
   EXPECT_FALSE(parse(dump_of_shared(kept, calls, 1)));
 }
 
-// As Python saves a dump again: calls share their keys, names and stacks.
+// A dump that Python saved again: calls share their keys, names and stacks.
 TEST(Pickle, ADumpWhoseCallsShareTheirStacksIsRead) {
   std::string kept = kept_text("name", 1) + kept_text("filename", 2) + kept_text("line", 3) +
                      kept_text("profiling_name", 4) + kept_text("nccl:all_reduce", 5) +

@@ -137,7 +137,7 @@ TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
   EXPECT_EQ(all[2].host, "worker2");
 }
 
-// Scripts and people write a stack in a line in many ways, either end first.
+// Scripts and people write a stack in one line in many forms, either end first.
 TEST(ProcessStacks, AStackInALineMayBeWrittenInAnyOfManyWays) {
   for (const std::string line :
        {"rank 3: all_reduce (distributed_c10d.py:2501) > step (train.py:88) > main (train.py:7)",
@@ -170,7 +170,7 @@ TEST(ProcessStacks, AHeadMayNameItsRanksOneByOne) {
       "  main (train.py:120)     <- `if step % 10`\n");
   ASSERT_EQ(all.size(), 1U);
   EXPECT_THAT(all[0].ranks, ElementsAre(1, 2, 3));
-  EXPECT_EQ(all[0].frames.size(), 2U);  // a remark behind a frame is none of it
+  EXPECT_EQ(all[0].frames.size(), 2U);  // a remark after a frame does not belong to it
 }
 
 TEST(ProcessStacks, ALockThatNothingExplainsIsNoWork) {

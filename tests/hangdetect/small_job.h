@@ -33,9 +33,9 @@ class SmallJob {
   /// Drops the rank's dump.
   void lose(int rank);
 
-  /// What decide() says of it.
+  /// The verdict of decide().
   [[nodiscard]] Verdict verdict(const LogFacts& facts = {}) const;
-  /// As examine() gives it, of these dumps alone; it takes the names with it.
+  /// The result of examine() for these dumps alone; it takes the names with it.
   [[nodiscard]] Examination examination() &&;
   [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }
 

@@ -185,7 +185,7 @@ TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
   }
 }
 
-// The same with the damage among old calls: what every rank did last is there, and says who is missing.
+// The same with the damage among old calls: the last events of every rank are there, and show which rank is missing.
 TEST(Traces, OldDamageIsToldAndTheVerdictStands) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 3; ++k) job.all_call(k);

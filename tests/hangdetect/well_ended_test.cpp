@@ -5,7 +5,7 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// What looks like a hang and is none: reports of a job that moves, the end of a job that ended well, a slow start.
+// Texts that look like a hang but are not: reports of a job that moves, the end of a healthy job, a slow start.
 
 namespace ringside::hang {
 namespace {

@@ -46,7 +46,7 @@ hangs::Program there_and_back(const hangs::Program& program) {
   EXPECT_TRUE(job) << job.error().message;
   const auto scenario = scenario_of(*std::move(job));
   EXPECT_TRUE(scenario) << scenario.error().message;
-  // What is written is what is read.
+  // Reading a written file gives the same.
   const auto again = parse_scenario(to_yaml(*scenario), "imported");
   EXPECT_TRUE(again) << again.error().message;
   return hangs::make_program(again->outline);
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "tensor: 2, pipeline: 2}")}),
     [](const auto& one) { return one.param.first; });
 
-// What others replay: bytes that a rank gives, whole ranks of the job, and what waits for what.
+// The data that others replay: bytes that a rank gives, whole ranks of the job, and dependencies.
 TEST(Chakra, WhoSendsToWhomIsRanksOfTheJob) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);

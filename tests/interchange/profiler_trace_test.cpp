@@ -114,7 +114,7 @@ TEST(ProfilerTrace, EndsOfATransferMeet) {
   ASSERT_NE(transfer, scenario->outline.steps.end());
   EXPECT_FALSE(transfer->at) << "both ends made it: it is one step";
   EXPECT_EQ(transfer->count, 64);
-  // What one rank alone computed is its own.
+  // Compute of one rank alone belongs to that rank.
   const auto own = std::ranges::find(scenario->outline.steps, Kind::Kernel, &OutlineStep::kind);
   ASSERT_NE(own, scenario->outline.steps.end());
   ASSERT_TRUE(own->at);

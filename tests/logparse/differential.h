@@ -14,7 +14,7 @@ std::vector<std::string> some_lines(const std::vector<std::string>& logs, unsign
 /// The fast and the plain reader make the same of these lines and of random mutations of them.
 std::size_t expect_readers_agree(const std::vector<std::string>& lines);
 
-/// What is learned from a line changes nothing about lines like it.
+/// Knowledge from a line changes nothing about lines like it.
 std::size_t expect_known_lines_change_nothing(const std::vector<std::string>& lines);
 
 }  // namespace ringside::logs

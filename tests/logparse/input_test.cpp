@@ -43,7 +43,7 @@ std::string line_of(int rank, const std::string& text = "Connected all rings") {
          " [0] NCCL INFO " + text + "\n";
 }
 
-/// All records of some files, read by so many shards, with file and line.
+/// All records of some files, read by that number of shards, with file and line.
 struct Read {
   std::vector<std::string> records;
   ParseReport report;

@@ -99,7 +99,7 @@ TEST(Pastes, PiecesBehindTheSameTagAreJoined) {
             (Lines{tag + warning, tag + "step 3 of 100"}));
 }
 
-// What a person writes below a quotation does not go on with it, and what a terminal has cut of it does.
+// A person's text below a quotation does not continue it, but a part that a terminal has wrapped does.
 TEST(Pastes, AQuotationEndsWhereItsMarksEnd) {
   const std::string line =
       "node4:88:120 [1] misc/ibvwrap.cc:150 NCCL WARN Call to ibv_reg_mr failed with error";

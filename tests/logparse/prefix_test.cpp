@@ -173,7 +173,7 @@ TEST(TornLines, AreCutAtEachBeginning) {
                  "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
                  "n02:77:80 [1] NCCL INFO Connected all rings"),
       (Lines{"connected n02:77/-1/-1", "channel_edge n01:411/-1/-1!", "connected n02:77/-1/-1"}));
-  // A known host ends what was glued to it.
+  // A known host ends the text that is glued to it.
   EXPECT_EQ(
       records_of("n02:77:80 [1] NCCL INFO Connected all trees\n"
                  "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "

@@ -71,7 +71,7 @@ TEST(AuditReport, TwoRunsDifferInWhatChanged) {
             std::string::npos);
 }
 
-// A page for each id and no page without one; the index is what the table of ids says.
+// A page for each id and no page without one; the index matches the table of ids.
 TEST(FindingPages, ThereIsOneForEachId) {
   std::set<std::string> ids{"README"}, pages;
   for (const FindingType& type : finding_types()) ids.emplace(type.id);

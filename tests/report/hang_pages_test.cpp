@@ -34,7 +34,7 @@ TEST(HangPages, EachKindHasOneThatSaysWhatToDo) {
   }
 }
 
-// The example is what a reader tries first.
+// The example is the first thing that a reader tries.
 TEST(HangPages, TheExampleOfEachIsFoundToBeOfItsKind) {
   for (int i = 0; i <= static_cast<int>(Kind::Unknown); ++i) {
     const std::string kind = to_string(static_cast<Kind>(i));

@@ -95,7 +95,7 @@ TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
               1 / 0.99, 1e-3);
 }
 
-// Of a fat tree's uplinks by hash some are hit twice: no faster than spread, no slower than all on one link.
+// With a hash some uplinks of a fat tree are hit twice: no faster than spread, no slower than all on one link.
 TEST_F(FabricSimulation, StaticRoutingCollides) {
   const auto with = [&](const std::string& routing) {
     return time_us(ring_on(folder_.write(
@@ -111,7 +111,7 @@ TEST_F(FabricSimulation, StaticRoutingCollides) {
   EXPECT_GT(others.size(), 1U);
 }
 
-// 4 nodes on 2 leaves: one after the other the ring crosses from leaf to leaf once each way, else at each step.
+// 4 nodes on 2 leaves: in order the ring crosses from leaf to leaf once in each direction, otherwise at each step.
 TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
   const std::string fabric =
       "{kind: leaf_spine, hosts_per_leaf: 2, oversubscription: 4, routing: adaptive}";
@@ -140,7 +140,7 @@ TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
   }
 }
 
-// A NIC's own wire and the cable behind it are as fast and carry the same: the cable is the fabric's all the same.
+// A NIC's own wire and its cable are equally fast and carry the same: the cable still belongs to the fabric.
 TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   SimQuestion question = ring_on(
       folder_.write("dgx-h100 x4", "{kind: leaf_spine, rails: optimised, hosts_per_leaf: 2}"));
@@ -250,7 +250,7 @@ TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
   EXPECT_GT(ways.size(), 3U);  // 8 links up by chance: 8 flows on at most 3 of them are 1 in 1000
 }
 
-// What a switch reduces meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
+// Reduced data meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
 TEST_F(FabricWays, ANetworkThatReducesIsATree) {
   const auto asked =
       load_job({.on = folder_.write("dgx-h100 x8", "{kind: leaf_spine, hosts_per_leaf: 2}")});
@@ -295,7 +295,7 @@ TEST_F(FabricSimulation, FidelitiesAgree) {
   }
 }
 
-// 3 switches on the way are one more than a step holds: a step of 8 B across leaves takes its latency longer.
+// 3 switches on the path are one more than a step includes: a step of 8 B across leaves takes one latency longer.
 TEST_F(FabricSimulation, FurtherSwitchesTakeTheirTime) {
   const auto with = [&](const std::string& hop) {
     const std::string path = folder_.write(

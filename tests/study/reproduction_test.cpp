@@ -206,7 +206,7 @@ std::string dump_without_peers(const std::string& ops) {
          entries + "]}";
 }
 
-// In a group of two there is one peer alone; and a receive's size is that of its output.
+// In a group of two there is only one peer; and a receive's size is that of its output.
 TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const fs::path folder = testing::TempDir() + "reproduction_of_two_" + std::to_string(::getpid());
   fs::create_directories(folder);

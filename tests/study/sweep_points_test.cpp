@@ -37,7 +37,7 @@ TEST(SweepPoints, AreTheGridWithTheLastSettingFastest) {
   EXPECT_EQ(keys.size(), 8U);
 }
 
-// Prices, names and notes may change after the points are done; what they depend on may not.
+// Prices, names and notes may change after the points are done; the inputs of their results may not.
 TEST(SweepPoints, AKeyIsOfWhatTheResultDependsOnAlone) {
   const auto first_key = [](const std::string& text, const SweepMethod& method = {}) {
     const auto points = points_of(sweep_of(text), method);

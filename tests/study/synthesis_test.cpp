@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The hypotheses on what a scenario of `steps` and a fault leaves.
+/// The hypotheses on the evidence of a scenario of `steps` and a fault.
 std::vector<Hypothesis> tried(const std::string& fault) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: s\nparallel: {tensor: 4, data: 2}\niterations: 4\nsteps:\n"
@@ -38,7 +38,7 @@ std::vector<Hypothesis> tried(const std::string& fault) {
   return all;
 }
 
-// What would leave just these dumps comes first, and its likelihoods are shares of one.
+// A fault that would leave exactly these dumps comes first, and its likelihoods are shares of one.
 TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
   struct Case {
     const char* fault;

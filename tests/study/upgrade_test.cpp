@@ -75,7 +75,7 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// From 2.20 on odd rings go the way of the even ones back: each enters by the NIC that the other leaves by.
+// From 2.20 on odd rings run against the even ones: each enters by the NIC that the other leaves by.
 TEST(Upgrade, NicsOfRingsAreLaid) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
   ASSERT_TRUE(upgrade);
@@ -112,7 +112,7 @@ TEST(Upgrade, OneReleaseTwiceAndUnknownOnesAreErrors) {
   EXPECT_FALSE(explain_upgrade({.job = {}, .from = "2.19", .to = "2.27"}));
 }
 
-// The page says what changes where nothing is set: this process's variables count for nothing.
+// The page shows the changes without settings: this process's variables are ignored.
 TEST(Upgrade, RowsOfThePageAreOfNothingSet) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const auto rows = upgrade_rows({"2.18", "2.19"}, "one-gpu-one-nic");

@@ -294,7 +294,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
 /// A benchmark names the GPU of each rank: unlike ones wait for the slowest.
 void compare_gpu_types(const JobFacts& facts, Findings& findings) {
   for (const BenchmarkTable& table : facts.tables) {
-    // Hosts whose GPUs are all of one kind; a torn line would make a kind of its own.
+    // Hosts whose GPUs are all of one kind; a torn line would add a false kind.
     std::map<std::string, std::set<std::string>> kinds_of_host, hosts;
     for (const BenchmarkDevice& device : table.devices)
       kinds_of_host[device.host].insert(device.gpu);

@@ -125,7 +125,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
-/// What an error of CUDA's means, by words of its text in small letters.
+/// The meaning of a CUDA error, by words of its text in small letters.
 struct ErrorRow {
   std::array<std::string_view, 4> words;
   std::string_view cause, fix = {};  ///< no fix: kFirstRank

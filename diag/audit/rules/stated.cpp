@@ -138,7 +138,7 @@ std::set<std::string> quoted_rows(const JobFacts& facts, Findings& findings) {
 
 /// Processes that ended with a status of their own for an unknown reason.
 void add_unexplained_end(const JobFacts& facts, Findings& findings) {
-  if (!facts.python_errors.empty()) return;  // the program says itself why it ends
+  if (!facts.python_errors.empty()) return;  // the program itself reports why it ends
   const auto found = std::ranges::find_if(facts.stated.deaths, [](const facts::Died& one) {
     return one.cause == facts::DeathCause::ExitCode && !one.is_consequence &&
            one.basis != facts::Basis::Person;

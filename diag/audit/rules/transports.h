@@ -73,7 +73,7 @@ bool is_port_event(std::string_view text);
 /// Whether the kernel refuses to register memory for lack of it: the limit of locked memory.
 bool is_memory_refused(std::string_view text);
 
-/// Of all hosts.
+/// Sums over all hosts.
 LocalEdges local_edges(const JobFacts& facts);
 /// By host, of communicators whose ranks all finished their start.
 std::map<std::int32_t, LocalEdges> local_edges_of_whole(const JobFacts& facts);

@@ -97,7 +97,7 @@ RankedLine read_ranked_line(std::string_view line) {
       while (end < line.size() && is_digit(line[end]) && rank < kMost)
         rank = rank * 10 + (line[end++] - '0');
       if (!is_word || end == digits || rank >= kMost) continue;
-      // Of two names, `rank0.log:  [rank 0]`, both are the line's own if they agree.
+      // With two names, `rank0.log:  [rank 0]`, both belong to the line if they agree.
       if (out.rank >= 0 && out.rank != rank) return {};
       out.rank = rank;
       behind = std::max(behind, end);

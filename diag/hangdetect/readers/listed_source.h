@@ -10,7 +10,7 @@
 
 namespace ringside::hang {
 
-/// Source that somebody pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
+/// Source that a person pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
 /// `231: dist.barrier()`.
 class ListedSource {
  public:

@@ -89,7 +89,7 @@ struct LogStatement {
   What what = What::Laggards;
   std::vector<int> ranks;    ///< the ranks that it names; empty: none
   std::int64_t code = 0;     ///< exit code, where it is one
-  std::int64_t time_us = 0;  ///< wall time as the line says it; 0: none
+  std::int64_t time_us = 0;  ///< wall time in the line; 0: none
   std::string text;          ///< the line, shortened
   std::string detail;        ///< of a fingerprint: op, shape and type
   std::string file;

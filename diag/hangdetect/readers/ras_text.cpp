@@ -267,7 +267,7 @@ std::vector<RasText::Finding> RasText::finish() {
     const auto rank = rank_of_pid_.find(processes_[i].first);
     if (rank != rank_of_pid_.end()) found_[of_process_[i]].ranks = {rank->second};
   }
-  // As many dead processes that no line gives a rank as there are ranks missing: these are theirs.
+  // If as many dead processes have no rank as ranks are missing, the processes are these ranks.
   std::vector<int> missing;
   std::size_t unnamed = 0;
   for (const Finding& one : found_) {

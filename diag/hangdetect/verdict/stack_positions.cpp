@@ -129,7 +129,7 @@ struct Waits {
   std::map<int, int> peer;
   std::map<int, int> tag;
 
-  /// A receive takes what is sent with its tag.
+  /// A receive takes the data that was sent with its tag.
   [[nodiscard]] bool do_tags_fit(int rank, int other) const {
     return tag.at(rank) < 0 || tag.at(other) < 0 || tag.at(rank) == tag.at(other);
   }

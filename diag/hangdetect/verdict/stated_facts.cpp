@@ -66,7 +66,7 @@ class Translation {
         absent(one, Reporter::StallInspector);
         return true;
       case What::AnalyserMissing:
-        // Of several entries the first is the cause: the analyser matches nothing in a group after it.
+        // Of several entries the first is the cause: after it the analyser matches no more calls of the group.
         if (!std::exchange(has_analyser_, true)) absent(one, Reporter::Analyser);
         return true;
       case What::EngineAbsent:
