@@ -358,7 +358,7 @@ void print_merge(const TraceMerge& made, const TraceArguments& arguments) {
                to_string(clock.evidence),
                clock.pieces > 1 ? fmt::format(", drifting: {} pieces", clock.pieces) : "");
   }
-  fmt::print("\n  moved by: beyond what the hosts' wall clocks say\n");
+  fmt::print("\n  moved by: in addition to the difference of the hosts' wall clocks\n");
   if (made.unreadable_events > 0) {
     fmt::print(stderr, "note: {} left behind\n",
                plural(made.unreadable_events, "unreadable event", "unreadable events"));

@@ -97,7 +97,7 @@ Status check_cluster_alone(const std::string& on) {
     const std::string part = on.substr(from, comma - from);
     if (is_cluster_file(part) || is_cluster_file(part.substr(0, part.rfind(':')))) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("--on {}: a cluster's file and more", on),
+                   fmt::format("--on {}: a cluster file must be the only argument", on),
                    "give it alone; --nodes says how many of its nodes the job takes"};
     }
     from = comma + 1;
@@ -135,7 +135,7 @@ Status check_joined(const AskedFabric& asked) {
   for (std::size_t i = 1; i < hosts.size(); ++i) {
     if (is_way(hosts[i - 1], hosts[i])) continue;
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: no way from {} to {}", fabric.settings().where,
+                 fmt::format("{}: no path from {} to {}", fabric.settings().where,
                              named(hosts[i - 1]), named(hosts[i])),
                  "give the fabric links that join them, or the job another placement"};
   }
@@ -154,7 +154,7 @@ Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions&
   RINGSIDE_TRY(found.cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
   if (!asked.node.empty() && found.cluster.file.fabric.platform == nullptr) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("--on {}: {} says itself which nodes it has", options.on, asked.path),
+                 fmt::format("--on {}: {} itself lists its nodes", options.on, asked.path),
                  "NODE@FILE is for a SimGrid platform; give the file alone"};
   }
   for (HostRun& run : found.cluster.kinds) {

@@ -182,7 +182,7 @@ std::string upgrades_page(std::span<const UpgradePart> parts) {
       "what "
       "else is laid\n"
       "otherwise is named, and `explain --upgrade` shows it. That another way is\n"
-      "chosen says nothing about which is faster: it is what the later release's model holds for "
+      "chosen does not mean that it is faster: it is what the later release's model considers "
       "faster.\n"
       "Blackwell is omitted where the earlier release does not know it.\n";
   for (const UpgradePart& part : parts) {

@@ -54,7 +54,7 @@ Result<hangs::GenerateOptions> checked(const HangOptions& options) {
   if (!options.program.empty()) {
     if (options.ranks) {
       return Error{ErrorCode::InvalidArgument, "--ranks and --program",
-                   "the program says how many ranks there are"};
+                   "the program has the number of ranks"};
     }
     RINGSIDE_TRY(const std::string text, read_description(options.program));
     RINGSIDE_TRY(out.each.outline, hangs::parse_outline(text, options.program));

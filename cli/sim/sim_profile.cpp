@@ -68,7 +68,7 @@ std::string waited_text(const ProfileLeg& leg) {
     case PathCause::Message:
       return fmt::format("the chunk of rank {}{}", leg.peer, held);
     case PathCause::Link:
-      return fmt::format("its chunk before, on the way to rank {}{}", leg.peer, held);
+      return fmt::format("its previous chunk, in flight to rank {}{}", leg.peer, held);
     case PathCause::Room:
       break;
   }

@@ -165,7 +165,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
   draw_waits(document.waits, canvas, into.picture);
   if (document.findings.empty()) {
     into.lines.emplace_back(
-        "Nothing was found: every rank came to the end of its calls, and the file is whole.");
+        "Nothing was found: every rank finished its calls, and the file is whole.");
     return;
   }
   const bool has_lanes = !document.replay->lanes().empty();

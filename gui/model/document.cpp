@@ -225,7 +225,7 @@ std::vector<std::string> describe(const Document& document, EventId id) {
                         ? fmt::format("from {}, and it never ended", time(event.begin_ns - origin))
                         : when);
     if (!is_stuck && waited.count() > 0)
-      lines.push_back(fmt::format("{} of that not all ranks had come", time(waited.count())));
+      lines.push_back(fmt::format("{} of that not all ranks had entered", time(waited.count())));
     return lines;
   }
   std::vector<std::string> lines{

@@ -52,7 +52,7 @@ class Encoder {
         encodings(), [&](const Encoding& one) { return recording.path.ends_with(one.ending); });
     if (found == encodings().end()) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("{}: no kind of film that is known", recording.path),
+                   fmt::format("{}: unknown kind of film", recording.path),
                    "give a name that ends with .webm, .mp4 or .gif"};
     }
     std::vector<std::string> words{"ffmpeg",
@@ -141,7 +141,7 @@ Status write_recording(const Recording& recording, const std::function<void(doub
   }
   if (encoder.wait() == 0 && listens) return fresh.keep();
   return Error{ErrorCode::System, fmt::format("{}: ffmpeg gave up", recording.path),
-               "what it printed above says why"};
+               "its output above shows why"};
 }
 
 }  // namespace ringside::gui

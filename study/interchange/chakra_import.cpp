@@ -236,7 +236,7 @@ class RankImport {
     std::unordered_map<std::uint64_t, std::size_t> places;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (!places.try_emplace(items_[i].id, i).second) {
-        return bad(items_[i].id, "its number comes twice", "each node has one of its own");
+        return bad(items_[i].id, "its number occurs twice", "each node has one of its own");
       }
     }
     std::vector<std::vector<std::size_t>> next(items_.size());

@@ -123,7 +123,7 @@ Result<RecordedJob> read_evidence(const std::vector<std::string>& arguments) {
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments));
   if (evidence.job == nullptr || evidence.dumps.empty()) {
     return Error{
-        ErrorCode::InvalidArgument, "nothing there says what was called",
+        ErrorCode::InvalidArgument, "no file there shows calls",
         "give Chakra execution traces, traces of PyTorch's profiler, flight recorder dumps, "
         "or NCCL's logs with NCCL_DEBUG_SUBSYS=INIT,COLL"};
   }

@@ -118,7 +118,7 @@ class Reproducer {
                ? fmt::format("rank {} left no calls: {} here", rank, is_dead ? "killed" : "stopped")
            : is_dead
                ? fmt::format("where rank {} died: killed behind its last call here", rank)
-               : fmt::format("why rank {} came no further: {} here", rank,
+               : fmt::format("why rank {} stopped there: {} here", rank,
                              computes ? "it computes for ever" : "an exception takes it out"));
       merger_->emit(step, {rank});
     }
@@ -162,7 +162,7 @@ class Reproducer {
     };
     if (recorded_.has_unknown_peers && (made_.original.kind == hang::Kind::P2pUnmatched ||
                                         made_.original.kind == hang::Kind::DeadlockCycle)) {
-      return refuse("these dumps do not say who sends to whom",
+      return refuse("these dumps do not show the peers of transfers",
                     "NCCL's dumps and ringside's do; gloo's are of a hook that does not");
     }
     if (recorded_.has_unknown_roots && made_.original.kind == hang::Kind::RootMismatch) {
@@ -185,7 +185,9 @@ class Reproducer {
       scenario.expect.kinds = {hang::to_string(made_.original.kind)};
       if (made_.original.kind == hang::Kind::Straggler) {
         scenario.expect.kinds.emplace_back(hang::to_string(hang::Kind::MissingRank));
-        note("--on real leaves no stacks: who computes for ever looks like who is missing there");
+        note(
+            "--on real leaves no stacks: a rank that computes forever looks like a missing one "
+            "there");
       }
       // ncclras, which `run` queries, shows which ranks do not answer.
       if (is_any_stopped_ && made_.original.kind == hang::Kind::MissingRank) {

@@ -97,7 +97,8 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
                  fmt::format("{} at most; --on sim takes any number", kMostRealRanks)};
   }
   if (std::ranges::find(scenario.absent, 0) != scenario.absent.end()) {
-    return Error{ErrorCode::InvalidArgument, "rank 0 absent, on real ranks: the others meet at it",
+    return Error{ErrorCode::InvalidArgument,
+                 "rank 0 absent, on real ranks: the others connect to it",
                  "another rank, or --on sim"};
   }
   const hangs::Program program = hangs::make_program(scenario.outline);

@@ -242,7 +242,7 @@ class Synthesis {
       if (is_end && !is_silent(rank)) break;
       add(is_silent(rank) ? HangClass::DeadRank : HangClass::MissingRank,
           CallSequence(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)), true,
-          is_end ? "stops" : "does not come to " + text_of(script[k]));
+          is_end ? "stops" : "does not reach " + text_of(script[k]));
     }
     if (is_silent(rank)) return;
     for (std::size_t k = 0; k < places; ++k) {
@@ -291,7 +291,7 @@ class Synthesis {
              .culprit = -1,
              .calls = {},
              .network = {call.group, static_cast<int>(call.number - first_of(call.group)) + 1},
-             .what = "nothing moves any more in " + text_of(call)});
+             .what = "nothing moves in " + text_of(call)});
         break;  // later calls hang because of it
       }
     }

@@ -145,7 +145,7 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   const Outcome cut = run_program({"topo", "--on", "dgx-h100@p.xml"});
   EXPECT_EQ(cut.status, 2);
   EXPECT_THAT(cut.err,
-              HasSubstr("no way from host 1 (second, dgx-h100) to host 2 (third, dgx-h100)"));
+              HasSubstr("no path from host 1 (second, dgx-h100) to host 2 (third, dgx-h100)"));
   // 10 GB/s for two nodes of eight GPUs: of 64 MiB at least half crosses in each direction.
   const json sim = json_answer("sim", {"all_reduce", "--bytes", "64M", "--on", "dgx-h100@p.xml",
                                        "--nodes", "2", "--fidelity", "event"});
@@ -249,7 +249,7 @@ TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
         "{kind: leaf_spine, hosts_per_leaf: 1, degraded: [{link: leaf 1 -> spine *, share: 0}]}",
         "dgx-h100 x2", "placement: [1, 0]\n");
   EXPECT_THAT(error_of({"sim", "all_reduce", "-b", "1M", "--on", "c.yaml"}),
-              HasSubstr("c.yaml:4: no way from host 1 (dgx-h100) to host 0 (dgx-h100)"));
+              HasSubstr("c.yaml:4: no path from host 1 (dgx-h100) to host 0 (dgx-h100)"));
 }
 
 TEST_F(Clusters, VaryPutsWhatIfsBesideTheBase) {

@@ -243,7 +243,7 @@ TEST(Lessons, AtTheEndNothingIsOnTheWay) {
   for (const EmbeddedLesson& one : kLessons) {
     const auto document = lesson_run(one.name);
     const Panel panel = shown(document, View::Topology, document->whole().end_ns);
-    EXPECT_NE(panel.lines.front().find(" 0 chunks on the way"), std::string::npos)
+    EXPECT_NE(panel.lines.front().find(" 0 chunks in flight"), std::string::npos)
         << one.name << ": " << panel.lines.front();
   }
 }

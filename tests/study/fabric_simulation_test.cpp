@@ -183,7 +183,8 @@ TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 1 <-> spine *, share: 0}]}");
   const auto cut = load_job({.on = path});
   ASSERT_FALSE(cut);
-  EXPECT_THAT(cut.error().message, HasSubstr("no way from host 1 (dgx-h100) to host 2 (dgx-h100)"));
+  EXPECT_THAT(cut.error().message,
+              HasSubstr("no path from host 1 (dgx-h100) to host 2 (dgx-h100)"));
   EXPECT_TRUE(load_job({.on = path, .nodes = 2}));
 }
 

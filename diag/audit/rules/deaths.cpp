@@ -74,7 +74,7 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
     finding.confidence = Confidence::Medium;
     finding.cause =
         has_failed ? "it died of a signal of its own, and the others lost their connection to it"
-                   : "it died of a signal of its own; the stack below the line says where";
+                   : "it died of its own signal; the stack below the line shows where";
     return true;
   }
   return false;
@@ -132,7 +132,7 @@ void say_why(const hang::Explanation& death, Finding& finding) {
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
     finding.cause =
-        "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
+        "the kernel killed it for lack of host memory: the machine's is used up, or the limit of "
         "the container or the job is reached (OOM killer); what the others see follows from it";
     finding.fix =
         "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
@@ -233,9 +233,8 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
   const auto is_event = [](const facts::Died& one) { return one.row == "nccl_ras_peer_dead"; };
   const auto first = std::ranges::find_if(facts.stated.deaths, is_event);
   if (first == facts.stated.deaths.end()) return false;
-  Finding& finding =
-      add_dead(findings, fmt::format("process {} on {} is dead, says the RAS network",
-                                     first->subject.pid, first->subject.host));
+  Finding& finding = add_dead(findings, fmt::format("the RAS network reports process {} on {} dead",
+                                                    first->subject.pid, first->subject.host));
   std::set<std::string> hosts;
   for (const facts::Died& one : facts.stated.deaths) {
     if (!is_event(one)) continue;

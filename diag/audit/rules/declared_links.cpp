@@ -72,7 +72,7 @@ void look_for_slow_links(const JobFacts& facts, Findings& findings) {
         finding.evidence.mix(file->evidence);
         finding.severity = Severity::Error;
         finding.cause =
-            "NCCL takes what the file says (link_speed, link_width) for the truth, and lays few "
+            "NCCL believes the file (link_speed, link_width), and uses few "
             "channels over so slow a link; virtual machines often report 2.5 GT/s x1";
         finding.fix = fmt::format(
             "correct link_speed and link_width of that device in {} (16 lanes: link_width=\"16\", "

@@ -132,7 +132,8 @@ struct ErrorRow {
 };
 
 constexpr std::string_view kFirstRank =
-    "the first rank that says so is the suspect: dmesg there for Xid lines; CUDA_LAUNCH_BLOCKING=1 "
+    "the first rank that reports it is the suspect: dmesg there for Xid lines; "
+    "CUDA_LAUNCH_BLOCKING=1 "
     "to "
     "find the kernel";
 
@@ -145,7 +146,8 @@ constexpr ErrorRow kErrors[] = {
      "start the processes with spawn, not fork, or before CUDA is touched"},
     {{"busy or unavailable", "exclusive"},
      "another process holds the GPU, and its compute mode lets one use it at a time",
-     "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it"},
+     "nvidia-smi on that host shows which process holds it; nvidia-smi -c DEFAULT lets several use "
+     "it"},
     {{"driver", "version", "toolchain"},
      "the driver is too old for this CUDA, or was replaced while in use",
      "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an image "

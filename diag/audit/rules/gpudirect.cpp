@@ -78,7 +78,7 @@ void quote_plugins(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("gdr_missing", Severity::Warning,
-                                  "GPUDirect RDMA is off, says the library", draft);
+                                  "the library reports that GPUDirect RDMA is off", draft);
   explain(facts, true, finding);
 }
 

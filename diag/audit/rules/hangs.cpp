@@ -50,9 +50,10 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
   if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  "an operation of a CPU group waited for a peer in vain", draft);
-  finding.cause = "a symptom: some rank did not come to this operation within the group's timeout";
+  Finding& finding =
+      findings.add("collective_timeout", Severity::Error,
+                   "an operation of a CPU group timed out waiting for a peer", draft);
+  finding.cause = "a symptom: some rank did not enter this operation within the group's timeout";
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
@@ -71,7 +72,8 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
                                first.number("other"), first.argument("why")),
                    waits);
   finding.reference = "docs/formats 4.11";
-  finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
+  finding.cause =
+      "a symptom: the rank that it waits for did not enter the call, or itself waits for another";
   finding.fix =
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
@@ -120,7 +122,7 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
   if (!is_known) return;
   if (is_first) {
     finding.cause =
-        "the very first collective never finished: a rank did not come to it, or the way between "
+        "the very first collective never finished: a rank did not enter it, or the path between "
         "the GPUs does not deliver (peer-to-peer that a virtual machine or ACS breaks, the "
         "network)";
     finding.fix =
@@ -193,9 +195,11 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       timeouts.evidence);
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
-      "a symptom: these ranks came to the operation, and somebody or the network did not";
+      "a symptom: these ranks entered the operation, and another rank did not, or the network "
+      "failed";
   finding.fix =
-      "ringside hang on the flight recorder's dumps names who (TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
+      "ringside hang on the flight recorder's dumps names the rank "
+      "(TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
   explain_operation(timeouts, finding);
 }
 

@@ -135,7 +135,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
                                   index.empty() ? "" : " at index " + index, on);
       finding.cause = fmt::format(
           "NCCL_IB_GID_INDEX{} names an entry of the port's GID table that holds no address (local "
-          "GID ::): the table was numbered anew when a link or an address came and went, or "
+          "GID ::): the table was renumbered when a link or an address changed, or "
           "differs between hosts",
           index.empty() ? "" : "=" + index);
       finding.confidence = Confidence::High;
@@ -151,7 +151,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
       finding.title =
           fmt::format("no route from {} to {}{}: queue pairs do not connect", from, to, on);
       finding.cause =
-          "the kernel knows no way between the two addresses: NICs that are not cabled to each "
+          "the kernel has no route between the two addresses: NICs that are not cabled to each "
           "other (a rail or a point-to-point link), another subnet, or a GID of the wrong kind";
       finding.fix = fmt::format(
           "{}; ping between the two addresses; NCCL_IB_HCA="
@@ -175,7 +175,7 @@ void name_small_mtu(const JobFacts& facts, Finding& finding) {
   for (const CapabilityFact& fact : facts.capabilities) {
     if (fact.what != CapabilityFact::What::LargePacket) continue;
     finding.evidence.add(fact.quoted);
-    finding.title += fmt::format("; packets of {} bytes are lost on the way", fact.index);
+    finding.title += fmt::format("; packets of {} bytes are lost on the path", fact.index);
     finding.cause =
         "the MTU of a switch or router between the hosts is smaller than that of their ports "
         "(ping -M do shows it): what is larger is dropped, and RDMA's requests end unanswered";
@@ -259,7 +259,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     if (status == kRetriesExhausted) name_small_mtu(facts, finding);
     if (is_link_local && has_roce(facts)) {
       Finding& gid =
-          findings.add("gid_index", Severity::Warning, "a RoCE port talks with its link-local GID");
+          findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
       gid.evidence = first;
       gid.confidence = Confidence::Medium;
       gid.cause =
@@ -291,7 +291,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         "ib_error", Severity::Error,
         id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
         : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
-        : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
+        : id == MessageId::IbMixedDevices ? "one connection joins different RDMA devices"
                                           : "requests of the network plugin fail",
         evidence);
     findings.say_who(finding, lines.processes);

@@ -48,8 +48,8 @@ void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   if (own.empty()) return;
   Finding& finding =
       findings.add("wrong_interface", Severity::Error,
-                   cannot_connect ? "Gloo meets on the loopback address"
-                                  : "Gloo talks over 127.0.1.1, an address of the host's own",
+                   cannot_connect ? "Gloo uses the loopback address"
+                                  : "Gloo uses 127.0.1.1, an address of the host's own",
                    own);
   finding.cause =
       "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";

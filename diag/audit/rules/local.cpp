@@ -185,7 +185,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     fix = "switch peer-to-peer on again (p2p_disabled)";
   } else if (!odd_hosts.empty()) {
     severity = has_none ? Severity::Error : Severity::Warning;
-    cause = fmt::format("the GPUs of {} talk through {}, those of the other hosts directly",
+    cause = fmt::format("the GPUs of {} communicate through {}, those of the other hosts directly",
                         list_of(odd_hosts), edges.shm > 0 ? "host memory" : "the network's cards");
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s on the hosts named";
   } else if (!cut_off.empty()) {
@@ -196,7 +196,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s; compare how that process is contained";
   } else if (!nvlink.empty() && edges.shm > edges.p2p) {
     severity = Severity::Error;
-    cause = "GPUs with NVLink talk through host memory: " + nvlink;
+    cause = "GPUs with NVLink communicate through host memory: " + nvlink;
     fix = "nvidia-smi topo -p2p n; containers need a common IPC and PID namespace";
   } else if (edges.p2p > 0 && has_switched_gpus(facts)) {
     severity = Severity::Warning;
@@ -379,7 +379,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   if (!bind.evidence.empty()) {
     Finding& finding =
         findings.add("nvls_unavailable", Severity::Warning,
-                     "NVLink SHARP memory did not bind; the job goes on without", bind);
+                     "NVLink SHARP memory did not bind; the job continues without it", bind);
     finding.cause = "multicast memory is used up or its fabric manager is in a bad state";
     finding.fix = "end leaked processes; systemctl restart nvidia-fabricmanager";
     return;
@@ -441,7 +441,7 @@ void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
   if (messages.has(MessageId::MnnvlUnavailable) || !refused.empty()) {
     Finding& finding =
         findings.add("mnnvl_unavailable", refused.empty() ? Severity::Warning : Severity::Error,
-                     "NVLink between hosts is there and does not work");
+                     "NVLink between hosts exists but does not work");
     if (messages.has(MessageId::MnnvlUnavailable))
       findings.quote(finding, messages[MessageId::MnnvlUnavailable]);
     finding.evidence.mix(refused);

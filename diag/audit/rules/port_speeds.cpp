@@ -60,7 +60,7 @@ void look_for_slow_ports(const JobFacts& facts, Findings& findings) {
     constexpr std::int64_t kMbpsOfGbit = 1'000;
     Finding& finding =
         findings.add("link_degraded", Severity::Warning,
-                     fmt::format("{} runs at {} Gbit/s, its sisters at {}", slow->name,
+                     fmt::format("{} runs at {} Gbit/s, comparable ports at {}", slow->name,
                                  slow->mbps / kMbpsOfGbit, usual / kMbpsOfGbit));
     finding.evidence.add(slow->said->place(), slow->said->process(), slow->said->line());
     findings.say_who(finding, std::array{slow->said->process()});

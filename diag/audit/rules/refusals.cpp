@@ -78,7 +78,7 @@ void look_for_refusals(const JobFacts& facts, Findings& findings) {
   }
   if (!held.empty() && !facts.messages.has(MessageId::RasErrorRanks)) {
     Finding& finding = findings.add("system_error", Severity::Error,
-                                    "ranks hold an error, says the RAS network", held);
+                                    "the RAS network reports errors of ranks", held);
     finding.cause = "a communicator failed to start, or failed later without the program's notice";
     if (!named.empty())
       finding.cause = fmt::format("{}: {}", fmt::join(named, ", "), finding.cause);

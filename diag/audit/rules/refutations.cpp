@@ -58,7 +58,7 @@ constexpr Refutation kRefutations[] = {
      "memory cannot be registered with the NIC, and not because of the limit of locked memory: "
      "it is unlimited",
      "the adapter or its driver has no resources for it: its table of memory keys is full, a "
-     "virtual function's share or an RDMA cgroup is used up, or an IOMMU is in the way; or the "
+     "virtual function's share or an RDMA cgroup is used up, or an IOMMU prevents it; or the "
      "limit is another one inside the job (Slurm, systemd and containers set their own)",
      "dmesg for mlx5 lines on that host; cat /proc/PID/limits of a rank; cat "
      "/sys/fs/cgroup/rdma.max; fewer or smaller registered buffers (NCCL_BUFFSIZE)"},

@@ -122,8 +122,8 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     findings.say_who(draft, processes_if_warned(lines));
   };
   take(MessageId::RootRankMismatch,
-       "processes of another world size or another job came to this root: a stale id or port");
-  take(MessageId::RootDuplicateRank, "two processes came with the same rank");
+       "processes of another world size or another job connected to this root: a stale id or port");
+  take(MessageId::RootDuplicateRank, "two processes have the same rank");
   take(MessageId::InvalidCommId, "NCCL_COMM_ID is not host:port");
   take(MessageId::BootstrapNoInterface, "no interface passes the filters");
   take(MessageId::OobDeviceNotFound, "NCCL_OOB_NET_IFNAME names no device");
@@ -149,7 +149,9 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   if (!failed.empty() && far.empty() && has_met && !is_started) {
     Finding& finding = findings.add(
         "net_unreachable", Severity::Error,
-        fmt::format("the ranks have met, and a connection{} is refused", where), failed);
+        fmt::format("the ranks have connected at the start, but a later connection{} is refused",
+                    where),
+        failed);
     findings.say_who(finding, processes_if_warned(connect));
     finding.cause =
         "data go over another interface than the bootstrap, whose address no process has there, "
@@ -162,7 +164,8 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   const MessageLines& absent = messages[MessageId::EngineAbsent];
   if (!absent.evidence.empty() && draft.evidence.empty()) {
     const KeptMessage& first = absent.kept.front();
-    cause = fmt::format("{} of {} did not come", first.argument("ranks"), first.number("nranks"));
+    cause =
+        fmt::format("{} of {} did not connect", first.argument("ranks"), first.number("nranks"));
     draft.evidence = absent.evidence;
     draft.ranks = parse_rank_list(first.argument("ranks"));
   }
@@ -176,8 +179,9 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     draft.evidence.mix(mesh.evidence);
   }
   if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("bootstrap_failure", Severity::Error,
-                                  fmt::format("the ranks do not meet: {}", cause), draft);
+  Finding& finding =
+      findings.add("bootstrap_failure", Severity::Error,
+                   fmt::format("the ranks do not connect at the start: {}", cause), draft);
   finding.cause = cause;
   // Another port helps only if another job connects to it.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
@@ -241,7 +245,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
                      "a process died of SIGBUS: /dev/shm is most likely full", bus.evidence);
     finding.confidence = Confidence::Medium;
     finding.cause =
-        "memory that was promised was not there when it was first touched: so ends who writes to a "
+        "memory that was promised did not exist when it was first touched: this happens to a "
+        "process that writes to a "
         "file in a full /dev/shm, or to a mapped file that another process shortened";
     finding.fix = "df -h /dev/shm on that host; docker run --shm-size=16g; rm /dev/shm/nccl-*";
   } else if (!shm.evidence.empty()) {
@@ -323,7 +328,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
            : fmt::format("port {} (MASTER_PORT) is already in use by another job or one that has "
                          "not ended",
                          port));
-  take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
+  take(MessageId::RendezvousFailed, "the agents of the nodes did not connect");
   const Evidence agents =
       evidence_of(messages[MessageId::StoreBroken], [](const KeptMessage& message) {
         return contains(message.text(), "RendezvousConnectionError");
@@ -336,7 +341,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (!contains_any(line.quoted.text, {"Timeout", "timeout"})) continue;
     draft.evidence.add(line.quoted);
     if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
-    if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
+    if (cause.empty()) cause = "rank 0 of that group did not enter its first collective in time";
   }
   if (!draft.evidence.empty() || !facts.results.empty()) {
     // A missing id is explained by the causes found, or by the library's own errors.
@@ -344,7 +349,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
       draft.evidence.add(line.quoted);
       if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
-      cause = "rank 0, whose process holds the store, ended before it had given its id";
+      cause = "rank 0, whose process holds the store, ended before it had sent its id";
     }
   }
   for (const PythonErrorFact& error : facts.python_errors) {

@@ -156,7 +156,7 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   finding.ranks.assign(found->ranks.begin(), found->ranks.end());
   if (!found->subject.host.empty()) finding.hosts.push_back(found->subject.host);
   finding.confidence = Confidence::Low;
-  finding.cause = "the program itself chose that status; no line here says why";
+  finding.cause = "the program itself chose that status; no line here shows why";
   finding.fix = "read the last lines of that process's own output, above the launcher's report";
 }
 

@@ -101,7 +101,7 @@ void look_at_bandwidth(const JobFacts& facts, const BenchmarkTable& table, Findi
   for (const BenchmarkDevice& device : table.devices) finding.hosts.push_back(device.host);
   sort_once(finding.hosts);
   finding.confidence = Confidence::Medium;
-  finding.cause = hosts > 1 ? "the data do not go the way they should: TCP sockets instead of RDMA "
+  finding.cause = hosts > 1 ? "the data do not take the intended path: TCP sockets instead of RDMA "
                               "(a network plugin that is not loaded), no GPUDirect, one NIC, or a "
                               "slow link"
                             : "the data do not go over NVLink";
@@ -168,7 +168,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
       }
     }
     finding.cause =
-        "data are corrupted on the way: GPUDirect with ACS or an IOMMU, or faulty hardware";
+        "data are corrupted on their path: GPUDirect with ACS or an IOMMU, or faulty hardware";
     finding.fix =
         "NCCL_NET_GDR_LEVEL=LOC, then NCCL_P2P_DISABLE=1: which of the two cures it names the path";
   }

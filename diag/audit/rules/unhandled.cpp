@@ -47,7 +47,7 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
     finding.cause =
         "a call of the communication stack was refused or failed, in words that this "
         "audit does not know";
-    finding.fix = "read the traceback above the line; NCCL_DEBUG=INFO shows what the library says";
+    finding.fix = "read the traceback above the line; NCCL_DEBUG=INFO shows what the library logs";
     return;
   }
 }
@@ -83,7 +83,7 @@ void say_if_plugin_fails(std::string_view reason, Finding& finding) {
           ? "the receive manager (RxDM, the sidecar container of GPUDirect-TCPX) must run on every "
             "host, with the job's volumes and devices; the line quoted names what is missing"
           : "what the line quoted names: the plugin's variables, devices and version; "
-            "NCCL_DEBUG=INFO shows what came before it";
+            "NCCL_DEBUG=INFO shows the lines before it";
 }
 
 /// A warning without NCCL's prefix, as the library worded it.
@@ -143,10 +143,10 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
                    "NCCL warns: " + std::string(first->text().substr(0, 160)), warnings);
   findings.say_who(finding, who);
   finding.confidence = Confidence::Medium;
-  finding.cause = known.weight == 'I' ? std::string("a part of the stack says that it failed")
+  finding.cause = known.weight == 'I' ? std::string("a part of the stack reports that it failed")
                                       : std::string(known.meaning);
   finding.fix =
-      "the line quoted names what failed; NCCL_DEBUG=INFO shows what came before it, and "
+      "the line quoted names what failed; NCCL_DEBUG=INFO shows the lines before it, and "
       "whether the job goes on without";
   say_if_plugin_fails(first->text(), finding);
 }
@@ -161,7 +161,7 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
     Finding& finding =
         findings.add("system_error", Severity::Error, "NCCL failed: " + reason, last.evidence);
     finding.cause = "NCCL's last warning before it failed: " + reason;
-    finding.fix = "NCCL_DEBUG=INFO shows what came before it";
+    finding.fix = "NCCL_DEBUG=INFO shows the lines before it";
     return;
   }
   const Evidence benchmark = evidence_of(
@@ -187,7 +187,7 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
         findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
     finding.cause = warned.lines().front().text;
     finding.fix =
-        "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
+        "the line quoted names what is missing; NCCL_DEBUG=INFO shows the lines before it";
     say_if_plugin_fails(reason, finding);
     return;
   }
@@ -198,20 +198,21 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
     finding.fix = "NCCL_DEBUG=INFO   # and run again";
   };
   if (!system.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why", system,
+    add("system_error", Severity::Error, "NCCL failed, and this log does not show why", system,
         "a system call or a library failed; at this level of debugging NCCL does not name it");
   } else if (!cuda.empty()) {
     add("cuda_error", Severity::Error,
-        "a CUDA call of NCCL's fails, and this log does not say which", cuda,
+        "a CUDA call of NCCL fails, and this log does not show which", cuda,
         "at this level of debugging NCCL does not name the call and its error");
   } else if (!remote.empty()) {
-    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not say why", remote,
+    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not show why",
+        remote,
         "a consequence: another process ended or the network failed. Look at the other ranks' "
         "logs");
   } else if (!other.empty() || !benchmark.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why",
+    add("system_error", Severity::Error, "NCCL failed, and this log does not show why",
         other.empty() ? benchmark : other,
-        "at this level of debugging NCCL does not say what it found wrong");
+        "at this level of debugging NCCL does not report what it found wrong");
   }
 }
 

@@ -15,8 +15,7 @@ void add_nothing_read(const JobFacts& facts, Findings& findings) {
       findings.add("nothing_read", Severity::Info,
                    fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
                                facts.lines));
-  finding.cause =
-      "this log says nothing about communication: neither that it is well nor that it is not";
+  finding.cause = "this log shows nothing about communication, neither success nor failure";
   finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
 }
 

@@ -34,7 +34,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
   if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1 && !has_plugin) {
-    return {"the RDMA network is off: hosts talk over TCP", Forced::NoRdma};
+    return {"the RDMA network is off: hosts use TCP", Forced::NoRdma};
   }
   if (setting.name == "NCCL_NET_GDR_LEVEL" && (setting.value == "LOC" || setting.value == "0") &&
       facts.nodes() > 1) {

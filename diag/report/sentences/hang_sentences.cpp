@@ -223,7 +223,7 @@ std::string absence_text(const Explanation& one) {
         text += fmt::format(" No line of {} is here.", ranks_text(silent));
       if (one.kind == Kind::NetworkStall)
         return text +
-               " A rank that did its part of a call with a root goes on: the network between "
+               " A rank that did its part of a call with a root continues: the network between "
                "the hosts may be stuck.";
       return text + " A missing log is not evidence against a rank.";
     }
@@ -331,7 +331,7 @@ std::string stall_text(const Explanation& one) {
 std::string report_text_of(const Explanation& one) {
   switch (one.ground()) {
     case F::ReportedAbsent:
-      return fmt::format("{} did not come{}: {} names {}.", capital(ranks_text(one.culprits)),
+      return fmt::format("{} did not arrive{}: {} names {}.", capital(ranks_text(one.culprits)),
                          in_call(one, "to"), name_of(one.reporter),
                          one.culprits.size() == 1 ? "it" : "them");
     case F::NotStarted:
@@ -341,9 +341,10 @@ std::string report_text_of(const Explanation& one) {
       return one.total > 0
                  ? fmt::format("{} of {} processes arrived at {}, and no line shows which did not.",
                                one.count, one.total, name_of(one.reporter))
-                 : fmt::format("{} came to {}, which waited for other ranks; no line names them.",
-                               one.waiting.empty() ? "Ranks" : capital(ranks_text(one.waiting)),
-                               name_of(one.reporter));
+                 : fmt::format(
+                       "{} arrived at {}, which waited for other ranks; no line names them.",
+                       one.waiting.empty() ? "Ranks" : capital(ranks_text(one.waiting)),
+                       name_of(one.reporter));
     case F::CallsBehind:
       return one.culprits.empty()
                  ? fmt::format(

@@ -158,7 +158,7 @@ Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
                .lines = {},
                .ranks = {}};
   if (!about.empty()) said.lines.push_back(about);
-  said.lines.push_back(fmt::format("it came to this: {}", study::to_string(outcome.end)));
+  said.lines.push_back(fmt::format("outcome: {}", study::to_string(outcome.end)));
   if (outcome.times) {
     said.lines.push_back(
         fmt::format("a step takes {}, {} of it in calls that no computation overlaps",

@@ -198,7 +198,7 @@ void Chunks::prepare(const std::shared_ptr<const Document>& document, const Stat
                      const Canvas& canvas, Panel& into) {
   const CallFacts* const call = document->call_at(state.now_ns);
   if (call == nullptr) {
-    into.lines.emplace_back("The trace has no collective, so nothing is held by anybody.");
+    into.lines.emplace_back("The trace has no collective, so no rank holds a chunk.");
     return;
   }
   const Result<ChunkHistory>* const made = history_.of(document, call);

@@ -38,9 +38,9 @@ const char* word_of(PathCause cause) {
     case PathCause::Own:
       return "the step before, on its own rank";
     case PathCause::Message:
-      return "a chunk on its way";
+      return "a chunk in flight";
     case PathCause::Link:
-      return "a way that carried the chunk before";
+      return "a path that carried the previous chunk";
     case PathCause::Room:
       return "a slot to become free";
   }
@@ -139,7 +139,7 @@ Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   }
   std::ranges::stable_sort(order, {}, &PairSum::rate);
   if (order.empty()) {
-    table.note = "nothing has come yet";
+    table.note = "nothing has arrived yet";
     return table;
   }
   const double median = order[order.size() / 2].rate();

@@ -63,17 +63,17 @@ class TopologyView::Frame {
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     if (is_cut_)
       panel_.lines.push_back(
-          fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
+          fmt::format("Only ranks 0 to {}, and the chunks between them.", kMostRanks - 1));
   }
 
  private:
   [[nodiscard]] std::string words() const {
     const std::int32_t channel = state_.channel.value_or(0);
-    return fmt::format("{}{}: {} on the way; arrows: channel {}, {}",
+    return fmt::format("{}{}: {} in flight; arrows: channel {}, {}",
                        document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
                        title_of(document_, call_),
                        plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel,
-                       has_switch_ ? "to the switch and from it" : "whom it sends to");
+                       has_switch_ ? "to the switch and from it" : "the rank that it sends to");
   }
 
   /// The meaning of the lines, and the busiest of them.
