@@ -38,7 +38,7 @@ std::string examples_text(const Verb& verb) {
   return fmt::format("{}\n\nexamples:\n  {}", verb.summary, fmt::join(verb.examples, "\n  "));
 }
 
-/// Does what the words ask for.
+/// Runs the verb that the words name.
 Result<int> run_verb(std::vector<std::string> words) {
   Options program("ringside",
                   "Diagnostics, simulation and testing for the GPU communication stack");
@@ -63,13 +63,13 @@ Result<int> run_verb(std::vector<std::string> words) {
   return kBadUsage;
 }
 
-/// Whatever thread it is that finds none: what it throws would end the program without a word.
+/// Called in any thread that runs out of memory: an exception would end the program without a message.
 void end_without_memory() {
   constexpr std::string_view kText =
       "error: out of memory\n"
       "help:  ask for less: fewer nodes or bytes, --fidelity flow, smaller files\n";
   if (::write(STDERR_FILENO, kText.data(), kText.size()) < 0) {
-    // Nobody listens any more: it ends all the same.
+    // stderr has no reader any more: the program ends nevertheless.
   }
   ::_exit(exit_status(ErrorCode::System));
 }

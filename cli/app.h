@@ -5,8 +5,7 @@
 
 namespace ringside::cli {
 
-/// The command line without its first word: finds the verb, parses, runs it, prints the one error that
-/// there may be to stderr.
+/// Runs the command line without its first word: finds the verb, parses, runs it, prints at most one error to stderr.
 /// returns  the exit status (cli/verb.h)
 int run_words(std::vector<std::string> words);
 

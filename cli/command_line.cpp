@@ -7,7 +7,7 @@
 namespace ringside::cli {
 
 std::string command_line() {
-  // The kernel keeps the words with a zero byte behind each.
+  // The kernel keeps the words with a zero byte after each.
   const Result<std::string> kept = read_file("/proc/self/cmdline");
   std::string words = kept ? *kept : "ringside";
   while (!words.empty() && words.back() == '\0') words.pop_back();

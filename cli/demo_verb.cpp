@@ -14,7 +14,7 @@
 namespace ringside::cli {
 namespace {
 
-/// One act: what it shows, and the command that anybody could have typed.
+/// One act: its title, and the command, as a user would type it.
 struct Act {
   std::string title;
   std::vector<std::string> words;
@@ -45,7 +45,7 @@ struct Arguments {
   bool is_forced = false;
 };
 
-/// Every output at once, before anything runs: the last act writes beside what it reads.
+/// Checks every output before anything runs: the last act writes next to the file that it reads.
 Status check_outputs(const Arguments& arguments) {
   if (arguments.is_forced) return {};
   for (const auto& [name, kind] : {std::pair{"demo-real.rtrace", ContentKind::Trace},

@@ -21,8 +21,8 @@ namespace fs = std::filesystem;
 constexpr const char* kVariable = "RINGSIDE_GUI";
 constexpr const char* kProgram = "ringside-gui";
 
-/// Where the window's program is: named, beside this one, or in the build tree that holds both. It is one of its own, so
-/// that no other verb loads GL.
+/// Finds the window's program: by its variable, next to this program, or in the build tree that holds both. It is a
+/// separate program, so that no other verb loads GL.
 Result<std::string> find_gui() {
   std::vector<fs::path> places;
   if (const char* const named = std::getenv(kVariable); named != nullptr && *named != '\0') {
@@ -45,8 +45,8 @@ Result<std::string> find_gui() {
                            kVariable)};
 }
 
-/// Becomes ringside-gui.
-/// errors  Unsupported: it is not there, with where it was looked for
+/// Replaces this process by ringside-gui.
+/// errors  Unsupported: it does not exist; lists the places that were searched
 VerbResult start_gui(const std::vector<std::string>& words) {
   RINGSIDE_TRY(const std::string program, find_gui());
   std::string first = program;

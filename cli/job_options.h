@@ -7,7 +7,7 @@ namespace ringside::cli {
 class Option;
 class Options;
 
-using study::JobOptions;  // every verb about a cluster says it
+using study::JobOptions;  // every verb about a cluster uses it
 
 /// Adds --on, --nodes, --nvl-domain and --set. `options` outlives the parsing.
 /// returns --on, which is required

@@ -26,13 +26,13 @@ std::string suggestion_among(const std::string& word, const std::vector<std::str
   return suggestion(word, std::vector<std::string_view>(known.begin(), known.end()));
 }
 
-/// CLI11 would take the next word for the value: `--html= a.log` would write into the log.
+/// CLI11 would take the next word as the value: `--html= a.log` would write into the log.
 Status check_empty_values(const std::vector<std::string>& words) {
   for (const std::string& word : words) {
     if (word == "--") break;
     if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
     return Error{ErrorCode::InvalidArgument, fmt::format("{} has no value", word),
-                 "give one behind the =, or leave the option out"};
+                 "give one after the =, or omit the option"};
   }
   return {};
 }
@@ -216,7 +216,7 @@ Result<std::optional<int>> Options::parse_own(std::vector<std::string> words) {
   } catch (const CLI::CallForVersion& version) {
     return std::optional(app_->exit(version));
   } catch (const CLI::ParseError& wrong) {
-    // A misspelt option is told before the one that it leaves missing.
+    // A misspelt option is reported before the required option that it leaves missing.
     RINGSIDE_TRY(check_leftovers());
     return Error{ErrorCode::InvalidArgument, wrong.what(), fmt::format("see {} --help", name_)};
   }
@@ -233,7 +233,7 @@ Error Options::unknown_option(const std::string& word) const {
   }
   std::vector<std::string> names;
   for (const CLI::Option* option : app_->get_options()) {
-    // Short names are a letter each, and near to everything.
+    // One-letter names are near to everything.
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
   }
   return {ErrorCode::InvalidArgument,
@@ -242,7 +242,7 @@ Error Options::unknown_option(const std::string& word) const {
               (below_.empty() ? "" : "; an option of a verb follows the verb")};
 }
 
-/// What CLI11 had no place for.
+/// Reports words that CLI11 could not assign.
 Status Options::check_leftovers() const {
   bool are_words = false;
   for (const std::string& word : app_->remaining()) {
@@ -259,7 +259,7 @@ Status Options::check_leftovers() const {
   return {};
 }
 
-/// CLI11 takes any word behind an option as its value: `--html --json` would write a file called --json.
+/// CLI11 takes any word after an option as its value: `--html --json` would write a file called --json.
 Status Options::check_values() const {
   for (const CLI::Option* option : app_->get_options()) {
     if (option->get_positional()) continue;
@@ -289,7 +289,8 @@ Status Options::check_output(const OutputFile& output) const {
 }
 
 Status Options::check_outputs() const {
-  std::vector<std::pair<std::string, std::string>> seen;  // where it leads to, and the option
+  std::vector<std::pair<std::string, std::string>>
+      seen;  // the file that it resolves to, and the option
   for (const Output& output : outputs_) {
     const bool is_folder = output.meant.is_folder != nullptr && *output.meant.is_folder;
     if (output.path->empty() || is_folder) continue;

@@ -17,38 +17,38 @@ class Option;
 
 namespace ringside::cli {
 
-/// One option, flag or word of a verb. Each call gives the option itself, for the next call.
+/// One option, flag or word of a verb. Each method returns the option itself, for the next call.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option* required(bool is_required = true);
-  Option* capture_default_str();              ///< --help shows what the value is now
-  Option* expected(int words);                ///< so many words behind its name, no more, no fewer
-  Option* allow_extra_args(bool is_allowed);  ///< false: one word each time that it is named
-  Option* check_range(int from, int to);      ///< both ends are fine
+  Option* capture_default_str();              ///< --help shows the current value
+  Option* expected(int words);                ///< exactly so many words follow its name
+  Option* allow_extra_args(bool is_allowed);  ///< false: one word each time that it is given
+  Option* check_range(int from, int to);      ///< both ends are valid
   Option* check_words(std::vector<std::string> words);  ///< one of them
 
  private:
   CLI::Option* option_;
 };
 
-/// How an output's path is meant, where that is not simply a file.
+/// How an output's path is used, if it is not simply a file.
 struct OutputPath {
   bool is_pattern = false;          ///< %h and %p are filled in (base/path_pattern.h)
   const bool* is_folder = nullptr;  ///< a flag with which it names a folder, which the verb checks
 };
 
-/// What a verb takes: a narrow door to CLI11, whose header is a heavy one. Only options.cpp includes it.
+/// The options of a verb: a narrow interface to CLI11, whose header is slow to compile. Only options.cpp includes it.
 ///
-/// Verbs form a tree: the program, `trace`, `trace info`. Each is a command line parser of its own that knows no
-/// other, so that a word in an argument's place is never a verb.
+/// Verbs form a tree: the program, `trace`, `trace info`. Each has a separate command line parser, so that an
+/// argument is never taken for a verb.
 ///
 /// Ownership  each value outlives the parsing; an Option and the Options of a word below live as long as
 ///            the Options that made them
 class Options {
  public:
-  /// name  as people type it: `ringside trace`
+  /// name  as users type it: `ringside trace`
   Options(std::string name, const std::string& what);
   ~Options();
   Options(const Options&) = delete;
@@ -60,28 +60,30 @@ class Options {
   Option* add_option(const std::string& names, std::uint64_t& value, const std::string& what);
   Option* add_option(const std::string& names, double& value, const std::string& what);
   Option* add_option(const std::string& names, std::optional<int>& value, const std::string& what);
-  /// One after the other: several words, or the option several times.
+  /// For several words, or for an option that is given several times.
   Option* add_option(const std::string& names, std::vector<std::string>& value,
                      const std::string& what);
   Option* add_flag(const std::string& names, bool& value, const std::string& what);
 
-  /// An option that names a file to be written. Such a verb has --force, too, and parse() refuses what would lose data.
+  /// An option that names an output file. The verb then has --force, too, and parse() rejects what would lose data.
   Option* add_output(const std::string& names, std::string& value, ContentKind kind,
                      const std::string& what, OutputPath meant = {});
-  /// The same for a path that the verb chooses itself.
+  /// Checks a path that the verb chooses itself.
   /// errors  as ringside::check_output(); the inputs are all that the words named
   [[nodiscard]] Status check_output(const OutputFile& output) const;
 
-  /// A word below the verb, with options of its own: `ringside trace info`. One of these words has to follow.
+  /// A word below the verb, with options of its own: `ringside trace info`. One of these words must follow.
   Options* add_subcommand(const std::string& name, const std::string& what);
   void describe(
       const std::string& text);  ///< for --help, in place of the line for the list of verbs
   void add_version(const std::string& version);
-  void add_moved(std::string option, std::string now);   ///< an option that is now another verb's
-  void pass_all_words(std::vector<std::string>& words);  ///< another program's: none is parsed here
+  void add_moved(std::string option,
+                 std::string now);  ///< an option that has moved to another verb
+  void pass_all_words(
+      std::vector<std::string>& words);  ///< for another program: none is parsed here
 
-  /// Takes the words behind the name; the first of them chooses the word below, if there are any.
-  /// returns  an exit status where nothing is left to do: help was asked for, and printed
+  /// Parses the words after the name; the first of them chooses the word below, if there are any.
+  /// returns  an exit status if nothing is left to do: help was requested and printed
   /// errors   InvalidArgument, with the nearest known word; as ringside::check_output()
   Result<std::optional<int>> parse(std::vector<std::string> words);
   [[nodiscard]] bool parsed() const { return is_chosen_; }  ///< whether the words named it

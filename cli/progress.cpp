@@ -21,19 +21,20 @@ namespace {
 constexpr std::chrono::milliseconds kFirst{1000};
 constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
-constexpr double kLeastToGuess = 0.02;  // before that, a guess of what is left would jump about
+constexpr double kLeastToGuess =
+    0.02;  // before that, an estimate of the remaining time would fluctuate
 
-/// What the interrupt writes: made before it comes, for a signal's handler may format nothing.
-struct LastWords {
+/// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
+struct InterruptText {
   std::array<std::array<char, 256>, 2> texts{};  ///< one is written while the other may be read
-  std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text says all
+  std::atomic<std::int64_t> begun{0};            ///< ms of the clock; 0: the text is complete
   std::atomic<int> current{-1};                  ///< -1: nothing is being done
   std::atomic<bool> is_taken{false};
 };
-LastWords last_words;
+InterruptText last_words;
 constexpr std::string_view kInterrupted = "\nringside: interrupted after ";
 
-/// Of a clock that a signal's handler may read.
+/// Milliseconds of a clock that a signal's handler may read.
 std::int64_t milliseconds_now() {
   timespec now{};
   ::clock_gettime(CLOCK_MONOTONIC, &now);
@@ -42,11 +43,11 @@ std::int64_t milliseconds_now() {
 
 void say(const char* text, std::size_t length) {
   if (::write(STDERR_FILENO, text, length) < 0) {
-    // Nobody listens any more: it ends all the same.
+    // stderr has no reader any more: the program ends nevertheless.
   }
 }
 
-/// In a handler: the time since then, which no text made before can tell.
+/// In a handler: prints the time since `begun`, which no earlier text can contain.
 void say_after(std::int64_t begun) {
   say(kInterrupted.data(), kInterrupted.size());
   std::array<char, 24> digits{};
@@ -75,7 +76,7 @@ extern "C" void tell_and_end(int signal) {
   std::raise(signal);
 }
 
-/// Not where somebody else handles it, or it is ignored. returns  whether this is to be told of
+/// Does nothing if SIGINT is handled elsewhere or ignored. returns  whether this object reports the interrupt
 bool listen_for_interrupt() {
   if (last_words.is_taken.exchange(true)) return false;
   const auto before = std::signal(SIGINT, tell_and_end);
@@ -116,31 +117,31 @@ std::string interrupted_tail(const std::string& what, double share) {
 Progress::Progress(std::string what)
     : what_(std::move(what)),
       is_terminal_(::isatty(STDERR_FILENO) == 1),
-      is_told_of_(listen_for_interrupt()),
+      is_reported_(listen_for_interrupt()),
       begun_(milliseconds_now()),
       next_(begin_ + (is_terminal_ ? kFirst : kEvery)) {
-  if (is_told_of_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
+  if (is_reported_) leave(fmt::format("\nringside: interrupted while {}\n", what_));
 }
 
 Progress::~Progress() {
   erase();
-  if (!is_told_of_) return;
+  if (!is_reported_) return;
   last_words.current.store(-1);
   last_words.begun.store(0);
   if (const auto handler = std::signal(SIGINT, SIG_DFL); handler != tell_and_end) {
-    std::signal(SIGINT, handler);  // somebody else's by now
+    std::signal(SIGINT, handler);  // another handler by now
   }
   last_words.is_taken.store(false);
 }
 
 void Progress::show(double share, const std::string& note) {
-  if (!is_terminal_ && !is_told_of_) return;
+  if (!is_terminal_ && !is_reported_) return;
   const Clock::time_point now = Clock::now();
-  // Whoever comes while another draws has nothing newer to say.
+  // A thread that comes while another draws has nothing newer to show.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock.owns_lock() || now < next_) return;
   next_ = now + kEvery;
-  if (is_told_of_) {
+  if (is_reported_) {
     leave(interrupted_tail(what_, share));
     last_words.begun.store(begun_);
   }

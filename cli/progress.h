@@ -10,11 +10,10 @@
 
 namespace ringside::cli {
 
-/// How far a verb is, on one line of a terminal that it redraws: for whatever takes more than a second,
-/// as `bench`, `sim`, `trace export`, `generate logs` do. (`audit` cannot know how
-/// much there is to read: it shows a rate.) It is our own because Debian packages no C++ library for
-/// it. Nothing is drawn where stderr is no terminal, nor in the first second. Who interrupts the verb (SIGINT) is told
-/// how far it came, on a terminal or not.
+/// The progress of a verb, on one line of a terminal that it redraws: for work that takes more than a second, in
+/// `bench`, `sim`, `trace export`, `generate logs`. (`audit` cannot know how much there is to read: it shows a rate.)
+/// Own code, because Debian packages no C++ library for it. Nothing is drawn where stderr is no terminal, nor in the
+/// first second. An interrupt (SIGINT) prints how far the verb came, on a terminal or not.
 ///
 ///     Progress progress("read");
 ///     while (...) progress.show(done / all);   // cheap: draws five times a second
@@ -22,14 +21,14 @@ namespace ringside::cli {
 /// Threads  any
 class Progress {
  public:
-  /// what  a word or two in front of the bar
+  /// what  a word or two before the bar
   explicit Progress(std::string what);
   ~Progress();  ///< leaves no line behind
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
   /// share  done, 0 .. 1
-  /// note   what is being done just now; shown behind the bar
+  /// note   the current step; shown after the bar
   void show(double share, const std::string& note = "");
 
   /// Clears the line, so that other output can go to the terminal. The next show() draws it anew.
@@ -40,7 +39,7 @@ class Progress {
 
   const std::string what_;
   const bool is_terminal_;
-  const bool is_told_of_;     ///< by the interrupt: the first of several is
+  const bool is_reported_;    ///< the interrupt reports it: the first of several objects
   const std::int64_t begun_;  ///< ms, for the interrupt
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
@@ -48,11 +47,11 @@ class Progress {
   bool is_drawn_ = false;   ///< under mutex_
 };
 
-/// Behind "ringside: interrupted after 12": " s, 40 % into: simulating 1G"
+/// Follows "ringside: interrupted after 12": " s, 40 % into: simulating 1G"
 std::string interrupted_tail(const std::string& what, double share);
 
 /// "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
-/// elapsed  since the beginning; what is left is guessed from it and `share`
+/// elapsed  since the beginning; the remaining time is estimated from it and `share`
 std::string progress_line(const std::string& what, double share, Seconds elapsed,
                           const std::string& note, std::size_t width);
 

@@ -4,8 +4,8 @@
 
 namespace ringside::cli {
 
-/// Writes to stderr why the decisions of a release may be wrong, where its description says so.
-/// release  as load_release(); anything else is silent, since who reads it has an error of its own
+/// Writes to stderr why the decisions of a release may be wrong, if its description has such a note.
+/// release  as load_release(); an unknown one prints nothing, since loading it gives an error
 void note_unverified(std::string_view release);
 
 }  // namespace ringside::cli

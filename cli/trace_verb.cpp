@@ -51,7 +51,7 @@ struct TraceArguments {
 
 Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
 
-/// Exact where that is short, else with one decimal of the largest step: 64M, 1000, 3.4G.
+/// Exact if that is short, otherwise with one decimal of the largest unit: 64M, 1000, 3.4G.
 std::string short_bytes(Bytes size) {
   constexpr std::size_t kShort = 6;
   std::string exact = format_bytes(size);
@@ -63,7 +63,7 @@ std::string short_bytes(Bytes size) {
   return fmt::format("{:.1f}{}", value, kSteps[step]);
 }
 
-/// Text from the file, without what would steer a terminal.
+/// Text from the file, without control characters for a terminal.
 std::string printable(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](unsigned char c) { return c < ' ' || c == 127; }, '?');
@@ -74,7 +74,7 @@ void line(const std::string& label, const std::string& text) {
   fmt::print("  {:<11}{}\n", printable(label), printable(text));
 }
 
-/// Nothing where the file's numbers give no moment after 1970.
+/// Nothing if the file's numbers give no time after 1970.
 std::string wall_time(const TraceInfo& info, std::int64_t begin_ns) {
   std::int64_t ns = 0;
   if (__builtin_add_overflow(info.realtime_offset.count(), begin_ns, &ns) || ns <= 0) return {};
@@ -149,7 +149,7 @@ void print_collectives(const TraceStatistics& all) {
                format_time(to_seconds(one.longest)), one.is_modelled ? "  modelled" : "");
   }
   if (std::ranges::any_of(all.collectives, &CollectiveStatistics::is_modelled)) {
-    fmt::print("  modelled: copies stood for a switch or a network that reduces\n");
+    fmt::print("  modelled: copies replaced a switch or a network that reduces\n");
   }
 }
 
@@ -280,7 +280,7 @@ VerbResult run_info(const TraceArguments& arguments) {
   return kFine;
 }
 
-/// Writes a whole file by `write`, which takes a stream; an older file stays where that fails.
+/// Writes a whole file by `write`, which takes a stream; if that fails, an older file is kept.
 template <typename Write>
 auto write_to(const std::string& path, const Write& write)
     -> decltype(write(std::declval<std::ostream&>())) {
@@ -358,7 +358,7 @@ void print_merge(const TraceMerge& made, const TraceArguments& arguments) {
                to_string(clock.evidence),
                clock.pieces > 1 ? fmt::format(", drifting: {} pieces", clock.pieces) : "");
   }
-  fmt::print("\n  moved by: beyond what the hosts' wall clocks say\n");
+  fmt::print("\n  moved by: in addition to the difference of the hosts' wall clocks\n");
   if (made.unreadable_events > 0) {
     fmt::print(stderr, "note: {} left behind\n",
                plural(made.unreadable_events, "unreadable event", "unreadable events"));

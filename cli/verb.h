@@ -19,10 +19,10 @@ enum ExitStatus : int {
   kRunFailed = 3,  ///< it failed at run time
 };
 
-/// What a verb's run gives back: an exit status, or the Error that main() prints once.
+/// The result of a verb: an exit status, or the Error that main() prints once.
 using VerbResult = Result<int>;
 
-/// One verb of the command line. One file pair a verb; main.cpp lists them in one table.
+/// One verb of the command line. One file pair for each verb; main.cpp lists them in one table.
 struct Verb {
   std::string name;
   std::string summary;                ///< one line, for `ringside --help`
@@ -30,7 +30,7 @@ struct Verb {
   /// Adds options to the verb's own subcommand and returns what to do once they are parsed. State
   /// that the options fill lives in the returned function (a shared_ptr to the verb's options).
   std::function<std::function<VerbResult()>(Options& app)> declare;
-  /// Options that it once had, and what took their place.
+  /// Options that it had once, and their replacements.
   std::vector<std::pair<std::string, std::string>> moved = {};
 };
 

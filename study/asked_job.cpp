@@ -15,7 +15,7 @@
 namespace ringside::study {
 namespace {
 
-/// A machine may well have no GPU; a job needs them.
+/// A machine can have no GPU; a job needs them.
 Status check_gpus(const JobHosts& hosts) {
   for (const HostRun& run : hosts.runs) {
     if (!gpus_of(run.host).empty()) continue;
@@ -35,7 +35,7 @@ bool is_for_hosts(const std::string& setting) {
   return is_host_key(std::string_view(setting).substr(0, setting.find('=')));
 }
 
-/// What is different about the hosts: the options', with the settings over them.
+/// The changes to the hosts: those of the options, with the settings over them.
 /// errors  InvalidArgument: no `=`, or a value that cannot be
 Result<HostChanges> host_changes(const JobOptions& options) {
   HostChanges changes = options.hosts;
@@ -52,7 +52,7 @@ Result<HostChanges> host_changes(const JobOptions& options) {
   return changes;
 }
 
-/// What of the settings is the cluster's.
+/// The settings that belong to the cluster.
 /// errors  InvalidArgument: no `=`
 Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
   std::vector<ClusterChange> changes;
@@ -76,7 +76,7 @@ bool is_cluster_file(const std::string& on) {
   return text && is_cluster(*text);
 }
 
-/// `dgx-h100@platform.xml`: the file, and what its hosts are that do not say so.
+/// `dgx-h100@platform.xml`: the file, and the host type for hosts whose type the file lacks.
 struct AskedCluster {
   std::string path, node;
 };
@@ -89,7 +89,7 @@ std::optional<AskedCluster> find_cluster(const std::string& on) {
   return std::nullopt;
 }
 
-/// A cluster's file says all of a job: it has no count, and nothing stands beside it.
+/// A cluster file describes a whole job: it must be the only argument, without a count.
 /// errors  InvalidArgument: one among several words, or with a count
 Status check_cluster_alone(const std::string& on) {
   for (std::size_t from = 0; from <= on.size();) {
@@ -97,7 +97,7 @@ Status check_cluster_alone(const std::string& on) {
     const std::string part = on.substr(from, comma - from);
     if (is_cluster_file(part) || is_cluster_file(part.substr(0, part.rfind(':')))) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("--on {}: a cluster's file and more", on),
+                   fmt::format("--on {}: a cluster file must be the only argument", on),
                    "give it alone; --nodes says how many of its nodes the job takes"};
     }
     from = comma + 1;
@@ -105,8 +105,9 @@ Status check_cluster_alone(const std::string& on) {
   return {};
 }
 
-/// Each host of a job, and the next one: hosts that are cut off are told before anybody routes a message.
-/// errors  InvalidArgument: no NIC of the one has a way to any of the other
+/// Checks that each host of a job can reach the next one: hosts without a path are reported before any message is
+/// routed.
+/// errors  InvalidArgument: no NIC of one host has a path to any NIC of the other
 Status check_joined(const AskedFabric& asked) {
   const Fabric& fabric = *asked.fabric;
   const int each = asked.cluster.hosts_per_domain;
@@ -134,7 +135,7 @@ Status check_joined(const AskedFabric& asked) {
   for (std::size_t i = 1; i < hosts.size(); ++i) {
     if (is_way(hosts[i - 1], hosts[i])) continue;
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{}: no way from {} to {}", fabric.settings().where,
+                 fmt::format("{}: no path from {} to {}", fabric.settings().where,
                              named(hosts[i - 1]), named(hosts[i])),
                  "give the fabric links that join them, or the job another placement"};
   }
@@ -153,7 +154,7 @@ Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions&
   RINGSIDE_TRY(found.cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
   if (!asked.node.empty() && found.cluster.file.fabric.platform == nullptr) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("--on {}: {} says itself which nodes it has", options.on, asked.path),
+                 fmt::format("--on {}: {} itself lists its nodes", options.on, asked.path),
                  "NODE@FILE is for a SimGrid platform; give the file alone"};
   }
   for (HostRun& run : found.cluster.kinds) {
@@ -208,7 +209,7 @@ Result<TunedJob> load_tuned_job_under(const JobOptions& options, const Environme
   return TunedJob{std::move(asked), std::move(tuner)};
 }
 
-/// The three nearest variables, and where all are.
+/// Suggests the three nearest variables, and where all are listed.
 std::string nearest_variables(std::string_view name, std::vector<std::string_view> known) {
   constexpr std::size_t kShown = 3;
   known.insert(known.end(), {"nics", "drop_rail", "gdr"});

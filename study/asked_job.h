@@ -16,24 +16,25 @@
 
 namespace ringside::study {
 
-/// Which job a question is about: the hosts, and the variables that it would be started with.
+/// The job that a question is about: the hosts, and the variables that it would be started with.
 struct JobOptions {
   std::string on;                      ///< as load_hosts() takes it, or a cluster's file
   std::optional<int> nodes = {};       ///< hosts; none: 1, of a cluster all that it places
   std::optional<int> nvl_domain = {};  ///< hosts that share one NVLink domain
-  /// NAME=VALUE, over the process's own variables; or fabric.KEY=VALUE, placement=VALUE over what a cluster's file says.
+  /// NAME=VALUE, over the process's own variables; or fabric.KEY=VALUE, placement=VALUE over those of a cluster's
+  /// file.
   std::vector<std::string> set = {};
   HostChanges hosts = {};
 };
 
 /// The process's variables with `settings` (NAME=VALUE) over them; an empty value unsets one.
-/// errors  InvalidArgument: no `=`, or a name that decides nothing here; the nearest known is named
+/// errors  InvalidArgument: no `=`, or an unsupported name; the nearest known one is named
 Result<Environment> environment_with(const std::vector<std::string>& settings);
 
-/// environment_with(options.set), without what is the cluster's
+/// environment_with(options.set), without settings of the cluster
 Result<Environment> environment_of(const JobOptions& options);
 
-/// The hosts that a job runs on, run by run: they have GPUs. What joins them is left out.
+/// The hosts of a job, run by run: they have GPUs. The fabric between them is not loaded.
 /// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: a host without a GPU that takes part, two
 ///         that the cluster's fabric does not join
 Result<JobHosts> load_job_hosts(const JobOptions& options);
@@ -46,7 +47,7 @@ struct AskedFabric {
   std::vector<int> first_hosts;  ///< by node of the job, as JobFabric has them
 };
 
-/// A job that was asked for, and what made it so.
+/// A job that was requested, and its environment.
 struct AskedJob {
   TopologyParameters topology;
   JobHosts hosts;
@@ -57,12 +58,12 @@ struct AskedJob {
   [[nodiscard]] JobFabric job_fabric() const;
 };
 
-/// version  the release that lays its graphs and channels, as load_release()
+/// version  the release that builds its graphs and channels, as load_release()
 /// errors   as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
 ///          make_fabric(), make_job()
 Result<AskedJob> load_job(const JobOptions& options, std::string_view version = kDefaultRelease);
 
-/// The same, and who chooses for it.
+/// A job, and the tuner that chooses for it.
 struct TunedJob {
   AskedJob asked;
   Tuner tuner;
@@ -70,12 +71,12 @@ struct TunedJob {
   [[nodiscard]] const CommShape& shape() const { return tuner.shape(); }
 };
 
-/// version  the release that lays its graphs and chooses, as Tuner::make()
+/// version  the release that builds its graphs and chooses, as Tuner::make()
 /// errors   as load_job(), parse_tuning_parameters(), Tuner::make()
 Result<TunedJob> load_tuned_job(const JobOptions& options,
                                 std::string_view version = kDefaultRelease);
 
-/// The same where nothing is set: it does not depend on where it is asked.
+/// The same without settings: it does not depend on this process's variables.
 /// errors  as load_hosts(), make_job()
 Result<TunedJob> load_tuned_preset(const std::string& on, int nodes);
 

@@ -67,7 +67,7 @@ class Replayer {
   const Scenario calls_;
 };
 
-/// What logs tell of a job.
+/// A job as logs describe it.
 struct Logged {
   audit::Audit audited;
   audit::ExpectedJob expected;
@@ -82,7 +82,7 @@ Result<Logged> read_logs(const ReplayOptions& options) {
   return Logged{std::move(audited), std::move(expected), std::move(imported)};
 }
 
-/// Of which the model of a job may know something.
+/// Whether the model of a job may handle the finding.
 bool is_cause(const audit::Finding& finding) {
   return finding.severity >= audit::Severity::Warning;
 }

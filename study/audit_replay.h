@@ -8,12 +8,12 @@
 #include "diag/audit/finding.h"
 #include "study/scenario/scenario_run.h"
 
-/// What findings cost: the calls that a job logged, simulated on the hosts as they should be and as they were found.
+/// The cost of findings: the calls that a job logged, simulated on correct hosts and on hosts with the faults found.
 namespace ringside::study {
 
 struct ReplayOptions {
   std::vector<std::string> logs = {};
-  std::string cluster = {};  ///< the hosts, as --on takes them; empty: what the logs tell
+  std::string cluster = {};  ///< the hosts, as --on takes them; empty: as the logs show them
   std::string folder = {};   ///< new or empty: scenarios and hosts' descriptions are written there
   std::string fidelity = "auto";
   std::size_t keep = 2000;  ///< rounds of calls, the last ones
@@ -28,21 +28,21 @@ struct Replayed {
 };
 
 struct AuditReplay {
-  std::string source = {};  ///< what the hosts were taken from
+  std::string source = {};  ///< the source of the hosts
   Replayed healthy;
   std::vector<Replayed> findings = {};  ///< each alone, dearest first
   std::vector<Replayed> together = {};  ///< all at once, if there are several; else empty
   std::vector<std::string> unmodelled =
-      {};  ///< ids of findings that the model of a job knows nothing of
+      {};  ///< ids of findings that the model of a job does not cover
   std::vector<std::string> unknown = {};
 };
 
-/// The calls that a job logged, on the hosts as its findings have them.
+/// The calls that a job logged, on hosts with the faults found.
 struct LoggedJob {
-  std::string source = {};  ///< what the hosts were taken from
+  std::string source = {};  ///< the source of the hosts
   Scenario scenario;        ///< its hosts are described by files in the options' folder
   std::vector<audit::Finding> findings = {};
-  std::vector<std::string> unknown = {};  ///< what the logs do not say, in words
+  std::vector<std::string> unknown = {};  ///< information missing in the logs, as text
 };
 
 /// errors  as audit_logs(), expected_job(), import_scenario(), make_empty_folder()

@@ -23,8 +23,8 @@ using hangs::Group;
 using hangs::Op;
 using hangs::Step;
 
-/// Where a group's ranks are: the same GPUs on each of some hosts, as many hosts in each of some nodes. A node is a host, or
-/// an NVLink domain of several.
+/// The placement of a group's ranks: the same GPUs on each of some hosts, as many hosts in each of some nodes. A node
+/// is a host, or an NVLink domain of several.
 struct Seat {
   std::vector<int> nodes;
   std::vector<int> hosts_within;  ///< of the first node: numbers within it
@@ -33,42 +33,42 @@ struct Seat {
   [[nodiscard]] int hosts() const { return static_cast<int>(nodes.size() * hosts_within.size()); }
 };
 
-/// What of it counts: without a fabric nodes are alike, as are the hosts of an NVLink domain.
+/// The parts of a placement that matter: without a fabric all nodes are equal, as are the hosts of an NVLink domain.
 using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
-/// What a call's time depends on.
+/// The inputs that determine a call's time.
 using CallKey =
-    std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, where
-/// And as the program has it: group, call, type, elements, way.
+    std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, placement
+/// The same in the program's terms: group, call, type, elements, path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 
 StepKey key_of(const Step& call, int group) {
   return {group, call.op, call.type, call.count, call.is_shift, call.way};
 }
 
-/// What the simulator calls it: of two ranks each sends to the other.
+/// The simulator's name of the call: of two ranks each sends to the other.
 const char* collective_text(Op op) {
   return hangs::is_p2p(op) ? "send_recv" : to_string(hangs::collective_of(op));
 }
 
 bool is_of_pair(const Step& call) { return hangs::is_p2p(call.op) && !call.is_shift; }
 
-/// As a scenario has it.
+/// The scenario's name of the call.
 const char* step_text(const Step& call) {
   return call.is_shift ? collective_text(call.op) : hangs::to_string(call.op);
 }
 
-/// Of the larger buffer of a rank, as sizes of calls are given.
+/// The bytes of a rank's larger buffer, which is the size of a call.
 std::uint64_t bytes_of(const Step& call, std::size_t members) {
   const std::uint64_t given = size_of(call.type).value * static_cast<std::uint64_t>(call.count);
   return call.op == Op::AllGather || call.op == Op::ReduceScatter ? given * members : given;
 }
 
-/// The kinds of ways between two ranks, told apart by the links that a message of an exchange crosses.
+/// The kinds of paths between two ranks, distinguished by the links that a message of an exchange crosses.
 class KindsOfWays {
  public:
   KindsOfWays() = default;
-  /// ranks_per_node  where the job is two nodes that stand for any two; 0: it is the whole
+  /// ranks_per_node  where the job is two nodes that represent any two; 0: it is the whole
   KindsOfWays(AskedJob asked, int ranks_per_node)
       : asked_(std::make_unique<AskedJob>(std::move(asked))),
         network_(std::make_unique<JobNetwork>(asked_->job, std::nullopt, asked_->topology, nullptr,
@@ -86,13 +86,13 @@ class KindsOfWays {
     return known->second = kind->second;
   }
 
-  /// The ranks that it was first asked for.
+  /// The first pair of ranks that was requested for it.
   [[nodiscard]] const std::pair<int, int>& first_of(int way) const {
     return firsts_[static_cast<std::size_t>(way)];
   }
 
  private:
-  /// What its channels carry together, and what a step on it takes.
+  /// What its channels carry together, and the time of a step on it.
   struct WayKind {
     double rate = std::numeric_limits<double>::max();
     StepLink slowest = StepLink::NvLink;
@@ -100,7 +100,7 @@ class KindsOfWays {
     auto operator<=>(const WayKind&) const = default;
   };
 
-  /// Ranks of the job that stand for them.
+  /// The ranks of the job that represent them.
   [[nodiscard]] std::pair<int, int> placed(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
     if (ranks_per_node_ == 0) return pair;
@@ -109,7 +109,7 @@ class KindsOfWays {
   }
 
   [[nodiscard]] WayKind kind_of(const std::pair<int, int>& pair) const {
-    constexpr int kChannels = 2;  // NICs beside each other take turns
+    constexpr int kChannels = 2;  // neighbouring NICs alternate
     WayKind kind;
     std::map<int, int> uses;
     for (int channel = 0; channel < kChannels; ++channel) {
@@ -203,7 +203,7 @@ struct CallClock::Impl {
       asked.job.nodes = static_cast<int>(seat.nodes.size());
       asked.job.set.push_back(fmt::format("placement=[{}]", fmt::join(cluster_nodes(seat), ", ")));
     } else {
-      asked.job.nodes = seat.hosts();  // counted one by one, where the size of a domain is told
+      asked.job.nodes = seat.hosts();  // counted one by one, where the size of a domain is given
       if (hosts_per_node > 1) asked.job.nvl_domain = hosts_each;
     }
     if (static_cast<int>(seat.gpus.size()) < gpus_per_host) asked.job.hosts.gpus = seat.gpus;
@@ -232,9 +232,9 @@ struct CallClock::Impl {
     return done;
   }
 
-  /// Of a family's groups those that lie on the same hosts, each with its GPUs.
-  [[nodiscard]] std::vector<Seat> beside(const hangs::Program& program, const Group& group,
-                                         const Seat& seat) const {
+  /// The groups of a family on the same hosts, each with its GPUs.
+  [[nodiscard]] std::vector<Seat> seats_with(const hangs::Program& program, const Group& group,
+                                             const Seat& seat) const {
     std::vector<Seat> seats;
     for (const Group& other : program.groups) {
       if (other.family != group.family || other.ranks.size() != group.ranks.size()) continue;
@@ -248,7 +248,7 @@ struct CallClock::Impl {
     return seats;
   }
 
-  /// What it is, and where.
+  /// The call's time, and its place.
   [[nodiscard]] Result<Known> time_of(const hangs::Program& program, const Step& call,
                                       const Group& group) {
     if (group.ranks.size() < 2) return Known{};
@@ -262,8 +262,8 @@ struct CallClock::Impl {
                       bytes,
                       {nodes, seat.hosts_within.size(), seat.gpus}};
     if (const auto found = places.find(key); found != places.end()) return found->second;
-    RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
-    return keep(key, std::move(told));
+    RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+    return keep(key, std::move(timed));
   }
 
   [[nodiscard]] Result<Known> time_of_pair(const hangs::Program& program, const Step& call,
@@ -275,33 +275,34 @@ struct CallClock::Impl {
     std::optional<CallTime> slowest;
     for (const auto& [a, b] : pairs_like(ways.first_of(way))) {
       RINGSIDE_TRY(const Seat seat, seat_of({a, b}));
-      RINGSIDE_TRY(CallTime told, simulate_beside(program, call, group, seat, bytes));
-      if (!slowest || slowest->time < told.time) slowest = std::move(told);
+      RINGSIDE_TRY(CallTime timed, simulate_with_others(program, call, group, seat, bytes));
+      if (!slowest || slowest->time < timed.time) slowest = std::move(timed);
     }
     return keep(key, *std::move(slowest));
   }
 
-  /// Itself, where its GPUs are of one host, or have one number; else those that have the one's and the other's.
+  /// The pair itself if its GPUs are of one host, or have one number; else the pairs with the one's and the other's
+  /// number.
   [[nodiscard]] std::vector<std::pair<int, int>> pairs_like(const std::pair<int, int>& pair) const {
     const auto [a, b] = pair;
-    const auto beside = [&](int rank, int other) {
+    const auto with_gpu_of = [&](int rank, int other) {
       return other / gpus_per_host * gpus_per_host + rank % gpus_per_host;
     };
-    if (a / gpus_per_host == b / gpus_per_host || beside(a, b) == b) return {pair};
-    return {{a, beside(a, b)}, {beside(b, a), b}};
+    if (a / gpus_per_host == b / gpus_per_host || with_gpu_of(a, b) == b) return {pair};
+    return {{a, with_gpu_of(a, b)}, {with_gpu_of(b, a), b}};
   }
 
-  Known keep(const CallKey& key, CallTime told) {
-    Known known{told.time, calls.size()};
-    // Other GPUs of a host, the same times: one row says it.
+  Known keep(const CallKey& key, CallTime timed) {
+    Known known{timed.time, calls.size()};
+    // Other GPUs of a host, the same times: one row is enough.
     const auto like = std::ranges::find_if(calls, [&](const CallTime& one) {
-      return one.groups == told.groups && one.call == told.call && one.ranks == told.ranks &&
-             one.hosts == told.hosts && one.bytes == told.bytes &&
-             format_time(one.alone) == format_time(told.alone) &&
-             format_time(one.time) == format_time(told.time);
+      return one.groups == timed.groups && one.call == timed.call && one.ranks == timed.ranks &&
+             one.hosts == timed.hosts && one.bytes == timed.bytes &&
+             format_time(one.alone) == format_time(timed.alone) &&
+             format_time(one.time) == format_time(timed.time);
     });
     if (like == calls.end()) {
-      calls.push_back(std::move(told));
+      calls.push_back(std::move(timed));
     } else {
       known.call = static_cast<std::size_t>(like - calls.begin());
     }
@@ -309,23 +310,23 @@ struct CallClock::Impl {
     return known;
   }
 
-  [[nodiscard]] Result<CallTime> simulate_beside(const hangs::Program& program, const Step& call,
-                                                 const Group& group, const Seat& seat,
-                                                 std::uint64_t bytes) const {
+  [[nodiscard]] Result<CallTime> simulate_with_others(const hangs::Program& program,
+                                                      const Step& call, const Group& group,
+                                                      const Seat& seat, std::uint64_t bytes) const {
     RINGSIDE_TRY(Simulated mine, simulate(seat, call.op, bytes));
-    CallTime told{.groups = program.families[static_cast<std::size_t>(group.family)],
-                  .call = step_text(call),
-                  .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
-                  .hosts = seat.hosts(),
-                  .bytes = Bytes{bytes},
-                  .alone = mine.row.result.time,
-                  .limit = limit_text(mine.row),
-                  .fidelity = mine.row.fidelity,
-                  .error_percent = mine.row.error_percent};
+    CallTime timed{.groups = program.families[static_cast<std::size_t>(group.family)],
+                   .call = step_text(call),
+                   .ranks = seat.hosts() * static_cast<int>(seat.gpus.size()),
+                   .hosts = seat.hosts(),
+                   .bytes = Bytes{bytes},
+                   .alone = mine.row.result.time,
+                   .limit = limit_text(mine.row),
+                   .fidelity = mine.row.fidelity,
+                   .error_percent = mine.row.error_percent};
     std::map<std::string, double> sums;
     for (const auto& [name, wire] : mine.wires) sums[name] = wire.first;
     if (!is_of_pair(call)) {
-      for (const Seat& other : beside(program, group, seat)) {
+      for (const Seat& other : seats_with(program, group, seat)) {
         RINGSIDE_TRY(const Simulated theirs, simulate(other, call.op, bytes));
         for (const auto& [name, wire] : theirs.wires) {
           if (sums.contains(name)) sums[name] += wire.first;
@@ -336,24 +337,24 @@ struct CallClock::Impl {
     for (const auto& [name, wire] : mine.wires) {
       longer = std::max(longer, Seconds{sums[name] / wire.second.value} - mine.row.result.busiest);
     }
-    told.time = told.alone + longer;
-    if (told.time > Seconds{}) {
-      told.busbw = BytesPerSecond{mine.row.busbw.value * (told.alone / told.time)};
+    timed.time = timed.alone + longer;
+    if (timed.time > Seconds{}) {
+      timed.busbw = BytesPerSecond{mine.row.busbw.value * (timed.alone / timed.time)};
     }
-    return told;
+    return timed;
   }
 };
 
 namespace {
 
-/// As many hosts of each of `domains` NVLink domains as all ranks fill.
+/// Placement of all ranks on as many hosts of each of `domains` NVLink domains.
 struct EvenDomains {
   int domains = 0;
   int hosts_each = 0;
 };
 
 /// most     domains that the job may take; none: up to twice as many as it needs
-/// returns  none: ranks fill whole domains, or one in part, or do not divide
+/// returns  none: ranks fill whole domains, or part of a single one, or do not divide
 std::optional<EvenDomains> even_domains(int ranks, int gpus_per_host, int hosts_per_domain,
                                         std::optional<int> most) {
   const int whole = gpus_per_host * hosts_per_domain;
@@ -397,7 +398,7 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   }
   const int gpus = impl->gpus_per_host * impl->hosts_per_node;
   impl->nnodes = (ranks + gpus - 1) / gpus;
-  // Where the size of a domain is told, hosts are counted one by one.
+  // If the size of a domain is given, hosts are counted one by one.
   const bool are_hosts = impl->base.job.nvl_domain && !impl->has_fabric;
   const int needed = impl->nnodes * (are_hosts ? impl->hosts_per_node : 1);
   if (impl->base.job.nodes && *impl->base.job.nodes < needed) {

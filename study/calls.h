@@ -9,7 +9,7 @@
 
 namespace ringside::study {
 
-/// Which collective calls, in the words of an option or a file.
+/// Parameters of collective calls, as an option or a file has them.
 struct CallWords {
   std::string collective;
   std::string sizes = "8:8G:2";  ///< parse_size_range()
@@ -29,11 +29,11 @@ struct Calls {
   }
 };
 
-/// A size that is not 0 and has no room for one element would be a call of nothing.
-/// errors  InvalidArgument: there is one; the smallest that has is named
+/// A size other than 0 without room for one element would be an empty call.
+/// errors  InvalidArgument: there is such a size; the smallest valid one is named
 Status check_sizes(const std::vector<Bytes>& sizes, DataType type);
 
-/// errors  InvalidArgument: as check_sizes(); a word that is none, the nearest is named; as parse_size_range()
+/// errors  InvalidArgument: as check_sizes(); an unknown word, the nearest is named; as parse_size_range()
 Result<Calls> parse_calls(const CallWords& words);
 
 }  // namespace ringside::study

@@ -18,7 +18,7 @@ Error too_few(const Host& host, int there, const std::string& help) {
       help};
 }
 
-/// Keeps those of these numbers, in the order of devices.
+/// Keeps the GPUs or NICs with these numbers, in the order of devices.
 void keep_numbers(Host& host, const std::vector<bool>& is_kept) {
   const std::vector<HostNetPlace> all = nets_of(host);
   std::vector<int> devices;  // numbers may have gaps

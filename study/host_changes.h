@@ -10,7 +10,7 @@
 
 namespace ringside::study {
 
-/// What is to be different about a job's hosts than their descriptions say.
+/// Changes to a job's hosts compared with their descriptions.
 struct HostChanges {
   std::optional<int> nics = {};       ///< keep so many, evenly out of all
   std::optional<int> drop_rail = {};  ///< the NIC of that number, on each host
@@ -23,7 +23,7 @@ struct HostChanges {
 /// Whether a setting of this name changes hosts: nics, drop_rail, gdr.
 bool is_host_key(std::string_view key);
 
-/// The value of a setting that counts something.
+/// The value of a setting that is a count.
 /// errors  InvalidArgument: not a whole number of at least 0
 Result<int> parse_count(const std::string& key, const std::string& value);
 
@@ -32,7 +32,8 @@ Result<int> parse_count(const std::string& key, const std::string& value);
 /// errors  InvalidArgument: not a count, or neither on nor off
 Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value);
 
-/// errors  InvalidArgument: a GPU that the host has not, more NICs than the host has, a rail that it has not, or its last one
+/// errors  InvalidArgument: a GPU that the host does not have, more NICs than it has, a rail that it does not have,
+///         or its last one
 Status change_host(Host& host, const HostChanges& changes);
 
 }  // namespace ringside::study

@@ -7,7 +7,7 @@
 
 namespace ringside::study {
 
-/// What a preset's host is made of.
+/// The parts of a preset's host.
 struct PresetFacts {
   std::string name = {};
   int gpus = 0;

@@ -24,7 +24,7 @@ constexpr std::size_t kSlices = 48;           // of the call, among which phases
 Seconds seconds(std::int64_t ns) { return Seconds{static_cast<double>(ns) * 1e-9}; }
 Nanoseconds nanoseconds(Seconds time) { return std::chrono::round<Nanoseconds>(time); }
 
-/// Routes of the call's network, and how busy their links are.
+/// The routes of the call's network, and the utilisation of their links.
 class Ways {
  public:
   Ways(const JobNetwork& network, const SimCall& call, const LinkLoads& loads)
@@ -58,7 +58,7 @@ class Ways {
  private:
   [[nodiscard]] Way find(int from, int to, int channel) const {
     const SimRoute route =
-        network_.route(Rank{from}, Rank{to == from ? beside(from) : to}, channel);
+        network_.route(Rank{from}, Rank{to == from ? neighbour_of(from) : to}, channel);
     Way way{.slowest = route.slowest};
     const auto slowest = static_cast<std::size_t>(route.slowest);
     const bool by_switch =
@@ -80,8 +80,8 @@ class Ways {
     return way;
   }
 
-  /// A rank that is on both sides of an NVSwitch's group crosses the links that it would to its neighbour.
-  [[nodiscard]] int beside(int rank) const {
+  /// A rank on both sides of an NVSwitch's group crosses the same links as to its neighbour.
+  [[nodiscard]] int neighbour_of(int rank) const {
     return rank % 2 == 0 && rank + 1 < network_.nranks() ? rank + 1 : rank - 1;
   }
 
@@ -122,7 +122,7 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
     for (const double bytes : load.over_time) {
       usage.over_time.push_back(std::min(1.0, bytes / (link.rate.value * loads.span.count())));
     }
-    // Nothing is carried any more until the call is through.
+    // Nothing is carried from the last step to the end of the call.
     if (!usage.over_time.empty()) {
       const auto spans = static_cast<std::size_t>(std::ceil(time / loads.span));
       usage.over_time.resize(std::max(usage.over_time.size(), spans));
@@ -138,8 +138,8 @@ std::vector<LinkUsage> usage_of(const SimNetwork& network, const LinkLoads& load
   return sorted;
 }
 
-/// Splits a leg by what it went into: a chunk crosses its links first, and is late by the latency after that.
-void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& told,
+/// Splits a leg by its terms: a chunk crosses its links first, and its latency follows.
+void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, ProfileLeg& part,
                   std::vector<Stretch>& parts) {
   const auto add = [&](Seconds begin, Seconds end, std::string what) {
     if (end > begin) parts.push_back({begin, end, std::move(what)});
@@ -147,9 +147,9 @@ void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, Profi
   switch (leg.cause) {
     case PathCause::Begin:
     case PathCause::Own:
-      return add(told.begin, told.end, "the ranks' own steps");
+      return add(part.begin, part.end, "the ranks' own steps");
     case PathCause::Room:
-      return add(told.begin, told.end, "waiting for a free slot");
+      return add(part.begin, part.end, "waiting for a free slot");
     case PathCause::Link:
     case PathCause::Message:
       break;
@@ -158,11 +158,11 @@ void append_parts(const PathLeg& leg, const TraceEvent& event, Ways& ways, Profi
   const Ways::Way& way = is_message ? ways.between(leg.peer, event.rank, event.channel)
                                     : ways.between(event.rank, leg.peer, event.channel);
   const Seconds latency = is_message ? Seconds{way.times.latency} : Seconds{};
-  const Seconds crossed = std::max(told.begin, told.end - latency);
-  told.crossing = way.link;
-  told.carried = crossed - told.begin;
-  add(told.begin, crossed, "bandwidth of " + link_kind(way.link));
-  add(crossed, told.end, latency_text(way.slowest));
+  const Seconds crossed = std::max(part.begin, part.end - latency);
+  part.crossing = way.link;
+  part.carried = crossed - part.begin;
+  add(part.begin, crossed, "bandwidth of " + link_kind(way.link));
+  add(crossed, part.end, latency_text(way.slowest));
 }
 
 std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
@@ -176,7 +176,7 @@ std::vector<TimeTerm> terms_of(const std::vector<Stretch>& parts) {
 
 using Sums = std::map<std::string, Seconds>;
 
-/// By slice of the call: what went into which term.
+/// The time of each term, by slice of the call.
 std::vector<Sums> slices_of(const std::vector<Stretch>& parts, Seconds slice) {
   std::vector<Sums> slices(kSlices);
   for (const Stretch& part : parts) {
@@ -195,13 +195,13 @@ const std::string& most_of(const Sums& sums) {
   return std::ranges::max_element(sums, {}, [](const auto& one) { return one.second; })->first;
 }
 
-/// What prevails around each slice of the call, for steps come in turns, and each has its latency and its bytes: slices
-/// with the same are a phase, which is called by what most of itself went into.
+/// The dominant term around each slice of the call, as steps alternate between latency and bytes. Consecutive slices
+/// with the same dominant term are a phase, which is named after it.
 std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
   constexpr std::size_t kAround = 4;
   const Seconds slice = time / static_cast<double>(kSlices);
   const std::vector<Sums> slices = slices_of(parts, slice);
-  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of slices: first, behind the last
+  std::vector<std::pair<std::size_t, std::size_t>> runs;  // of slices: first, after the last
   std::string before;
   for (std::size_t i = 0; i < kSlices; ++i) {
     Sums around;
@@ -235,7 +235,7 @@ std::vector<Phase> phases_of(const std::vector<Stretch>& parts, Seconds time) {
   return phases;
 }
 
-/// Where the network's steps end the launch lies before, and what is lost after them.
+/// The launch comes before the network's first step, and the rest after the last.
 Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways, Profile& profile) {
   const std::vector<std::byte> bytes = trace.bytes();
   RINGSIDE_TRY(TraceFile file, TraceFile::parse(bytes, "the simulation's trace"));
@@ -250,7 +250,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
   if (launch > Seconds{}) parts.push_back({Seconds{}, launch, "launch"});
   for (const PathLeg& leg : legs) {
     const TraceEvent event = replay.event(leg.step);
-    ProfileLeg& told = profile.path.emplace_back(ProfileLeg{.begin = seconds(leg.time.begin_ns),
+    ProfileLeg& part = profile.path.emplace_back(ProfileLeg{.begin = seconds(leg.time.begin_ns),
                                                             .end = seconds(leg.time.end_ns),
                                                             .rank = event.rank,
                                                             .channel = event.channel,
@@ -258,7 +258,7 @@ Status trace_path(const SimCall& call, const TraceMemorySink& trace, Ways& ways,
                                                             .primitive = event.primitive,
                                                             .cause = leg.cause,
                                                             .peer = leg.peer});
-    append_parts(leg, event, ways, told, parts);
+    append_parts(leg, event, ways, part, parts);
   }
   const Seconds time = profile.row.result.time;
   const Seconds steps_end = profile.path.empty() ? Seconds{} : profile.path.back().end;
@@ -287,14 +287,14 @@ Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress) {
   Profile profile;
   TraceMemorySink trace;
-  RINGSIDE_TRY(profile.row,
-               simulate_call(
-                   plan, call,
-                   {.progress = progress,
-                    .wants_loads = true,
-                    .trace = &trace,
-                    .wants_slices = plan.question.trace.empty(),  // a file of the user's has chunks
-                    .most_steps = kMostSteps}));
+  RINGSIDE_TRY(
+      profile.row,
+      simulate_call(plan, call,
+                    {.progress = progress,
+                     .wants_loads = true,
+                     .trace = &trace,
+                     .wants_slices = plan.question.trace.empty(),  // the user's file has chunks
+                     .most_steps = kMostSteps}));
   const SimResult& result = profile.row.result;
   const JobNetwork network = network_of(plan, call);
   profile.links = usage_of(network, result.loads, result.time);

@@ -11,17 +11,17 @@
 /// Where the time of a simulated call goes: which links are busy when, and which chain of steps is the longest.
 namespace ringside::study {
 
-/// Links of one sort, told by the one among them that is busy longest.
+/// Links of one sort, represented by the one that is busy longest.
 struct LinkUsage {
   std::string kind;  ///< their names without numbers: "node *: GPU * -> NVSwitch"
   SimLink busiest;
   std::int64_t links = 0;  ///< that carried something
   double bytes =
       0;  ///< of the busiest, on the wire: the payload over the share of the rate that carries it
-  double share = 0;       ///< of the time, what it needs for its bytes: 0 .. 1
+  double share = 0;       ///< of the time, the part that its bytes need: 0 .. 1
   double mean_share = 0;  ///< of them all
   std::vector<double> over_time =
-      {};  ///< of its rate, what it carries in each span: 0 .. 1; empty: not known
+      {};  ///< of its rate, the part used in each span: 0 .. 1; empty: unknown
 };
 
 /// One leg of the critical path.
@@ -33,18 +33,18 @@ struct ProfileLeg {
   Primitive primitive = Primitive::Copy;
   PathCause cause = PathCause::Begin;
   int peer = -1;
-  std::string crossing = {};  ///< the link that held the chunk up; empty: none did
+  std::string crossing = {};  ///< the link that delayed the chunk; empty: none
   Seconds carried{};          ///< of the leg, until the chunk had crossed it
 };
 
-/// Time by what it went into.
+/// The time of one term.
 struct TimeTerm {
   std::string
       what;  ///< "bandwidth of node *: GPU * -> NVSwitch", "latency over the network", "launch"
   Seconds time{};
 };
 
-/// A stretch of the critical path that went into one term.
+/// A stretch of the critical path in one term.
 struct Stretch {
   Seconds begin{}, end{};
   std::string what;
@@ -68,7 +68,7 @@ struct Profile {
   std::vector<Phase> phases;       ///< in the order of time
 };
 
-/// Simulates the call once: what links carry, and each step where steps are few enough to be kept.
+/// Simulates the call once: the load of links, and each step if there are few enough to be kept.
 ///
 /// errors  as simulate_call()
 Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,

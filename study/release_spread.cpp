@@ -13,7 +13,8 @@ namespace ringside::study {
 namespace {
 
 constexpr double kNotable = 1.2;
-constexpr Seconds kMostWall{0.1};  // of the call itself: so many releases are simulated beside it
+constexpr Seconds kMostWall{
+    0.1};  // of the call itself: the other releases are simulated in addition
 constexpr int kMostRanks = 128;
 
 struct Spread {
@@ -22,7 +23,7 @@ struct Spread {
   double ratio = 1;
 };
 
-/// The same question to each other release that is verified and can do what is asked.
+/// The same question for each other release that is verified and supports it.
 std::vector<SimPlan> plans_of_other_releases(const SimPlan& plan) {
   std::vector<SimPlan> plans;
   for (const std::string& release : release_versions()) {
@@ -34,7 +35,7 @@ std::vector<SimPlan> plans_of_other_releases(const SimPlan& plan) {
   return plans;
 }
 
-/// nothing  they are too near to each other
+/// nothing  they differ too little
 Result<std::optional<Spread>> spread_of(const SimPlan& plan, std::span<const SimPlan> others,
                                         const SimRow& row) {
   std::vector<std::pair<std::string, SimRow>> known{{plan.question.nccl, row}};

@@ -7,13 +7,13 @@
 
 namespace ringside::study {
 
-/// Whether the search for the channels that the call uses fell back to 0.1 GB/s, as NCCL's does where it finds none: times of its
-/// own model mean nothing then.
+/// Whether the search for the call's channels fell back to 0.1 GB/s, as NCCL's does if it finds none: then the times
+/// of its own model mean nothing.
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoCompute
 bool has_fallback_search(const SimPlan& plan, const SimRow& row);
 
-/// Where releases of NCCL differ by more than 20 % for what is asked: one sentence that names them. Empty: they do not, or it
-/// would take long to find out. Releases that choose alike are not simulated.
+/// A sentence that names releases of NCCL which differ by more than 20 % for this question. Empty: they do not, or
+/// checking would take long. Releases with the same choices are not simulated.
 /// rows    of the plan, simulated
 /// errors  as simulate_call()
 Result<std::string> release_spread_text(const SimPlan& plan, std::span<const SimRow> rows);

@@ -14,7 +14,7 @@
 namespace ringside::study {
 namespace {
 
-/// --algo and --proto as the variables that they are.
+/// --algo and --proto as NCCL's variables.
 Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   JobOptions job = question.job;
   const bool is_forced = !question.algorithm.empty() || !question.protocol.empty();
@@ -41,10 +41,10 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
     }
     job.set.push_back(fmt::format("NCCL_ALGO={}", nccl_name(algorithm)));
   }
-  // NCCL makes nothing else of it.
-  const bool is_told = std::ranges::any_of(
+  // NCCL has no other algorithm for it.
+  const bool is_forced = std::ranges::any_of(
       job.set, [](const std::string& one) { return one.starts_with("NCCL_ALGO="); });
-  if (collective == Collective::AllGatherV && !is_told) job.set.emplace_back("NCCL_ALGO=Ring");
+  if (collective == Collective::AllGatherV && !is_forced) job.set.emplace_back("NCCL_ALGO=Ring");
   if (!question.protocol.empty()) {
     RINGSIDE_TRY(const Protocol protocol, parse_protocol(question.protocol));
     job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));
@@ -52,9 +52,9 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   return job;
 }
 
-/// NCCL has no way by what the options force: told by the options, and by what stands against each combination that they
-/// leave.
-Error no_way_by_options(const SimPlan& plan, const TuningCall& call) {
+/// The error if the options leave no combination that NCCL supports: it lists the options, and the reason that
+/// excludes each combination they leave.
+Error unsupported_by_options(const SimPlan& plan, const TuningCall& call) {
   const SimQuestion& question = plan.question;
   std::string options;
   if (!question.algorithm.empty()) options += fmt::format(" --algo {}", question.algorithm);
@@ -101,14 +101,14 @@ Result<Surroundings> surroundings_of(const SimQuestion& question, const Job& job
   const NetKind likely = found.net;
   if (!question.net.empty()) {
     RINGSIDE_TRY(found.net, parse_net_kind(question.net));
-    // The name is its maker's for the younger of two; the devices tell which one it is.
+    // Both kinds share the maker's name; the devices show which one it is.
     if (found.net == NetKind::FasTrak && likely == NetKind::Tcpx) found.net = likely;
   }
   RINGSIDE_TRY(found.launch, parse_launch_style(question.launch));
   return found;
 }
 
-/// Where the fabric's file takes links down: one of these is what parts the hosts, if one does.
+/// The links that the fabric's file takes down: one of these disconnects the hosts, if one does.
 std::string down_text(const FabricSettings& fabric) {
   constexpr int kShown = 4;
   std::string text;
@@ -121,7 +121,7 @@ std::string down_text(const FabricSettings& fabric) {
   return text;
 }
 
-/// What comes goes to the one, if it is there, and to the other.
+/// Passes everything to both sinks, of which the first may be null.
 struct BothSinks : TraceSink {
   BothSinks(TraceSink* one, TraceSink* other) : first(one), second(other) {}
   Status write(std::span<const std::byte> block) override {
@@ -134,7 +134,7 @@ struct BothSinks : TraceSink {
   TraceSink* second;
 };
 
-/// Whether all ranks and channels together take so few steps.
+/// Whether all ranks and channels together take at most `most` steps.
 Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
@@ -148,7 +148,7 @@ Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   return true;
 }
 
-/// Of one message over the busiest link.
+/// The time of one message over the busiest link.
 Seconds longest_crossing(const SimRow& row) {
   const Choice& choice = row.call.tuned.choice;
   const auto bytes = static_cast<double>(std::min(choice.chunk, row.call.bytes).value);
@@ -161,8 +161,8 @@ Seconds shortest_step(const SimCosts& costs) {
   return costs.nvswitch > Seconds{} ? std::min(least, costs.nvswitch) : least;
 }
 
-/// What lies beyond the measured systems is predicted worse: by how much nobody knows.
-void tell_error(const SimPlan& plan, SimRow& row) {
+/// Widens the error beyond the measured systems: predictions are worse there, by an unknown amount.
+void set_error(const SimPlan& plan, SimRow& row) {
   constexpr double kBeyond = 1.5;
   if (row.fidelity == kModelFidelity) {
     row.error_percent = plan.model.error_nccl[size_class_of(row.call.bytes)];
@@ -173,9 +173,9 @@ void tell_error(const SimPlan& plan, SimRow& row) {
   row.error_systems = typical.systems;
 }
 
-/// How much of a call hides behind the one before it where calls are enqueued back to back, as nccl-tests does, which divides
-/// by their number. Broadcasts and reduces go down a chain: its first rank begins the next call while the last one still
-/// receives this one, so that the chain fills once for all calls. What needs data of every rank does not overlap.
+/// How much of a call overlaps the previous one if calls are enqueued back to back, as in nccl-tests, which divides
+/// by their number. Broadcasts and reduces use a chain: its first rank begins the next call while the last one still
+/// receives this one, so the chain fills only once for all calls. Calls that need data of every rank do not overlap.
 Result<Seconds> overlap_in_loop(const SimPlan& plan, const SimRow& row, SimRequest request,
                                 const Fidelity& fidelity) {
   const Choice& choice = request.choice;
@@ -240,7 +240,7 @@ Result<SimCall> tune_call(const SimPlan& plan, Bytes size) {
   auto tuned = tune(plan.job.tuner, plan.model, plan.surroundings, tuning);
   const bool is_forced = !plan.question.algorithm.empty() || !plan.question.protocol.empty();
   if (!tuned && is_forced && static_cast<int>(collective) < kTunedCollectives) {
-    return no_way_by_options(plan, tuning);
+    return unsupported_by_options(plan, tuning);
   }
   RINGSIDE_TRY(call.tuned, std::move(tuned));
   if (plan.question.channels > 0) call.tuned.choice.nchannels = plan.question.channels;
@@ -253,7 +253,7 @@ JobNetwork network_of(const SimPlan& plan, const SimCall& call) {
           &plan.model, asked.job_fabric(), call.tuned.choice.nchannels};
 }
 
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes) {
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras& extras) {
   const AskedJob& asked = plan.job.asked;
   const JobNetwork network = network_of(plan, call);
   std::shared_ptr<TraceFileSink> file;
@@ -271,19 +271,19 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
                      .predicted = predicted_of(row.call.tuned),
                      .trace = file.get(),
                      .trace_label = plan.question.job.on,
-                     .wants_loads = wishes.wants_loads,
-                     .progress = wishes.progress};
+                     .wants_loads = extras.wants_loads,
+                     .progress = extras.progress};
   PickedFidelity picked{plan.fidelity, {}};
   if (plan.fidelity->name == kAutoFidelity) {
     RINGSIDE_TRY(picked, pick_fidelity(request));
   }
-  if (wishes.trace != nullptr && picked.fidelity->takes_steps) {
-    RINGSIDE_TRY(row.is_traced, has_at_most(wishes.most_steps, request));
+  if (extras.trace != nullptr && picked.fidelity->takes_steps) {
+    RINGSIDE_TRY(row.is_traced, has_at_most(extras.most_steps, request));
   }
-  BothSinks both(file.get(), wishes.trace);
+  BothSinks both(file.get(), extras.trace);
   if (row.is_traced) {
     request.trace = &both;
-    request.traces_slices = wishes.wants_slices;
+    request.traces_slices = extras.wants_slices;
   }
   row.fidelity = picked.fidelity->name;
   row.why = std::move(picked.why);
@@ -302,7 +302,7 @@ Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes&
     RINGSIDE_TRY(row.overlap, overlap_in_loop(plan, row, request, *picked.fidelity));
     row.result.time -= row.overlap;
   }
-  tell_error(plan, row);
+  set_error(plan, row);
   if (row.result.busiest_link >= 0) row.busiest = network.link(row.result.busiest_link);
   if (row.result.busiest_fabric_link >= 0) {
     const Fabric& fabric = *asked.fabric->fabric;

@@ -15,7 +15,7 @@
 
 namespace ringside::study {
 
-/// "How long does this collective take on that cluster?", in the words of options or a file.
+/// "How long does this collective take on that cluster?", in words of options or a file.
 struct SimQuestion {
   JobOptions job;
   CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
@@ -32,7 +32,7 @@ struct SimQuestion {
       false;  ///< the call is one of many that are enqueued without waiting: SimRow::overlap
 };
 
-/// What is to be simulated, all of it checked. A copy of the question's words stays with it.
+/// A checked simulation, with a copy of its question.
 struct SimPlan {
   SimQuestion question;
   const Fidelity* fidelity = nullptr;
@@ -44,10 +44,11 @@ struct SimPlan {
   Channels channels;
 };
 
-/// An algorithm or protocol that is asked for is NCCL_ALGO or NCCL_PROTO: what NCCL cannot do, it says why not.
+/// A requested algorithm or protocol becomes NCCL_ALGO or NCCL_PROTO: for an unsupported one the error has NCCL's
+/// reason.
 ///
-/// errors  as parse_calls(), load_tuned_job(). InvalidArgument: half a collective, an algorithm for what is
-///         made of sends and receives, more channels than there are, a trace of several sizes
+/// errors  as parse_calls(), load_tuned_job(). InvalidArgument: half a collective, an algorithm for a collective of
+///         sends and receives, more channels than there are, a trace of several sizes
 Result<SimPlan> plan_simulation(const SimQuestion& question);
 
 /// One call of the plan, before it is simulated.
@@ -57,7 +58,7 @@ struct SimCall {
   SimTuned tuned;
 };
 
-/// errors  as tune(): NCCL has no way to do it
+/// errors  as tune(): NCCL does not support it
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size);
 
 /// The link of a fabric that needs longest for its bytes.
@@ -74,52 +75,52 @@ struct SimRow {
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
   std::optional<BusyFabricLink> busiest_fabric =
       {};                 ///< none: the job has no fabric, or does not use it
-  bool is_alone = false;  ///< one rank: nothing crosses a link, and there is no bandwidth to tell
-  BytesPerSecond algbw;   ///< 0 of one that is alone
+  bool is_alone = false;  ///< one rank: nothing crosses a link, and there is no bandwidth
+  BytesPerSecond algbw;   ///< 0 if is_alone
   BytesPerSecond busbw;
-  std::string fidelity = {};  ///< that it was simulated by
-  bool is_traced = false;     ///< SimWishes::trace has its steps
-  std::string path_limit =
-      {};                ///< the longest term of the critical path; empty: nobody looked for one
-  double path_part = 0;  ///< of the time, what went into that
-  std::string why = {};  ///< of auto: why by that one; else empty
-  double error_percent = 0;  ///< SimModel::typical_error(), wider beyond what was measured
-  int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
-  Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before
+  std::string fidelity = {};    ///< that it was simulated by
+  bool is_traced = false;       ///< SimExtras::trace has its steps
+  std::string path_limit = {};  ///< the longest term of the critical path; empty: not computed
+  double path_part = 0;         ///< the share of that term in the time
+  std::string why = {};         ///< of auto: why it was chosen; else empty
+  double error_percent = 0;     ///< SimModel::typical_error(), wider beyond what was measured
+  int error_systems =
+      0;  ///< on how many systems that error was found; 0: it is that of NCCL's own model
+  Seconds overlap{};  ///< of a loop of such calls: how much of each overlaps the previous one
 
-  /// Of the time, what the busiest link needs for its bytes alone: 0 .. 1.
+  /// The share of the time that the busiest link needs for its bytes: 0 .. 1.
   [[nodiscard]] double busy_share() const {
     return result.time > Seconds{} ? result.busiest / result.time : 0;
   }
 };
 
-/// What is wanted of a simulation beside its result.
-struct SimWishes {
+/// Requests to a simulation for more than its result.
+struct SimExtras {
   std::function<void(double)> progress = {};  ///< as SimRequest::progress
   bool wants_loads = false;                   ///< SimResult::loads
-  /// Takes the steps, if a fidelity takes steps at all, and not more than most_steps; beside the question's file.
+  /// Gets the steps, if the fidelity has steps, and no more than most_steps; in addition to the question's file.
   TraceSink* trace = nullptr;
   bool wants_slices = false;  ///< SimRequest::traces_slices
   std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
 };
 
-/// errors  as simulate(); System: the trace cannot be written, which is found before simulating
-Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimWishes& wishes = {});
+/// errors  as simulate(); System: the trace cannot be written, which is detected before simulating
+Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras& extras = {});
 
 /// The links that a call is simulated over.  Ownership  the plan outlives it
 JobNetwork network_of(const SimPlan& plan, const SimCall& call);
 
-/// What was simulated, and what NCCL's own model says where it says something.
+/// The simulated curve, and NCCL's own model if it has times.
 std::vector<Curve> curves_of(const std::vector<SimRow>& rows);
 
-/// The row that gets the most out of the links.
+/// The row that uses the links best.
 /// shape  rows are not empty
 const SimRow& best_of(const std::vector<SimRow>& rows);
 
-/// What keeps a call from being faster. With a critical path, what most of it went into ("bandwidth of node *: GPU * ->
-/// NVSwitch"). Without: "bandwidth" where a link carries most of the time; "latency" where a step takes ten times what a
-/// message's bytes do; else "steps", one after another, of which the links' loads do not tell what they wait for.
-/// "launch" of one rank; "not known" where no link was looked at.
+/// What limits a call. With a critical path, its longest term ("bandwidth of node *: GPU * -> NVSwitch"). Otherwise:
+/// "bandwidth" if a link is busy most of the time; "latency" if a step takes ten times as long as its bytes; else
+/// "steps", one after another, whose waits the links' loads do not show. "launch" for one rank; "not known" if no
+/// link was examined.
 std::string limit_of(const SimRow& row);
 
 }  // namespace ringside::study

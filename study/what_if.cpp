@@ -80,17 +80,17 @@ constexpr std::array kKeys{
 
 Error of_vary(const Error& error) { return {error.code, "--vary: " + error.message, error.help}; }
 
-/// The base was asked for: without it there is nothing to compare with.
+/// The base is always simulated: without it there is nothing to compare with.
 bool is_base(const Variant& variant) { return variant.settings.empty(); }
 
 std::string refusal_of(const Error& error) {
   return error.help.empty() ? error.message : fmt::format("{}; {}", error.message, error.help);
 }
 
-/// How long the value at the start of the text is: up to the comma that no bracket or quote has around it.
+/// The length of the value at the start of the text: up to the first comma outside brackets and quotes.
 /// returns  npos: one of them has no end
 std::size_t value_length(std::string_view text) {
-  std::string open;  // the ends that are still to come
+  std::string open;  // the closing characters that are still missing
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char one = text[i];
     const bool is_quoted = !open.empty() && (open.back() == '"' || open.back() == '\'');
@@ -175,7 +175,7 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
                                          std::optional<int> drop_rail) {
   if (!base.trace.empty()) {
     return Error{ErrorCode::InvalidArgument, "--trace with what-ifs",
-                 "a trace holds one simulation: leave --vary and --drop-rail out"};
+                 "a trace holds one simulation: omit --vary and --drop-rail"};
   }
   std::vector<VaryAxis> axes;
   std::size_t all = 1;

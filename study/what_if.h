@@ -11,11 +11,11 @@
 #include "base/result.h"
 #include "study/simulation.h"
 
-/// "What if?": a question to the simulator, and beside it the same question with something changed.
+/// "What if?": a question to the simulator, compared with the same question with changes.
 namespace ringside::study {
 
-/// What can be varied: a word before the `=`. Beside these, every variable of NCCL's that decides something, and every
-/// key of a cluster's fabric as `fabric.KEY`.
+/// A key that can be varied: the word before the `=`. In addition, every variable of NCCL that has an effect, and
+/// every key of a cluster's fabric as `fabric.KEY`.
 struct WhatIfKey {
   std::string_view name;
   std::string_view what;
@@ -23,18 +23,18 @@ struct WhatIfKey {
 };
 std::span<const WhatIfKey> what_if_keys();
 
-/// What is to be varied, and its values.
+/// A key to be varied, and its values.
 struct VaryAxis {
   std::string key;
   std::vector<std::string> values;
 };
-/// text    KEY=V1,V2,... A comma within brackets or quotes is the value's own: NCCL_ALGO="Ring,Tree",NVLS and
+/// text    KEY=V1,V2,... A comma within brackets or quotes belongs to the value: NCCL_ALGO="Ring,Tree",NVLS and
 ///         fabric.dims=[4,2],[8,1] have two values each; quotes around a whole value are not part of it
 /// errors  InvalidArgument: no KEY=VALUE, an empty value, a bracket or quote without its end
 Result<VaryAxis> parse_vary(const std::string& text);
 
-/// Sets one key; a later one stands over an earlier one.
-/// errors  InvalidArgument: an unknown key (the nearest is named), or a value that is none
+/// Sets one key; a later setting overrides an earlier one.
+/// errors  InvalidArgument: an unknown key (the nearest is named), or an invalid value
 Status apply_setting(SimQuestion& question, const std::string& key, const std::string& value);
 
 struct Variant {
@@ -48,7 +48,7 @@ struct Variant {
 ///
 /// vary       KEY=V1,V2,... : several give the grid of them all
 /// drop_rail  one more variant: the base without this NIC on each host
-/// errors     InvalidArgument: no KEY=VALUE, an unknown key (the nearest is named), a key twice, a value that is none, a
+/// errors     InvalidArgument: no KEY=VALUE, an unknown key (the nearest is named), a key twice, an invalid value, a
 ///            trace of several runs, more than kMostVariants
 Result<std::vector<Variant>> variants_of(const SimQuestion& base,
                                          const std::vector<std::string>& vary,
@@ -56,14 +56,14 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
 
 inline constexpr std::size_t kMostVariants = 256;
 
-/// One variant, checked. The base has a plan always.
+/// One variant, checked. The base always has a plan.
 struct PlannedVariant {
   Variant variant;
   std::optional<SimPlan> plan = {};  ///< none: it cannot be simulated
-  std::string refusal = {};          ///< why not, and the mend
+  std::string refusal = {};          ///< why not, and the fix
 };
 
-/// errors  as plan_simulation(), of the base: of the others the rest of the table still says something
+/// errors  as plan_simulation(), for the base: the other variants are independent of each other
 Result<std::vector<PlannedVariant>> plan_variants(std::vector<Variant> variants);
 
 /// One call of a variant, or why it cannot be simulated.

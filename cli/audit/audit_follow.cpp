@@ -17,8 +17,8 @@ volatile std::sig_atomic_t g_interrupted = 0;
 
 void interrupt(int) { g_interrupted = 1; }
 
-/// What a person at a terminal wants to know while nothing happens.
-void tell_state(const audit::LiveAudit& live, const audit::Audit& now) {
+/// Shows the state to a user at a terminal while nothing happens.
+void print_state(const audit::LiveAudit& live, const audit::Audit& now) {
   if (::isatty(STDERR_FILENO) == 0) return;
   fmt::print(stderr, "following {} of {} lines; Ctrl-C gives the report\n",
              live.files().files.size() == 1 ? "1 file"
@@ -26,9 +26,10 @@ void tell_state(const audit::LiveAudit& live, const audit::Audit& now) {
              now.parsed.counts.lines);
 }
 
-void tell_new(const audit::Audit& now, std::set<std::string>& told, std::FILE* out) {
+void print_new(const audit::Audit& now, std::set<std::string>& reported, std::FILE* out) {
   for (const audit::Finding& finding : now.findings) {
-    if (finding.severity < audit::Severity::Warning || !told.insert(finding.id).second) continue;
+    if (finding.severity < audit::Severity::Warning || !reported.insert(finding.id).second)
+      continue;
     fmt::print(out, "{}: {}: {}\n", audit::to_string(finding.severity), finding.id, finding.title);
     if (!finding.fix.empty()) fmt::print(out, "  fix: {}\n", finding.fix);
   }
@@ -43,21 +44,21 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
   g_interrupted = 0;
   std::signal(SIGINT, interrupt);
   std::signal(SIGTERM, interrupt);
-  std::set<std::string> told;
-  bool is_new = false, is_told = false;
-  // A pipe holds 64 KiB: who sleeps long after each read makes its writer wait.
+  std::set<std::string> reported;
+  bool is_new = false, has_noted = false;
+  // A pipe holds 64 KiB: a long sleep after each read makes the writer wait.
   constexpr std::chrono::milliseconds kShortest{1}, kLongest{500};
   std::chrono::milliseconds pause = kShortest;
-  // Judging takes its time on a large job: it may take a fifth of all time.
+  // Judging a large job takes long: limit it to a fifth of all time.
   Clock::Time next{};
   while (g_interrupted == 0 && !live->is_over()) {
     if (live->poll().value > 0) {
       is_new = true;
       pause = kShortest;
     } else {
-      if (live->files().files.empty() && !is_told) {
+      if (live->files().files.empty() && !has_noted) {
         fmt::print(stderr, "waiting for {}: there is no such file yet\n", logs.front());
-        is_told = true;
+        has_noted = true;
       }
       clock.sleep(pause);
       pause = std::min(2 * pause, kLongest);
@@ -66,17 +67,17 @@ Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE
     is_new = false;
     const Clock::Time begin = clock.now();
     const audit::Audit now = live->judge();
-    tell_new(now, told, out);
-    if (next == Clock::Time{}) tell_state(*live, now);
+    print_new(now, reported, out);
+    if (next == Clock::Time{}) print_state(*live, now);
     next = clock.now() + 4 * (clock.now() - begin);
   }
   std::signal(SIGINT, SIG_DFL);
   std::signal(SIGTERM, SIG_DFL);
   live->finish();
-  // What came after the last look is told like the rest.
+  // Report what came after the last look, too.
   audit::Audit last = live->judge();
   RINGSIDE_TRY(check_anything_read(last));
-  tell_new(last, told, out);
+  print_new(last, reported, out);
   return last;
 }
 

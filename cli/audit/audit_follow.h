@@ -10,9 +10,8 @@
 
 namespace ringside::cli {
 
-/// Reads logs while they grow, and writes what is found to `out` when it is: until SIGINT, SIGTERM, or the end of
-/// all pipes.
-/// returns  what all of it tells
+/// Reads logs while they grow, and writes each new finding to `out`: until SIGINT, SIGTERM, or the end of all pipes.
+/// returns  the audit of everything read
 /// errors   as LiveAudit::make()
 Result<audit::Audit> follow_logs(const std::vector<std::string>& logs, std::FILE* out,
                                  Clock& clock = real_clock());

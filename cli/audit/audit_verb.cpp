@@ -54,7 +54,7 @@ audit::TextStyle style_of(const AuditArguments& arguments) {
   return style;
 }
 
-/// Redraws how far the reading is, once it has taken a second; nothing where stderr is no terminal.
+/// Shows how much has been read, once reading has taken a second; nothing where stderr is no terminal.
 class ReadProgress {
  public:
   void operator()(Bytes done) {
@@ -98,7 +98,7 @@ VerbResult run_diff(const AuditArguments& arguments) {
                                                                                      : kFine;
 }
 
-/// The host that the logs tell of, as a file that --on takes.
+/// Writes the host that the logs describe as a file that --on takes.
 VerbResult write_topology(const audit::Audit& audited, const AuditArguments& arguments) {
   RINGSIDE_TRY(const audit::ExpectedJob job, audit::expected_job(audited.facts, arguments.cluster));
   const std::string xml = to_nccl_xml(job.hosts.runs.front().host);
@@ -127,7 +127,7 @@ VerbResult run_audit(const AuditArguments& arguments) {
                  "ringside audit logs/ (files, folders, globs, - for stdin)"};
   }
   const audit::TextStyle style = style_of(arguments);
-  // What is told meanwhile must not stand in the one document of --json.
+  // With --json, messages must not mix with the document.
   RINGSIDE_TRY(audit::Audit audited,
                arguments.follow ? follow_logs(arguments.logs, arguments.json ? stderr : stdout)
                                 : read_logs(arguments.logs, arguments.threads));
@@ -168,10 +168,11 @@ Verb audit_verb() {
                        "also write the report as one page to this file");
         app.add_option("--cluster", a.cluster,
                        "the hosts that are expected: a preset, an XML or host YAML (default: as "
-                       "the logs tell)");
+                       "the logs show)");
         app.add_output("--topo", a.topo, ContentKind::TopologyXml,
                        "write the host's topology to this file (- is stdout), for --on");
-        app.add_flag("--facts", a.facts, "what the logs say of the job, instead of what is wrong");
+        app.add_flag("--facts", a.facts,
+                     "the facts of the job in the logs, instead of what is wrong");
         app.add_flag("--matrix", a.matrix, "rank by rank, the transport from one to the other");
         app.add_flag("--explain-unparsed", a.explain_unparsed, "what was not understood, by kind");
         app.add_option("--about", a.about,

@@ -33,7 +33,7 @@ Status at_least(const char* option, int value, int least, int most) {
                fmt::format("give a number from {} to {}", least, most)};
 }
 
-/// 0 and 1 are nccl-tests' words.
+/// nccl-tests calls them 0 and 1.
 Result<BenchCheck> parse_check(const std::string& text) {
   if (text == "off" || text == "0") return BenchCheck::Off;
   if (text == "last" || text == "1") return BenchCheck::Last;
@@ -43,7 +43,7 @@ Result<BenchCheck> parse_check(const std::string& text) {
                suggestion(text, kKnown)};
 }
 
-Result<CallWishes> wishes_of(const BenchArguments& arguments) {
+Result<CallWishes> call_settings(const BenchArguments& arguments) {
   CallWishes wishes;
   if (!arguments.algorithm.empty()) {
     RINGSIDE_TRY(wishes.algorithm, parse_algorithm(arguments.algorithm));
@@ -66,7 +66,7 @@ Result<bool> parse_buffers(const std::string& text) {
                "give shared or private"};
 }
 
-/// Made where it is not there: rather now than when there is something to write.
+/// Creates the folder if it does not exist: an error now is better than one at the time of writing.
 Result<std::string> dump_folder(const std::string& path) {
   if (path.empty()) return path;
   std::error_code error;
@@ -125,7 +125,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   }
   if (arguments.is_grid() && (!arguments.algorithm.empty() || !arguments.protocol.empty())) {
     return Error{ErrorCode::InvalidArgument, "--all-algos and --tune time every algorithm",
-                 "leave --algo and --proto away"};
+                 "omit --algo and --proto"};
   }
   JobOptions job;
   if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
@@ -136,7 +136,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   if (!arguments.transport.empty()) {
     RINGSIDE_TRY(job.communicator.host.transport, parse_transport(arguments.transport));
   }
-  RINGSIDE_TRY(job.communicator.wishes, wishes_of(arguments));
+  RINGSIDE_TRY(job.communicator.wishes, call_settings(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
   RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
@@ -185,7 +185,7 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_flag("--processes", a.processes,
                "with --device cuda: ranks are processes with kernels of their own, the first on "
-               "the host's first GPU and so on, in turn where these are fewer");
+               "the host's first GPU and so on, round-robin if there are fewer");
   app.add_option(
       "--graph", a.graph,
       "with --device cuda: time calls in a CUDA graph of this many, instead of one by one");
@@ -215,7 +215,7 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_option(
       "--overlap", a.overlap,
-      "reduce -e bytes of gradients in buckets, as DDP does, beside a backward pass that takes "
+      "reduce -e bytes of gradients in buckets, as DDP does, during a backward pass that takes "
       "so long, such as 20ms: how much communication is exposed");
   app.add_option("--layers", a.layers, "of --overlap's backward pass")->capture_default_str();
   app.add_option("--bucket-cap", a.bucket_cap, "of --overlap, as bucket_cap_mb")
@@ -226,7 +226,7 @@ void declare_bench(Options& app, BenchArguments& a) {
                  "ringside hang");
   app.add_option(
       "--status", a.status_port,
-      "a port of this host's loopback where the job tells how far it is, as NCCL's RAS does: "
+      "a port of this host's loopback where the job reports its progress, as NCCL's RAS does: "
       "for ringside hang --live");
   app.add_output("--trace", a.trace, ContentKind::Trace,
                  "record every primitive into this .rtrace file; %h is the host, %p the process",

@@ -13,7 +13,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// What `bench` was given, as it was written.
+/// The arguments of `bench`, unparsed.
 struct BenchArguments {
   std::string collective;
   std::optional<int> ranks;
@@ -62,10 +62,10 @@ struct BenchArguments {
 /// Adds the options that fill `arguments`.
 void declare_bench(Options& app, BenchArguments& arguments);
 
-/// errors  InvalidArgument: a word or number that is none; the nearest or the range is named
+/// errors  InvalidArgument: an unknown word or a number out of range; the nearest word or the range is named
 Result<BenchOptions> bench_options(const BenchArguments& arguments);
 
-/// What --overlap asks for.
+/// The options of --overlap.
 /// errors  as bench_options()
 Result<OverlapOptions> overlap_options(const BenchArguments& arguments);
 

@@ -30,7 +30,7 @@ void show(const std::string& text) {
 Status check_options(const BenchArguments& arguments) {
   const auto refused = [](const char* option) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
-                 "leave it away, or give --processes: it is of ranks that are processes"};
+                 "omit it, or give --processes: it applies to ranks that are processes"};
   };
   if (arguments.is_grid()) return refused("--all-algos or --tune");
   if (!arguments.overlap.empty()) return refused("--overlap");
@@ -133,7 +133,7 @@ Result<bool> has_gpu_processes(const BenchArguments& arguments) {
     }
     if (!arguments.processes) return false;
     return Error{ErrorCode::InvalidArgument, "--processes without --device cuda",
-                 "leave it away: ranks on hosts are processes"};
+                 "omit it: ranks on hosts are processes"};
   }
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
   if (!launched && !arguments.processes && !is_nccl) return false;
@@ -148,7 +148,7 @@ Result<bool> has_gpu_processes(const BenchArguments& arguments) {
         std::pair(arguments.graph != 0 && arguments.is_grid(), "--graph and --all-algos")}) {
     if (is_given) {
       return Error{ErrorCode::InvalidArgument, fmt::format("{} with --device cuda", option),
-                   "leave it away: it is of hosts, or of our own kernels"};
+                   "omit it: it applies to hosts, or to ringside's own kernels"};
     }
   }
   return true;
@@ -182,7 +182,7 @@ VerbResult run_bench_on_gpu(const BenchArguments& arguments) {
     show(to_text(document(gpu->facts(), bench, options, nranks)));
   } else {
     show(fmt::format(
-        "# Out of bounds values : {} {}\n# Copies within the GPU: {:.1f} GB/s, behind {} of them "
+        "# Out of bounds values : {} {}\n# Copies within the GPU: {:.1f} GB/s, after {} of them "
         "that "
         "warmed its clocks\n",
         wrong, wrong == 0 ? "OK" : "FAILED", in_gbs(bench.copy), format_time(bench.warmed)));

@@ -8,11 +8,11 @@ namespace ringside::cli {
 struct BenchArguments;
 
 /// `bench --device cuda`: ranks that share one GPU.
-/// errors  InvalidArgument: an option that means nothing there.  System: no GPU, and what is missing
+/// errors  InvalidArgument: an option that has no meaning there.  System: no GPU; names what is missing
 VerbResult run_bench_on_gpu(const BenchArguments& arguments);
 
-/// Whether ranks are processes with kernels of their own: a launcher's, or by --processes.
-/// errors  InvalidArgument: an option that means nothing there
+/// Whether ranks are processes with kernels of their own: started by a launcher, or by --processes.
+/// errors  InvalidArgument: an option that has no meaning there
 Result<bool> has_gpu_processes(const BenchArguments& arguments);
 
 }  // namespace ringside::cli

@@ -5,7 +5,7 @@
 
 #include "study/validate/bench_rows.h"
 
-/// What `bench` prints of its rows: as a table of nccl-tests' kind, as JSON, as CSV.
+/// Prints the rows of `bench`: as a table like nccl-tests', as JSON, as CSV.
 namespace ringside::cli {
 
 using study::BenchJob;
@@ -16,7 +16,7 @@ std::string sweep_foot(const std::vector<BenchRow>& rows);
 
 std::string grid_head(const BenchJob& job);
 std::string grid_lines(const GridRow& row);
-/// Says at how many sizes the pick is within 5 % of the best.
+/// States at how many sizes the pick is within 5 % of the best.
 std::string grid_foot(const std::vector<GridRow>& rows);
 
 /// One document.

@@ -16,7 +16,7 @@ std::string timing_columns(const std::optional<BenchTiming>& timing, bool checke
                      checked ? fmt::to_string(timing->wrong) : "N/A");
 }
 
-/// "  9.10 us, 0.12 GB/s expected: 95 %", of the time out of place; empty: none is known.
+/// "  9.10 us, 0.12 GB/s expected: 95 %", for the out-of-place time; empty: no expectation.
 std::string expectation(const BenchJob& job, const BenchRow& row) {
   if (!row.expected) return {};
   const BytesPerSecond busbw =
@@ -58,7 +58,7 @@ std::string sweep_line(const BenchJob& job, const BenchRow& row) {
 std::string sweep_foot(const std::vector<BenchRow>& rows) {
   std::string text;
   if (study::is_any_modelled(rows)) {
-    text += "# modelled             : hosts have no switch that reduces; copies stand for it\n";
+    text += "# modelled             : hosts have no switch that reduces; copies replace it\n";
   }
   if (std::ranges::any_of(rows, [](const BenchRow& row) { return row.choice.by_switch; })) {
     text += "# NVSwitch             : it has reduced and multicast\n";

@@ -28,7 +28,7 @@ void print(const std::string& text) {
   std::fflush(stdout);
 }
 
-/// What all ranks know of the run, and what the one that speaks prints of it.
+/// What all ranks know of the run; the printing rank prints it.
 class Report {
  public:
   Report(const JobRank& rank, const BenchOptions& options, const BenchArguments& arguments)
@@ -100,7 +100,7 @@ class Report {
   Progress progress_;
 };
 
-/// Keeps the best of each size for this user's next runs.
+/// Saves the best of each size for this user's next runs.
 Status keep_table(const Communicator& communicator, const std::vector<GridRow>& rows,
                   Report& report) {
   const std::string path = host_table_path();
@@ -118,7 +118,7 @@ Status keep_table(const Communicator& communicator, const std::vector<GridRow>& 
   return {};
 }
 
-/// Every algorithm and protocol, and with --tune the best of them as the user's own table.
+/// Times every algorithm and protocol, and with --tune saves the best as the user's own table.
 Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
   Report report(rank, options, arguments);
   report.head(grid_head(report.job()), grid_csv_head());
@@ -134,7 +134,7 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
   return is_right ? kFine : kFinding;
 }
 
-/// How the connections of the rank that speaks were made.
+/// How the connections of the printing rank were made.
 std::string ways_of(const Communicator& communicator) {
   std::string text;
   for (const auto& [way, count] : communicator.ways()) {
@@ -154,7 +154,7 @@ Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArg
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }
 
-/// Communication beside compute: one line, or one document.
+/// Communication during a computation: one line, or one document.
 Result<int> run_overlapped(JobRank& rank, const BenchArguments& arguments) {
   RINGSIDE_TRY(const OverlapOptions options, overlap_options(arguments));
   RINGSIDE_TRY(const OverlapResult result, run_overlap(rank.communicator, options));
@@ -200,7 +200,7 @@ VerbResult run(const BenchArguments& arguments) {
   if (arguments.device == "cuda" && !on_gpus) return run_bench_on_gpu(arguments);
   RINGSIDE_TRY(BenchOptions options, bench_options(arguments));
   RINGSIDE_TRY(JobOptions job, bench_job_options(arguments));
-  std::unique_ptr<Gpu> gpu;  // each rank's, in its own process
+  std::unique_ptr<Gpu> gpu;  // of each rank, in its own process
   if (arguments.backend == "nccl") {
     options.backend = BenchOptions::Backend::Nccl;
     job.make_executor = gpu_nccl_executor(gpu);

@@ -10,7 +10,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// What goes wrong on purpose, as it was written.
+/// Planned faults, unparsed.
 struct FaultArguments {
   std::vector<std::string> faults;
   std::string file;
@@ -22,7 +22,7 @@ struct FaultArguments {
 /// Adds --fault, --fault-plan and --fault-seed. `arguments` outlives the parsing.
 void add_fault_options(Options& app, FaultArguments& arguments);
 
-/// The file's faults, then those of the command line.
+/// The faults of the file, then those of the command line.
 /// errors  as parse_fault(), parse_fault_plan(), read_description()
 Result<FaultPlan> fault_plan_of(const FaultArguments& arguments);
 

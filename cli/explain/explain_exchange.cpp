@@ -38,13 +38,13 @@ std::string exchange_text(const ExchangeExplanation& exchange, const std::string
   }
   if (shape.nranks > static_cast<int>(exchange.first_rounds.size())) text += " ...";
   if (shape.nnodes > 1) {
-    fmt::format_to(out, "\n           {} of a node in turn, then those of another node",
+    fmt::format_to(out, "\n           {} of a node one after the other, then those of another node",
                    plural(static_cast<std::size_t>(exchange.block), "rank", "ranks"));
   }
   if (!exchange.way.empty()) {
     fmt::format_to(
         out, "\nway        rank 0 to rank {}{}:\n", to_int(exchange.far),
-        exchange.is_relayed ? ", by the NIC beside the GPU of the peer's number (PXN)" : "");
+        exchange.is_relayed ? ", by the NIC next to the GPU of the peer's number (PXN)" : "");
     for (const std::string& link : exchange.way) fmt::format_to(out, "             {}\n", link);
   } else {
     text += '\n';

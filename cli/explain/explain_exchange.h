@@ -8,7 +8,7 @@
 namespace ringside::cli {
 
 /// For people, in at most 100 columns.
-/// on  what was asked for
+/// on  the hosts, as the user wrote them
 std::string exchange_text(const study::ExchangeExplanation& exchange, const std::string& on);
 
 /// "ringside.explain/1" with `exchange` in place of a table and choices.

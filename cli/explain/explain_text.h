@@ -9,7 +9,7 @@ namespace ringside::cli {
 
 /// For people, in at most 100 columns: the predicted times by size with the fastest marked, what was
 /// chosen, and where each combination begins to win and why.
-/// question  what was asked; the first line
+/// question  printed in the first line
 /// colour    the marks are bold as well
 std::string explanation_text(const study::Explanation& explanation,
                              const study::ExplainQuestion& question, bool colour);

@@ -31,7 +31,7 @@ VerbResult run_upgrade(const ExplainArguments& arguments) {
   const study::ExplainQuestion& asked = arguments.question;
   if (!asked.nccl.empty()) {
     return Error{ErrorCode::InvalidArgument, "--upgrade and --nccl both name releases",
-                 "leave --nccl out"};
+                 "omit --nccl"};
   }
   const study::UpgradeQuestion question{asked.job, asked.calls, arguments.upgrade[0],
                                         arguments.upgrade[1]};
@@ -86,7 +86,7 @@ VerbResult run(const ExplainArguments& arguments) {
 
 Verb explain_verb() {
   return {"explain",
-          "Tell which algorithm and protocol NCCL chooses for each size, and why",
+          "Show which algorithm and protocol NCCL chooses for each size, and why",
           {"ringside explain all_reduce --bytes 8:8G:2 --on dgx-h100 --nodes 2",
            "ringside explain all_reduce --bytes 1M --on dgx-h100 --nodes 2 --set NCCL_ALGO=Ring "
            "--json"},

@@ -44,7 +44,7 @@ std::string undo_text(const Undo& undo, const TunedChoice& old) {
   return fmt::format("{} (but for its {} channels)", set_text(undo), old.max_channels);
 }
 
-/// By the later release's own model: what the old choice would cost there.
+/// The time of the old choice by the later release's own model.
 std::string old_choice_text(const UpgradeStretch& stretch) {
   const double is = static_cast<double>(stretch.after.prediction.time_us);
   if (!stretch.old_choice_us) return "not there";
@@ -101,13 +101,13 @@ std::string way_text(const UpgradeStretch& stretch) {
                      stretch.undo.set.empty() ? "" : " (" + set_text(stretch.undo) + ")");
 }
 
-/// The same in a cell of a table.
+/// The same text in a cell of a table.
 std::string changes_cell(const Upgrade& upgrade) {
   std::string text;
   for (const UpgradeOfCollective& one : upgrade.collectives) {
     std::string of_one;
     for (auto stretch = one.stretches.begin(); stretch != one.stretches.end();) {
-      // Those side by side that differ in channels alone are one.
+      // Adjacent entries that differ in channels alone are merged.
       const std::string way = way_text(*stretch);
       UpgradeStretch joined = *stretch;
       while (++stretch != one.stretches.end() && way_text(*stretch) == way) {
@@ -159,7 +159,8 @@ std::string upgrade_text(const Upgrade& upgrade, const study::UpgradeQuestion& q
       "release's own model\n"
       "predicts for its own choice: where choice and graphs stay, its model has changed, not the "
       "hardware.\n"
-      "`old choice` is what the later release's model says of the earlier one's, beside its own, "
+      "`old choice` is what the later release's model predicts for the earlier one's, next to its "
+      "own, "
       "at the first size.\n"
       "What brings it back was tried: decided with it set, by the later release. It holds for all "
       "collectives.\n";
@@ -171,7 +172,7 @@ std::string upgrades_page(std::span<const UpgradePart> parts) {
       "# What upgrades of NCCL change on the presets\n\n"
       "Made by `ringside explain --upgrades`; do not edit. Of one cluster, with times and sizes:\n"
       "`ringside explain --upgrade 2.19 2.27 --on dgx-h100 --nodes 2`.\n\n"
-      "One operation alone, floats, 8 B to 8 GiB by factors of 2, nothing set. A row tells which "
+      "One operation alone, floats, 8 B to 8 GiB by factors of 2, nothing set. A row shows which "
       "sizes of which\n"
       "collective are done in another way, and in brackets which variable brings the old way back "
       "under the later\n"
@@ -181,9 +182,9 @@ std::string upgrades_page(std::span<const UpgradePart> parts) {
       "what "
       "else is laid\n"
       "otherwise is named, and `explain --upgrade` shows it. That another way is\n"
-      "chosen says nothing about which is faster: it is what the later release's model holds for "
+      "chosen does not mean that it is faster: it is what the later release's model considers "
       "faster.\n"
-      "Blackwell is left out where the earlier release does not know it.\n";
+      "Blackwell is omitted where the earlier release does not know it.\n";
   for (const UpgradePart& part : parts) {
     page += fmt::format("\n## {} to {}\n\n", part.step.from, part.step.to);
     std::string same;

@@ -9,8 +9,8 @@
 
 namespace ringside::cli {
 
-/// For people, in at most 120 columns: what is laid otherwise, then collective by collective which sizes are chosen
-/// otherwise and which variable brings the old choice back.
+/// For people, in at most 120 columns: changed graphs and channels, then collective by collective the sizes with
+/// another choice and the variable that restores the old choice.
 std::string upgrade_text(const study::Upgrade& upgrade, const study::UpgradeQuestion& question);
 
 /// "ringside.upgrade/1": `laid`, `collectives`.
@@ -22,7 +22,7 @@ struct UpgradePart {
   std::vector<study::UpgradeRow> rows;
 };
 
-/// Markdown: a section a step.
+/// Markdown: a section for each step.
 std::string upgrades_page(std::span<const UpgradePart> parts);
 
 }  // namespace ringside::cli

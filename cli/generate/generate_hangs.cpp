@@ -23,7 +23,7 @@ struct Range {
   const char* of = "";  ///< what is counted
 };
 
-/// errors  InvalidArgument: a value that was given, and lies outside
+/// errors  InvalidArgument: a given value is out of range
 Status check(const char* option, std::optional<int> value, const Range& range) {
   if (!value || (*value >= range.from && *value <= range.to)) return {};
   return Error{ErrorCode::InvalidArgument, fmt::format("{} {} is out of range", option, *value),
@@ -53,8 +53,8 @@ Result<hangs::GenerateOptions> checked(const HangOptions& options) {
   }
   if (!options.program.empty()) {
     if (options.ranks) {
-      return Error{ErrorCode::InvalidArgument, "--ranks beside --program",
-                   "the program says how many ranks there are"};
+      return Error{ErrorCode::InvalidArgument, "--ranks and --program",
+                   "the program has the number of ranks"};
     }
     RINGSIDE_TRY(const std::string text, read_description(options.program));
     RINGSIDE_TRY(out.each.outline, hangs::parse_outline(text, options.program));
@@ -68,12 +68,12 @@ void add_hang_options(Options& app, HangOptions& options) {
   app.add_option("-o,--out", options.folder, "the folder to write into")->required();
   app.add_option("--cases", options.cases, "how many (1)");
   app.add_option("--seed", options.seed, "the same seed gives the same files (1)");
-  app.add_option("--class", options.fault, "missing_rank, shape_mismatch, ... (each in turn)");
+  app.add_option("--class", options.fault, "missing_rank, shape_mismatch, ... (default: all)");
   app.add_option("--ranks", options.ranks, "of each job (2 to 64, by the seed)");
   app.add_option("--records", options.records,
                  "calls of the busiest rank, all in pickles (by the seed)");
   app.add_option("--frames", options.frames, "of each stack in pickles (6)");
-  app.add_option("--lost", options.lost, "percent of the files that are left out (0)");
+  app.add_option("--lost", options.lost, "percent of the files that are omitted (0)");
   app.add_option("--program", options.program,
                  "a YAML program of groups and calls (a built-in workload)");
   app.add_flag("--json", options.json, "one JSON document on stdout");

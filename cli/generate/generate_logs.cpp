@@ -57,8 +57,8 @@ void list_misconfigurations() {
   }
 }
 
-void tell(const LogJob& job, const LogTruth& truth, const LogFiles& files,
-          const std::string& folder) {
+void print_summary(const LogJob& job, const LogTruth& truth, const LogFiles& files,
+                   const std::string& folder) {
   fmt::print("{}: {} ranks on {} hosts, NCCL {}: {} lines, {} bytes in {} file{}\n", folder,
              job.processes().size(), job.hosts().size(), to_string(job.request().version),
              files.lines, files.bytes, files.files, files.files == 1 ? "" : "s");
@@ -138,7 +138,7 @@ VerbResult generate_logs(const LogOptions& options) {
   if (options.json) {
     fmt::print("{}", to_text(document(files, options)));
   } else {
-    tell(job, truth, files, options.folder);
+    print_summary(job, truth, files, options.folder);
   }
   return kFine;
 }

@@ -11,7 +11,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// What `ringside generate logs` was told. Filled by CLI11, read by generate_logs().
+/// The options of `ringside generate logs`. Filled by CLI11, read by generate_logs().
 struct LogOptions {
   std::string folder;  ///< -o
   JobOptions job;
@@ -28,10 +28,10 @@ struct LogOptions {
 /// `options` outlives the parsing.
 void add_log_options(Options& app, LogOptions& options);
 
-/// Writes the debug log of every rank of the job, as NCCL would, with truth.json beside it, and says on
-/// stdout what there is now.
-/// errors  as study::load_job_hosts(), misconfigure(), write_log_files(); InvalidArgument: no folder, or a version
-///         or subsystem that is none
+/// Writes the debug log of every rank of the job, as NCCL would, and truth.json next to them; prints a summary on
+/// stdout.
+/// errors  as study::load_job_hosts(), misconfigure(), write_log_files(); InvalidArgument: no folder, or an unknown
+///         version or subsystem
 VerbResult generate_logs(const LogOptions& options);
 
 }  // namespace ringside::cli

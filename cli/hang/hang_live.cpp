@@ -16,7 +16,7 @@ namespace {
 constexpr auto kBetween = std::chrono::seconds(2);
 constexpr Nanoseconds kPatience = std::chrono::seconds(15);
 
-/// Nothing listens, most often because the job was started without the option.
+/// Explains that nothing listens, most often because the job was started without the option.
 Error with_help(Error error, std::uint16_t port) {
   if (error.code != ErrorCode::PeerGone && error.code != ErrorCode::Unreachable) return error;
   error.message = fmt::format("nothing listens on 127.0.0.1:{}", port);

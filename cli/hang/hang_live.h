@@ -11,7 +11,7 @@ namespace ringside::cli {
 /// Asks a job's status service on this host (`bench --status`, or NCCL's own RAS) twice, some seconds apart, and examines
 /// what it answers: a job whose counts grow does not hang.
 /// port    of loopback
-/// errors  PeerGone, Timeout: nobody answers there; as hang::examine()
+/// errors  PeerGone, Timeout: no service answers there; as hang::examine()
 Result<std::unique_ptr<hang::Examination>> examine_live(std::uint16_t port);
 
 }  // namespace ringside::cli

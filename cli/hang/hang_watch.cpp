@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 constexpr auto kPoll = std::chrono::milliseconds{500};
 constexpr auto kQuiet = std::chrono::seconds{8};
 
-/// All that tells whether somebody wrote: bytes and files below the folder.
+/// The size of the folder's content, which shows whether something was written: bytes and files.
 struct Weight {
   std::uint64_t files = 0;
   std::uint64_t bytes = 0;

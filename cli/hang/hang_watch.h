@@ -10,15 +10,14 @@
 
 namespace ringside::cli {
 
-/// Looks at the growing dumps and logs of a job until it stands, from outside: files are only ever
-/// opened for reading.
+/// Watches the growing dumps and logs of a job until it hangs, from outside: files are only opened for reading.
 ///
-/// A folder that has not grown for 8 s is examined. A verdict other than not_a_hang and unknown, with at
-/// least even odds, ends the watch: under 15 s after progress stopped, where the files say why it did. A
-/// folder that is quiet and does not say so is watched on, with a note to stderr.
+/// A folder that has not grown for 8 s is examined. A verdict other than not_a_hang and unknown, with at least even
+/// odds, ends the watch: within 15 s after progress stopped, if the files show the cause. Otherwise a quiet folder is
+/// watched further, with a note to stderr.
 ///
 /// longest  when to give up; 0: never
-/// returns  the examination; nothing where time ran out before the job stood
+/// returns  the examination; nothing if time ran out before the job hung
 /// errors   NotFound: no such folder
 Result<std::unique_ptr<hang::Examination>> watch_for_hang(const std::string& folder,
                                                           Seconds longest,

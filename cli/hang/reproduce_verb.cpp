@@ -49,7 +49,7 @@ Json replayed_document(const study::Replayed& one, const study::Replayed& health
           {"time_us", in_us(one.time)}, {"ratio", one.time / healthy.time}};
 }
 
-/// The calls of a job's logs, as it should be and as it was found.
+/// Replays the calls of a job's logs, on correct hosts and on hosts with the faults found.
 VerbResult run_findings(const ReproduceArguments& arguments) {
   if (arguments.file.empty()) {
     return Error{ErrorCode::InvalidArgument, "--findings writes several scenarios",
@@ -97,7 +97,7 @@ VerbResult run(const ReproduceArguments& arguments) {
   if (arguments.has_findings) return run_findings(arguments);
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments.paths));
   RINGSIDE_TRY(const study::Reproduction made, study::reproduction_of(evidence, arguments.keep));
-  // What is written is what runs.
+  // The scenario that is written is the one that runs.
   const std::string text =
       "# To run the job without its hang: delete the steps with `only:`, and the keys `faults` and "
       "`expect`.\n" +
@@ -157,7 +157,7 @@ Verb reproduce_verb() {
                          "be, and as each finding of audit has them; -o is a folder");
             app.add_option("--cluster", a.cluster,
                            "with --findings: the hosts, as --on of sim takes them (default: what "
-                           "the logs tell)");
+                           "the logs show)");
             app.add_flag("--json", a.json, "one JSON document on stdout: both verdicts");
             return [arguments] { return run(*arguments); };
           }};

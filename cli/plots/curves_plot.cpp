@@ -22,8 +22,8 @@ constexpr double kWidth = kLegendAt + 250;
 constexpr double kLineHeight = 17;
 constexpr const char* kGrid = "#ddd";
 
-/// Told apart by those who see fewer colours, too (Okabe and Ito), by the numbers of Algorithm; from the
-/// first again where they end.
+/// Colours that readers with colour deficiencies can distinguish (Okabe and Ito), by the numbers of Algorithm;
+/// repeated from the first if there are more.
 constexpr std::array kColours{"#D55E00", "#0072B2", "#E69F00", "#8C6D1F", "#009E73",
                               "#56B4E9", "#777777", "#CC79A7", "#000000"};
 
@@ -73,7 +73,7 @@ Axis axis_over(const std::vector<Curve>& curves, const Value& value, double begi
     }
   }
   if (most <= 0) least = most = 1;
-  // A little air, and room for a run of one size.
+  // A margin, which also makes room for a run of one size.
   return {least / 1.3, most * 1.3, begin, end};
 }
 
@@ -84,7 +84,7 @@ struct Panel {
   [[nodiscard]] double bottom() const { return y + kPanelHeight; }
 };
 
-/// Every size that is a power of two, or as few of them as have room for their words.
+/// Every size that is a power of two, or as many of them as have room for labels.
 void draw_sizes(Svg& svg, const Panel& panel, const Axis& sizes) {
   const double first = std::ceil(std::log2(sizes.least));
   const double last = std::floor(std::log2(sizes.most));
@@ -98,7 +98,7 @@ void draw_sizes(Svg& svg, const Panel& panel, const Axis& sizes) {
   svg.text((panel.x + panel.right()) / 2, panel.bottom() + 36, "size (bytes)", 12, "middle");
 }
 
-/// 1, 2 and 5 of each decade; of many decades only the 1s have words.
+/// 1, 2 and 5 of each decade; with many decades only the 1s have labels.
 void draw_values(Svg& svg, const Panel& panel, const Axis& values) {
   const bool are_few = std::log10(values.most / values.least) < 3;
   for (double decade = std::floor(std::log10(values.least)); decade <= std::log10(values.most);
@@ -130,7 +130,7 @@ void draw_curve(Svg& svg, const Curve& curve, const Axis& sizes, const Axis& val
   }
 }
 
-/// Above all lines, so that none hides them.
+/// Drawn over all lines, so that none hides them.
 void draw_points(Svg& svg, const Curve& curve, const Axis& sizes, const Axis& values,
                  const Value& value) {
   for (const Curve::Point& point : curve.points) {
@@ -172,7 +172,7 @@ double draw_legend(Svg& svg, const std::vector<Curve>& curves) {
   if (!has_picks(curves)) return y;
   y += kLineHeight / 2;
   svg.circle(kLegendAt + 17, y - 4, 7, "none", "#222");
-  svg.text(kLegendAt + 42, y, "picked without wishes", 12, "start");
+  svg.text(kLegendAt + 42, y, "chosen automatically", 12, "start");
   return y + kLineHeight;
 }
 

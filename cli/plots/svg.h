@@ -25,8 +25,9 @@ class Svg {
   void text(double x, double y, const std::string& text, double size, const std::string& anchor,
             const std::string& colour = "#222");
 
-  /// For a page of HTML that it is part of: no wider than the page, on its background; colours may be the page's, var(--ink).
-  /// label  what it shows, for who cannot see it
+  /// For an HTML page that contains it: no wider than the page, on its background; colours may be the page's,
+  /// var(--ink).
+  /// label  describes it for users who cannot see it
   [[nodiscard]] std::string in_page(double width, double height, const std::string& label) const;
 
   /// The document, on white.

@@ -18,7 +18,7 @@ using Figure = double PairCell::*;
 
 struct Spread {
   double least = 0, most = 0;
-  /// 0 .. 1, by the logarithm: within a host and between hosts lie a hundred times apart.
+  /// 0 .. 1, on a logarithmic scale: pairs within a host and between hosts can differ by a factor of a hundred.
   [[nodiscard]] double share(double value) const;
 };
 
@@ -44,7 +44,7 @@ int terminal_colour(double goodness) {
   return kColours[static_cast<std::size_t>(std::lround(goodness * last))];
 }
 
-/// Without colours the shade says it.
+/// Without colours the shade shows it.
 const char* shade(double goodness) {
   constexpr const char* kShades[] = {" ", "░", "▒", "▓", "█"};
   return kShades[static_cast<std::size_t>(std::lround(goodness * 4))];
@@ -143,12 +143,13 @@ std::string pairs_text(const PairMatrix& matrix, const ProbeStyle& style) {
     least = least > 0 ? std::min(least, share) : share;
   }
   if (expected > 0) {
-    append(out,
-           "\nbetween hosts the interfaces say {:.3f} GB/s; the worst pair reaches {:.0f} % of its "
-           "own\n",
-           expected, 100 * least);
+    append(
+        out,
+        "\nbetween hosts the interfaces allow {:.3f} GB/s; the worst pair reaches {:.0f} % of its "
+        "own\n",
+        expected, 100 * least);
   } else {
-    out += "\nwhat it should be is not known: within a host, or an interface that tells no speed\n";
+    out += "\nthe expected bandwidth is unknown: within a host, or an interface without a speed\n";
   }
   return out;
 }

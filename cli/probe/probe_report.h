@@ -10,7 +10,7 @@
 #include "harness/probe/machine.h"
 #include "harness/probe/pairs.h"
 
-/// What `ringside probe` prints. Nothing here decides.
+/// Prints the results of `ringside probe`. Nothing here decides.
 namespace ringside::cli {
 
 struct ProbeStyle {
@@ -20,9 +20,9 @@ struct ProbeStyle {
 
 std::string probe_text(const probe::Machine& machine, const probe::Plan& plan,
                        const ProbeStyle& style);
-/// The hosts of a job: who has which ranks, and in what they differ.
+/// The hosts of a job: their ranks, and how they differ.
 std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style);
-/// Latency below, bandwidth beside it: a row a sender, shaded from slow to fast.
+/// Bandwidth, and below or next to it latency: a row for each sender, shaded from slow to fast.
 std::string pairs_text(const probe::PairMatrix& matrix, const ProbeStyle& style);
 std::string probe_findings_text(const std::vector<audit::Finding>& findings,
                                 const ProbeStyle& style);

@@ -114,7 +114,7 @@ std::string probe_text(const Machine& machine, const probe::Plan& plan, const Pr
   add_gpus(machine, style, out);
   const char* name = "NICs";
   for (const probe::Nic& nic : machine.nics) {
-    // What the kernel makes by itself and nobody uses says nothing.
+    // Unused interfaces that the kernel creates by itself are no information.
     if (nic.is_virtual && !nic.is_up && nic.addresses.empty()) continue;
     add_line(out, name, nic_text(nic), style);
     name = "";
@@ -210,7 +210,7 @@ std::string probe_findings_text(const std::vector<audit::Finding>& findings,
     out += wrap(one.cause, "      why: ", "           ", style.width);
     out += wrap(one.fix, "      fix: ", "           ", style.width);
   }
-  return out + fmt::format("\nringside audit --about ID tells more of a finding\n");
+  return out + fmt::format("\nringside audit --about ID explains a finding\n");
 }
 
 std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style) {

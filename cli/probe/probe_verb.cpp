@@ -56,7 +56,7 @@ ProbeStyle style_of(const ProbeArguments& arguments) {
 
 void add_all(std::vector<Finding>& all, const std::vector<Finding>& more) {
   for (const Finding& one : more) {
-    // The same on several hosts is one finding.
+    // The same finding on several hosts is one finding.
     const auto alike = std::find_if(all.begin(), all.end(), [&](const Finding& known) {
       return known.id == one.id && known.title == one.title;
     });
@@ -78,7 +78,7 @@ int status_of(const std::vector<Finding>& findings) {
              : kFine;
 }
 
-/// One rank of a job: all tell of their hosts, the one that speaks compares.
+/// One rank of a job: all report their hosts, and the printing rank compares them.
 Result<int> run_rank(JobRank& rank, const ProbeArguments& arguments, const probe::Machine& machine,
                      const std::vector<Finding>& found) {
   const probe::HostReport mine{.host = machine.host,
@@ -148,7 +148,7 @@ VerbResult run(const ProbeArguments& arguments) {
         fmt::format("{} compares ranks, and there is one", arguments.hosts ? "--hosts" : "--pairs"),
         "start it by mpirun, torchrun or srun, or with -n on this host"};
   }
-  // Before ranks are forked: they need not read it each for themselves.
+  // Before ranks are forked, so that they need not read it again.
   RINGSIDE_TRY(probe::Sources sources, probe::sources_here());
   const std::unique_ptr<NvmlDriver> nvml = open_nvml();
   sources.nvml = nvml.get();
@@ -159,7 +159,7 @@ VerbResult run(const ProbeArguments& arguments) {
     job.local_ranks = arguments.ranks;
     RINGSIDE_TRY(job.join_timeout, parse_time(arguments.timeout));
     job.communicator.connect_timeout = job.join_timeout;
-    job.communicator.check_calls = false;  // pairs call what others do not
+    job.communicator.check_calls = false;  // pairs make calls that others do not
     RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
     job.command = command_line();
     return run_job(job,

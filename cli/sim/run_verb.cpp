@@ -25,7 +25,7 @@ struct RunArguments {
   std::string on = "sim";
   std::string folder;
   std::string fidelity = "auto";
-  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
   bool json = false;
 };
 
@@ -70,13 +70,14 @@ void print_training(const TrainingFacts& facts, const ScenarioOutcome& outcome) 
 void print_calls(const std::vector<study::CallTime>& calls) {
   if (calls.empty()) return;
   fmt::print("\n  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8}  {:<10}{}\n", "groups", "call",
-             "ranks", "hosts", "bytes", "alone", "beside", "busbw", "fidelity", "limited by");
+             "ranks", "hosts", "bytes", "alone", "shared", "busbw", "fidelity", "limited by");
   for (const study::CallTime& one : calls) {
     fmt::print("  {:<20}{:<16}{:>6}{:>7}{:>12}{:>12}{:>12}{:>8.1f}  {:<10}{}\n", one.groups,
                one.call, one.ranks, one.hosts, one.bytes.value, format_time(one.alone),
                format_time(one.time), one.busbw.value / 1e9, one.fidelity, one.limit);
   }
-  fmt::print("  beside: while groups like it on the same hosts call, too; busbw then, GB/s\n");
+  fmt::print(
+      "  shared: while other groups of the family on the same hosts call, too; busbw then, GB/s\n");
 }
 
 struct FileWords {

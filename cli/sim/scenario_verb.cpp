@@ -29,7 +29,7 @@ struct ScenarioArguments {
 VerbResult import(const ScenarioArguments& arguments) {
   RINGSIDE_TRY(const study::ImportedScenario made, study::import_scenario(arguments.paths));
   const std::string text = to_yaml(made.scenario, made.unknown);
-  // What is written can be read.
+  // Check that the written text can be read.
   RINGSIDE_TRY([[maybe_unused]] const Scenario scenario, parse_scenario(text, "the scenario"));
   if (!arguments.output.empty()) RINGSIDE_TRY(write_file(arguments.output, text));
   if (arguments.json) {
@@ -64,9 +64,9 @@ VerbResult export_to_chakra(const ScenarioArguments& arguments) {
   };
   RINGSIDE_TRY(const std::vector<std::string> left_out, study::export_chakra(program, write));
   if (!scenario.faults.faults.empty()) {
-    fmt::print(stderr, "note: faults are left out: the traces are of the healthy job\n");
+    fmt::print(stderr, "note: faults are omitted: the traces are of the healthy job\n");
   }
-  for (const std::string& one : left_out) fmt::print(stderr, "note: left out: {}\n", one);
+  for (const std::string& one : left_out) fmt::print(stderr, "note: omitted: {}\n", one);
   fmt::print("{}: {}, Chakra 0.0.4\n", arguments.folder, plural(files, "file", "files"));
   return kFine;
 }

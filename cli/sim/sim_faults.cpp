@@ -19,13 +19,13 @@ std::string dash_unless(bool is_there, const std::string& text) { return is_ther
 
 std::string us_text(Seconds time) { return fmt::format("{:.2f}", in_us(time)); }
 
-/// Of a call that takes that long.
+/// Bus bandwidth of a call that takes `time`.
 double busbw_gbs(const study::SimRow& row, Seconds time) {
   return in_gbs(row.busbw) * (row.result.time / time);
 }
 
-std::string blamed_text(const hang::Explanation& verdict) {
-  return verdict.culprits.empty() ? "nobody" : fmt::format("{}", fmt::join(verdict.culprits, ", "));
+std::string culprits_text(const hang::Explanation& verdict) {
+  return verdict.culprits.empty() ? "none" : fmt::format("{}", fmt::join(verdict.culprits, ", "));
 }
 
 }  // namespace
@@ -58,8 +58,8 @@ std::string faulty_text(const study::SimPlan& plan, const std::vector<study::Sim
   }
   if (job.verdict) {
     text += fmt::format(
-        "# hang: {}, blamed: {} (confidence {:.2f}){}\n# why: {}\n",
-        hang::to_string(job.verdict->kind), blamed_text(*job.verdict), job.verdict->confidence,
+        "# hang: {}, culprits: {} (confidence {:.2f}){}\n# why: {}\n",
+        hang::to_string(job.verdict->kind), culprits_text(*job.verdict), job.verdict->confidence,
         job.verdict->call.empty() ? "" : ", in " + job.verdict->call, hang::why_of(*job.verdict));
     if (!question.folder.empty()) text += fmt::format("# dumps: {}\n", question.folder);
   } else {
@@ -87,17 +87,17 @@ void add_faults(Json& document, const study::FaultyJob& job, const study::FaultQ
   if (job.verdict && !question.folder.empty()) document["dumps"] = question.folder;
   for (std::size_t i = 0; i < job.sizes.size(); ++i) {
     const study::FaultyCalls& calls = job.sizes[i];
-    Json told{{"calls", question.iterations},
-              {"completed", calls.completed},
-              {"median_us", nullptr},
-              {"slowest_us", nullptr},
-              {"slowest_call", nullptr}};
+    Json under_faults{{"calls", question.iterations},
+                      {"completed", calls.completed},
+                      {"median_us", nullptr},
+                      {"slowest_us", nullptr},
+                      {"slowest_call", nullptr}};
     if (calls.completed > 0) {
-      told["median_us"] = in_us(calls.median);
-      told["slowest_us"] = in_us(calls.slowest);
-      told["slowest_call"] = calls.slowest_call;
+      under_faults["median_us"] = in_us(calls.median);
+      under_faults["slowest_us"] = in_us(calls.slowest);
+      under_faults["slowest_call"] = calls.slowest_call;
     }
-    document["results"][i]["under_faults"] = std::move(told);
+    document["results"][i]["under_faults"] = std::move(under_faults);
   }
 }
 

@@ -7,10 +7,10 @@
 #include "base/json.h"
 #include "study/scenario/faulty_calls.h"
 
-/// What `sim --fault` prints.
+/// Prints the results of `sim --fault`.
 namespace ringside::cli {
 
-/// A table of the sizes, undisturbed and under the faults; how it ended; what came to nothing.
+/// A table of the sizes, undisturbed and with the faults; the outcome; faults that never fired.
 std::string faulty_text(const study::SimPlan& plan, const std::vector<study::SimRow>& rows,
                         const study::FaultyJob& job, const study::FaultQuestion& question);
 

@@ -31,7 +31,7 @@ std::string fallback_line(const SimPlan& plan, std::span<const SimRow> rows) {
 }
 
 std::string error_bars(std::span<const SimRow> rows, const SimPlan& plan) {
-  if (rows.front().is_alone) return "# no error is told: one rank was not measured";
+  if (rows.front().is_alone) return "# no error is given: one rank was not measured";
   const auto text = [](const SimRow& row) {
     const std::string systems = row.error_systems > 0
                                     ? plural(static_cast<std::size_t>(row.error_systems),

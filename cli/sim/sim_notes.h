@@ -8,17 +8,17 @@
 
 namespace ringside::cli {
 
-/// That times are of a loop of calls, where these overlap; else empty.
+/// Notes that times are of a loop of calls, if these overlap; else empty.
 std::string loop_line(std::span<const study::SimRow> rows);
 
-/// What `*` behind a time of NCCL's model means, where there is one; else empty.
+/// Explains `*` after a time of NCCL's model, if there is one; else empty.
 std::string fallback_line(const study::SimPlan& plan, std::span<const study::SimRow> rows);
 
-/// The typical error of the smallest and the largest size, and why a question lies beyond what was measured.
+/// The typical error of the smallest and the largest size, and why a question is beyond the measured systems.
 /// shape  rows are not empty
 std::string error_bars(std::span<const study::SimRow> rows, const study::SimPlan& plan);
 
-/// The typical error of one row, in %: "19"; "19*" beyond what was measured.
+/// The typical error of one row, in %: "19"; "19*" beyond the measured systems.
 std::string error_text(const study::SimRow& row, const study::SimPlan& plan);
 
 inline constexpr std::string_view kErrorsOfVariants =

@@ -23,7 +23,7 @@ constexpr std::size_t kPhaseColumns = 40;
 constexpr std::size_t kFewKinds = 12;
 constexpr std::size_t kFewLegs = 8;
 
-/// A bar for each of a few equal parts of the time, as high as the link was busy then.
+/// A bar for each of a few equal parts of the time: its height is the link's utilisation.
 std::string bars(const std::vector<double>& use) {
   constexpr std::array<std::string_view, 9> kBars{" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   std::string text;
@@ -68,7 +68,7 @@ std::string waited_text(const ProfileLeg& leg) {
     case PathCause::Message:
       return fmt::format("the chunk of rank {}{}", leg.peer, held);
     case PathCause::Link:
-      return fmt::format("its chunk before, on the way to rank {}{}", leg.peer, held);
+      return fmt::format("its previous chunk, in flight to rank {}{}", leg.peer, held);
     case PathCause::Room:
       break;
   }

@@ -13,7 +13,7 @@ std::string profile_text(const study::Profile& profile);
 /// The same, and every leg of the critical path.
 Json profile_document(const study::Profile& profile);
 
-/// The same as an SVG document: links over time above, the critical path below, by what its time went into.
+/// The profile as an SVG document: links over time above, the critical path below, by the terms of its time.
 std::string profile_svg(const std::string& title, const study::Profile& profile);
 
 }  // namespace ringside::cli

@@ -20,7 +20,8 @@ constexpr double kWidth = kLeft + kStrip + kRight;
 constexpr double kRow = 26, kBar = 18;
 constexpr std::size_t kMostKinds = 24;
 
-/// Told apart by those who see fewer colours, too (Okabe and Ito); from the first again where they end.
+/// Colours that readers with colour deficiencies can distinguish (Okabe and Ito); repeated from the first if there
+/// are more.
 constexpr std::array kColours{"#0072B2", "#E69F00", "#009E73", "#D55E00",
                               "#CC79A7", "#56B4E9", "#777777", "#000000"};
 
@@ -73,10 +74,10 @@ class Drawing {
     for (std::size_t i = 0; i < link.over_time.size(); ++i) {
       const double x = at(profile_.span * static_cast<double>(i));
       const double end = std::min(kLeft + kStrip, at(profile_.span * static_cast<double>(i + 1)));
-      // A little wider: neighbours leave no hair of white between them.
+      // A little wider: no white lines between neighbours.
       if (x < end) svg_.box({x, y, end - x + 0.3, kBar}, shade(link.over_time[i]), "none", 0);
     }
-    // When it carries is not known: as dark as it is busy on the whole.
+    // The times of its load are unknown: the colour shows its mean utilisation.
     if (link.over_time.empty()) svg_.box({kLeft, y, kStrip, kBar}, shade(link.share), "none", 0);
     svg_.box({kLeft, y, kStrip, kBar}, "none", "#999", 0);
     svg_.text(kWidth - 8, y + 13, fmt::format("{:.0f} %", 100 * link.share), 11, "end");
@@ -103,7 +104,7 @@ class Drawing {
 
   double draw_path(double y) {
     svg_.text(kLeft - 8, y + 13, "critical path", 11, "end");
-    // What is too short to be seen is drawn as part of what is next to it.
+    // A part that is too short to be seen is drawn with its neighbour.
     const Seconds least = time_ / kStrip;
     Seconds drawn{};
     for (const study::Stretch& one : profile_.stretches) {

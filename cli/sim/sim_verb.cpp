@@ -53,7 +53,7 @@ struct SimArguments {
   std::string dumps;
   bool json = false;
 
-  /// One size is drawn by what its time went into.
+  /// Whether the profile of one size is drawn.
   [[nodiscard]] bool wants_profile(const SimPlan& plan) const {
     return profile || (!plot.empty() && plan.calls.sizes.size() == 1);
   }
@@ -121,7 +121,7 @@ void print_row(const SimPlan& plan, const SimRow& row) {
   std::fflush(stdout);
 }
 
-/// What the best row gets out of the links, and what is in its way.
+/// The efficiency of the best row, and what limits it.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
   if (best.is_alone) {
@@ -130,7 +130,7 @@ std::string perspective(const std::vector<SimRow>& rows) {
            "simulated: the time is a launch's";
   }
   if (best.fidelity == "model") {
-    return fmt::format("# best: {} at {} B, as NCCL's tuner reckons; no link was looked at",
+    return fmt::format("# best: {} at {} B, as NCCL's tuner estimates; no link was simulated",
                        format_bandwidth(best.busbw), best.call.bytes.value);
   }
   if (!best.busiest) return "# no bytes crossed a link";
@@ -146,13 +146,13 @@ std::string perspective(const std::vector<SimRow>& rows) {
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
-/// Where the job's fabric is not what its file asks for; empty: it is.
+/// How the job's fabric differs from what its file requests; empty: it does not.
 std::string rounding_of(const SimPlan& plan) {
   const auto& fabric = plan.job.asked.fabric;
   return fabric ? study::rounding_text(*fabric->fabric) : std::string();
 }
 
-/// Which link of a cluster's fabric has most to carry, of the best row.
+/// The link of a cluster's fabric with the most load, in the best row.
 std::string fabric_line(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
   if (!best.busiest_fabric) return {};
@@ -163,7 +163,7 @@ std::string fabric_line(const std::vector<SimRow>& rows) {
       100 * (busy.needs / best.result.time));
 }
 
-/// What `auto` took, and why, where that changes.
+/// The fidelity that `auto` chose, and why, at each change.
 std::string picked_lines(const std::vector<SimRow>& rows) {
   std::string lines;
   std::string before;
@@ -267,7 +267,7 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
 
 void print_variants_head(const study::PlannedVariant& base, std::size_t width) {
   const CommShape& shape = base.plan->job.shape();
-  fmt::print("# {} simulated on {}: {}, {}; each beside the base\n",
+  fmt::print("# {} simulated on {}: {}, {}; each compared with the base\n",
              to_string(base.plan->calls.collective), base.plan->question.job.on,
              plural(static_cast<std::size_t>(shape.nranks), "rank", "ranks"),
              plural(static_cast<std::size_t>(shape.nnodes), "node", "nodes"));
@@ -339,7 +339,7 @@ Json variant_document(const study::PlannedVariant& planned,
   return document;
 }
 
-/// A variant that was not done is a finding.
+/// A variant that was not simulated is a finding.
 int status_of(const std::vector<std::vector<study::VariantCall>>& calls) {
   const auto is_refused = [](const study::VariantCall& call) { return !call.row; };
   const auto has_refusal = [&](const auto& of_one) {
@@ -396,7 +396,7 @@ VerbResult run_variants(const SimArguments& arguments) {
   return status_of(calls);
 }
 
-/// Of one size what its time went into, of several their times.
+/// For one size draws its profile, for several their times.
 Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
                    const std::vector<SimAnswer>& answers, const std::vector<SimRow>& rows) {
   if (arguments.plot.empty()) return {};
@@ -415,7 +415,7 @@ Status draw_curves(const SimArguments& arguments, const SimPlan& plan,
 
 // ---- faults ------------------------------------------------------------------------------------
 
-/// What looks at undisturbed calls alone; empty: nothing of it is asked for.
+/// The option that needs undisturbed calls; empty: none is given.
 std::string_view undisturbed_option(const SimArguments& arguments) {
   if (!arguments.vary.empty()) return "--vary";
   if (arguments.drop_rail) return "--drop-rail";
@@ -427,7 +427,7 @@ std::string_view undisturbed_option(const SimArguments& arguments) {
 Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
   if (const std::string_view option = undisturbed_option(arguments); !option.empty()) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} with faults", option),
-                 "it looks at undisturbed calls: leave --fault and --fault-plan away"};
+                 "it looks at undisturbed calls: omit --fault and --fault-plan"};
   }
   study::FaultQuestion question{.folder = arguments.dumps};
   RINGSIDE_TRY(question.plan, fault_plan_of(arguments.faults));
@@ -438,7 +438,7 @@ Result<study::FaultQuestion> fault_question(const SimArguments& arguments) {
   return question;
 }
 
-/// A hang is what a real run ends in: it failed.
+/// A hang is the end of a real run, too: it failed.
 VerbResult run_with_faults(const SimArguments& arguments) {
   RINGSIDE_TRY(const study::FaultQuestion question, fault_question(arguments));
   RINGSIDE_TRY(const SimPlan plan, study::plan_simulation(arguments.question));

@@ -93,7 +93,7 @@ void print_table(const Validation& validation) {
       100 * validation.covered_all, 100 * validation.covered[0], 100 * validation.covered[1],
       100 * validation.covered[2]);
   for (const auto& [system, why] : validation.skipped)
-    fmt::print("# left out: {}: {}\n", system, why);
+    fmt::print("# skipped: {}: {}\n", system, why);
   for (const Failed& one : failed_of(validation)) {
     const std::string sizes = one.least == one.most
                                   ? fmt::format("{} B", one.least.value)

@@ -20,7 +20,7 @@ using study::SweepBest;
 using study::SweepReport;
 using study::SweepRow;
 
-/// A picture of more is none.
+/// A chart with more bars is not readable.
 constexpr std::size_t kMostBars = 40;
 
 constexpr std::string_view kStyle = R"(
@@ -47,14 +47,14 @@ std::string error_text(const SweepRow& row) {
   return share < 0.001 ? "" : fmt::format("± {:.2g} %", 100 * share);
 }
 
-/// A card: what is asked, who it is, the figure, what stands beside it.
+/// A card: the question, the point, the figure, and further figures.
 struct Card {
-  std::string what, figure, beside;
+  std::string what, figure, details;
   const char* more;  ///< of the next one: slower, dearer
 };
 
 void answer(Page& page, const SweepReport& report, const SweepBest& best, const Card& card) {
-  std::string lines = escaped_markup(card.beside);
+  std::string lines = escaped_markup(card.details);
   if (best.second) {
     lines += lines.empty() ? "" : "<br>";
     lines += escaped_markup(rivals_text(report, best, card.more));
@@ -66,7 +66,7 @@ void answer(Page& page, const SweepReport& report, const SweepBest& best, const 
       escaped_markup(card.figure), lines);
 }
 
-/// Of a whole run where the sweep says how long one is; a step's figure stands beside it.
+/// The figure of a whole run if the sweep gives its length; a step's figure is next to it.
 void answers_of(Page& page, const SweepReport& report, const study::WorkloadReport& one) {
   const std::string run_words =
       report.sweep.tokens ? " for " + in_words(report.sweep.tokens->value) + " tokens" : "";
@@ -216,7 +216,7 @@ void table(Page& page, const SweepReport& report) {
   }
 }
 
-/// What the file gives, and where that is from.
+/// The figures that the file gives, and their sources.
 void figures(Page& page, const SweepReport& report) {
   page += "<h2>Figures that were given</h2>\n<div class=\"scroll\"><table>\n";
   const std::string* before = nullptr;
@@ -277,12 +277,12 @@ std::string sweep_page(const SweepReport& report) {
   }
   page.end_fields();
   figures(page, report);
-  page += "<h2>What else it rests on</h2>\n<ul>\n";
+  page += "<h2>Other assumptions</h2>\n<ul>\n";
   for (const std::string& one : report.assumptions) {
     page += fmt::format("<li>{}</li>\n", escaped_markup(one));
   }
   page += fmt::format(
-      "</ul>\n<footer>{} of {} points, from {} by: ringside sweep. Beside this page: points.csv, "
+      "</ul>\n<footer>{} of {} points, from {} by: ringside sweep. Next to this page: points.csv, "
       "points.json, results.sqlite.</footer>\n",
       report.done, report.rows.size(), escaped_markup(report.sweep.where));
   return std::move(page).finish();

@@ -6,8 +6,8 @@
 
 namespace ringside::cli {
 
-/// A sweep's results as one page of HTML without other files, for whoever decides: the answer first, the plots, all points,
-/// and what it rests on.
+/// A sweep's results as one HTML page without other files, for the person who decides: the answer first, the plots,
+/// all points, and the assumptions.
 std::string sweep_page(const study::SweepReport& report);
 
 }  // namespace ringside::cli

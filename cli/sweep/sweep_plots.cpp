@@ -25,7 +25,7 @@ constexpr double kWidth = 980;
 constexpr const char* kInk = "var(--ink)";
 constexpr const char* kSoft = "var(--soft)";
 constexpr const char* kGrid = "var(--line)";
-/// Told apart by those who see fewer colours, too (Okabe and Ito).
+/// Colours that readers with colour deficiencies can distinguish (Okabe and Ito).
 constexpr std::array kColours{"#0072B2", "#D55E00", "#009E73", "#CC79A7",
                               "#E69F00", "#56B4E9", "#8C6D1F", "#777777"};
 
@@ -49,7 +49,7 @@ double time_of(const SweepReport& report, const SweepRow& row, Seconds part) {
   return report.per_work(row, part.count());
 }
 
-/// Seconds with the unit that the largest of them is read in.
+/// Seconds, and the unit that fits the largest of them.
 struct TimeUnit {
   double factor = 1;
   const char* name = "s";
@@ -195,9 +195,9 @@ std::string money_plot(const SweepReport& report, const std::vector<std::size_t>
     const double right = times.at(dot.time * unit.factor + error);
     draw_whisker(svg, times.at(std::max(0.0, dot.time * unit.factor - error)), right, dot_y);
     svg.circle(dot_x, dot_y, 6, kColours[row.point.cluster % kColours.size()], kInk);
-    // Of many only those that nothing beats have words: the table has all.
+    // With many points only the unbeaten ones have labels: the table has all.
     if (dots.size() > kMostWords && !unbeaten.contains(dot.row)) continue;
-    // Words of dots that lie beside each other go above each other.
+    // Labels of neighbouring dots are placed above each other.
     constexpr double kWords = 260, kLine = 15;
     const double label_x = right + 9;
     double label_y = dot_y + 4;

@@ -14,8 +14,8 @@ std::string step_bars(const study::SweepReport& report, const std::vector<std::s
 /// Time against money of each row, both from 0; rows that no other beats in both are joined. Empty: no two have money.
 std::string money_plot(const study::SweepReport& report, const std::vector<std::size_t>& rows);
 
-/// Time over the values of a setting that are numbers, a line for each combination of the rest. Empty: it has fewer than
-/// three, or more lines than can be told apart.
+/// Time over the values of a setting that are numbers, a line for each combination of the rest. Empty: it has fewer
+/// than three values, or more lines than can be distinguished.
 std::string setting_plot(const study::SweepReport& report, std::size_t axis,
                          const std::vector<std::size_t>& rows);
 

@@ -18,7 +18,7 @@ using study::SweepRow;
 
 double percent_of(Seconds part, Seconds all) { return all > Seconds{} ? 100 * (part / all) : 0; }
 
-/// As a field of a CSV: RFC 4180.
+/// Quotes a field of a CSV: RFC 4180.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos) return text;
   std::string quoted = "\"";
@@ -33,7 +33,7 @@ std::string outcome_of(const SweepRow& row) {
   return row.result ? to_string(row.result->end) : "open";
 }
 
-/// `what` in words, and how far the next one is.
+/// The best point in words, and the distance to the next one.
 std::string headline(const SweepReport& report, const char* what, const char* more,
                      const SweepBest& best, const std::string& figure) {
   const SweepRow& row = report.rows[best.row];
@@ -42,7 +42,7 @@ std::string headline(const SweepReport& report, const char* what, const char* mo
   return line + "; " + rivals_text(report, best, more);
 }
 
-/// "2.31s a step, 12.3 days for 2 trillion tokens": the second part where the sweep says how long a run is.
+/// "2.31s a step, 12.3 days for 2 trillion tokens": the second part if the sweep gives the length of a run.
 std::string with_run(const std::string& figure, const std::string& of_run,
                      const SweepReport& report) {
   if (of_run.empty()) return figure;

@@ -19,7 +19,7 @@ Json sweep_document(const study::SweepReport& report);
 /// "fastest: h100, 2.31s a step, 12 days for 2 trillion tokens; next: b200, 12.0 % slower"; a line each, of each workload.
 std::vector<std::string> sweep_headlines(const study::SweepReport& report);
 
-/// The next point, and the next cluster's: how far they are, or that the error bars cover it.  shape  best.second is there
+/// The next point, and the next cluster's: how far behind, or that the error bars overlap.  shape  best.second is set
 std::string rivals_text(const study::SweepReport& report, const study::SweepBest& best,
                         const char* more);
 

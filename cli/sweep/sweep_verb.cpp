@@ -48,12 +48,12 @@ int cores_of_process() {
   return 1;
 }
 
-/// As many processes as there are cores for this one: Slurm's count, else what it may run on, shared with the other ranks of
-/// the host where they are not kept apart.
+/// The number of worker processes: one for each core of this process. Slurm's count, else the allowed cores, shared
+/// with the other ranks of the host if their cores are not separate.
 /// errors  InvalidArgument: the launcher's variables contradict each other
 Result<int> jobs_here(const std::optional<LaunchInfo>& launch) {
-  RINGSIDE_TRY(const auto told, env_int("SLURM_CPUS_PER_TASK", 1, 1 << 16));
-  if (told) return static_cast<int>(*told);
+  RINGSIDE_TRY(const auto assigned, env_int("SLURM_CPUS_PER_TASK", 1, 1 << 16));
+  if (assigned) return static_cast<int>(*assigned);
   const int mine = cores_of_process();
   const int all = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
   const int ranks = launch ? launch->local_ranks.value_or(1) : 1;
@@ -78,11 +78,11 @@ Result<std::vector<study::SweepRow>> rows_of(ResultStore& store,
 }
 
 Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<SweepPoint>& points,
-            const SweepArguments& arguments, int jobs, bool is_told) {
+            const SweepArguments& arguments, int jobs, bool prints) {
   std::map<std::string, const SweepPoint*> by_key;
   for (const SweepPoint& point : points) by_key[point.key] = &point;
   std::optional<Progress> progress;
-  if (is_told) progress.emplace("sweep");
+  if (prints) progress.emplace("sweep");
   std::optional<std::int64_t> open_at_first;
   CrewOptions options{.jobs = jobs, .limit = Seconds{arguments.limit_s}};
   options.progress = [&](const SweepProgress& now) {
@@ -105,7 +105,7 @@ Status work(ResultStore& store, const study::Sweep& sweep, const std::vector<Swe
 VerbResult run(const SweepArguments& arguments) {
   if (arguments.jobs < 0 || arguments.jobs > 4096) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--jobs {}", arguments.jobs),
-                 "give 1 to 4096, or leave it out: one a core"};
+                 "give 1 to 4096, or omit it: one a core"};
   }
   if (!(arguments.limit_s > 0) || arguments.limit_s > 1e7) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--limit {}", arguments.limit_s),
@@ -121,7 +121,7 @@ VerbResult run(const SweepArguments& arguments) {
   const std::string folder = arguments.folder.empty()
                                  ? fs::path(arguments.file).stem().string() + ".sweep"
                                  : arguments.folder;
-  const bool is_told = !launch || launch->rank == 0;
+  const bool prints = !launch || launch->rank == 0;
   if (!arguments.is_forced) RINGSIDE_TRY(check_own_folder(folder, ResultStore::kFile));
   RINGSIDE_TRY(ResultStore store, ResultStore::open(folder));
   std::vector<StoredPoint> stored;
@@ -133,9 +133,9 @@ VerbResult run(const SweepArguments& arguments) {
   }
   RINGSIDE_TRY(store.set_points(stored));
   if (!arguments.is_report_only) {
-    RINGSIDE_TRY(work(store, sweep, points, arguments, jobs, is_told));
+    RINGSIDE_TRY(work(store, sweep, points, arguments, jobs, prints));
   }
-  if (!is_told) return kFine;
+  if (!prints) return kFine;
   RINGSIDE_TRY(std::vector<study::SweepRow> rows, rows_of(store, points));
   const study::SweepReport report =
       study::make_sweep_report(sweep, std::move(rows), arguments.method);

@@ -19,7 +19,7 @@ struct Row {
   int nvswitch_links = 0;
 };
 
-/// The machine as an indented tree, a row a device.
+/// The machine as an indented tree, a row for each device.
 class Tree {
  public:
   explicit Tree(const Host& host) : gpus_(gpu_functions(host)) {

@@ -11,7 +11,7 @@ namespace ringside::cli {
 namespace {
 
 constexpr int kFewRings = 4;
-/// Told apart by most colour-blind readers.  source  Okabe and Ito's palette
+/// Colours that most colour-blind readers can distinguish.  source  Okabe and Ito's palette
 constexpr std::array<const char*, 6> kColours{"#0072B2", "#D55E00", "#009E73",
                                               "#CC79A7", "#E69F00", "#56B4E9"};
 
@@ -98,7 +98,7 @@ class HostDrawing {
       for (const HostNvLink& link : gpu.nvlinks) {
         const HostGpu* peer = peer_of(gpus_, link);
         if (peer == nullptr || peer->dev < gpu.dev) continue;  // each pair once
-        // A label between two vertices of one row makes dot 2.42 lose its way; an outer one does not.
+        // A label between two vertices of one row breaks the layout of dot 2.42; an outer label does not.
         edge(id, fmt::format("gpu{}", peer->dev), "",
              fmt::format("{}, constraint=false, xlabel=\"x{}\"", style, link.count));
       }
@@ -111,8 +111,8 @@ class HostDrawing {
   int switches_ = 0;
 };
 
-/// The rings of the first node as its search found them: in by a NIC, over the GPUs, out by a NIC.
-/// Within an NVLink domain of several hosts they pass GPUs that are not drawn.
+/// The rings of the first node as its search found them: in by a NIC, over the GPUs, out by a NIC. Within an NVLink
+/// domain of several hosts they pass GPUs that are not drawn.
 std::string rings(const Job& job, bool all) {
   const System& system = job.systems.front();
   if (system.nhosts > 1) return {};

@@ -21,7 +21,7 @@ constexpr const char* kGpuFill = "#DCEBC8";
 constexpr const char* kNicFill = "#D6E6F5";
 constexpr const char* kNvlink = "#5E9400";
 constexpr const char* kWire = "#777777";
-/// Neighbouring nodes of a ring are told apart by these.  source  Okabe and Ito's palette, lightened
+/// These colours distinguish neighbouring nodes of a ring.  source  Okabe and Ito's palette, lightened
 constexpr std::array<const char*, 6> kNodeFills{"#BFDCEE", "#F6D5BF", "#BFE7DB",
                                                 "#F1DEE9", "#F9E7BF", "#E3E3E3"};
 
@@ -31,7 +31,7 @@ int depth_of(const HostPci& pci) {
   return pci.children.empty() ? 0 : below + 1;
 }
 
-/// Draws one host: CPUs above, what hangs below them, all GPUs and NICs in one row, NVLinks under it.
+/// Draws one host: CPUs on top, their devices below, all GPUs and NICs in one row, NVLinks under it.
 class HostDrawing {
  public:
   HostDrawing(Svg& svg, const Host& host, double top)
@@ -181,7 +181,7 @@ class HostDrawing {
   double columns_ = 0;
 };
 
-/// One ring a lane: its ranks in order, neighbouring nodes in different colours.
+/// One ring for each lane: its ranks in order, neighbouring nodes in different colours.
 class RingLanes {
  public:
   RingLanes(Svg& svg, const Job& job)

@@ -7,8 +7,8 @@
 
 namespace ringside::cli {
 
-/// Pictures of a job: each different host with its CPUs, switches, GPUs and NICs once, and the order in
-/// which rings pass. `all`: every ring, and every rank of it.
+/// Pictures of a job: each different host with its CPUs, switches, GPUs and NICs once, and the order of the rings.
+/// `all`: every ring, and every rank of it.
 ///
 /// ascii  for a terminal    dot  for Graphviz    svg  complete in itself
 /// errors  InvalidArgument: another `format`; the nearest is named

@@ -29,7 +29,7 @@ std::string title_of(const study::AskedFabric& asked) {
   return text + fmt::format(", bisection {}", format_bandwidth(asked.fabric->shape().bisection));
 }
 
-/// "8 x 400 Gbit/s", and what is left of it.
+/// "8 x 400 Gbit/s", and the share that is left of it.
 std::string label_of(const FabricPicture::Line& line) {
   std::string text = fmt::format("{} x {}", line.cables, gbits({line.built.value / line.cables}));
   if (line.share < 1)

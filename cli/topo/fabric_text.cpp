@@ -21,7 +21,7 @@ std::string with_commas(std::int64_t number) {
   return digits;
 }
 
-/// What the file asks for and whole numbers of links do not give.
+/// The oversubscription that the file requests, if whole numbers of links do not give it.
 std::string asked_text(const Fabric& fabric, std::size_t tier) {
   const std::optional<double> asked = study::asked_instead(fabric, tier);
   return asked ? fmt::format(" ({} asked)", study::ratio_text(*asked)) : "";
@@ -86,11 +86,11 @@ std::string fabric_text(const AskedFabric& asked) {
     const FabricLevel& level = shape.levels[i];
     if (i + 1 < shape.levels.size() || shape.tiers.size() > shape.levels.size()) {
       const FabricTier& tier = shape.tiers[i + 1];
-      const bool is_beside = i + 1 == shape.levels.size();  // cables among these switches
-      text += fmt::format("  {} {:<6}   {}: {} of {}, {}{}\n", is_beside ? "=" : "|", "", tier.name,
-                          with_commas(tier.cables) + (tier.cables == 1 ? " cable" : " cables"),
-                          gbits(tier.rate), study::ratio_text(tier.oversubscription),
-                          asked_text(fabric, i + 1));
+      const bool is_lateral = i + 1 == shape.levels.size();  // cables among these switches
+      text += fmt::format(
+          "  {} {:<6}   {}: {} of {}, {}{}\n", is_lateral ? "=" : "|", "", tier.name,
+          with_commas(tier.cables) + (tier.cables == 1 ? " cable" : " cables"), gbits(tier.rate),
+          study::ratio_text(tier.oversubscription), asked_text(fabric, i + 1));
     }
     text +=
         fmt::format("  {:<6}     {} x {}\n", level.name, with_commas(level.switches), level.holds);

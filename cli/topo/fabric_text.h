@@ -7,8 +7,8 @@
 
 namespace ringside::cli {
 
-/// A cluster's fabric as a tree of tiers, top down: switches, cables, rates, oversubscription; bisection, routing, what is
-/// degraded, where the job stands.
+/// A cluster's fabric as a tree of tiers, top down: switches, cables, rates, oversubscription; bisection, routing,
+/// degraded links, where the job is placed.
 std::string fabric_text(const study::AskedFabric& asked);
 
 /// The same for `topo --json`.

@@ -122,7 +122,7 @@ Json system_json(const System& system, int node, int from_rank) {
             {"max_bw", as_written(system.max_bandwidth)},
             {"total_bw", as_written(system.total_bandwidth)}};
   json.update(devices(system));
-  // The links of a whole NVLink domain are its hosts' over and over.
+  // The links of a whole NVLink domain repeat those of its hosts.
   json["links"] = system.nhosts == 1 ? links(system) : Json::array();
   json["gpu_gpu"] = matrix(system, NodeKind::Gpu, NodeKind::Gpu);
   json["gpu_net"] = matrix(system, NodeKind::Gpu, NodeKind::Net);

@@ -82,7 +82,7 @@ std::string nodes_text(const study::NodeFacts& kind) {
   return fmt::format("{} {}", kind.nodes.size() == 1 ? "node" : "nodes", format_ranks(kind.nodes));
 }
 
-/// "8 x 50 GB/s, 1 x 12.5 GB/s": like values counted.
+/// "8 x 50 GB/s, 1 x 12.5 GB/s": equal values counted.
 template <typename Items, typename Describe>
 std::string counted(const Items& items, Describe describe) {
   std::vector<std::pair<std::string, int>> kinds;
@@ -103,7 +103,7 @@ std::string counted(const Items& items, Describe describe) {
   return all.empty() ? "none" : all;
 }
 
-/// What the links of each kind carry: "NVL 370.8, PCI 48, SYS 22 GB/s".
+/// The rates of each kind of link: "NVL 370.8, PCI 48, SYS 22 GB/s".
 std::string link_rates(const study::NodeFacts& kind) {
   std::vector<std::string> texts;
   for (const auto& [link, values] : kind.link_rates) {
@@ -251,7 +251,7 @@ std::string trees_text(const Job& job, bool all) {
   const Channels& channels = job.connection.channels;
   if (channels.trees.empty()) return {};
   const std::size_t count = channels.trees.size();
-  // A channel and the one half way on are the two trees of a double binary tree.
+  // A channel and the one half the channels later are the two trees of a double binary tree.
   std::vector<std::size_t> shown{0};
   if (count > 1) shown.push_back(count / 2);
   if (all) {

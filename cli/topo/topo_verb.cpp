@@ -63,7 +63,7 @@ VerbResult run(const TopoArguments& arguments) {
   const JobHosts& hosts = asked.hosts;
   const Job& job = asked.job;
 
-  // Whatever can fail comes before the first byte is written.
+  // Everything that can fail comes before the first byte is written.
   std::string answer;
   if (arguments.json) {
     Json document = topo_document(hosts, job);

@@ -22,7 +22,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A shard costs what it holds and a buffer: more than this gain nothing on small inputs.
+/// A shard costs memory and a buffer: more shards than this gain nothing on small inputs.
 int shards_for(Bytes total, int threads) {
   constexpr std::uint64_t kWorthAThread = std::uint64_t{4} << 20;
   int most = threads > 0 ? threads : static_cast<int>(std::thread::hardware_concurrency());
@@ -31,7 +31,7 @@ int shards_for(Bytes total, int threads) {
   return std::min(most, worth);
 }
 
-/// Its file stands in front of some problems already.
+/// Some problems already begin with their file.
 Error error_of(const InputProblem& problem, ErrorCode code) {
   const bool is_named = problem.what.starts_with(problem.file + ":");
   return {code, is_named ? problem.what : fmt::format("{}: {}", problem.file, problem.what),
@@ -94,7 +94,7 @@ std::vector<Finding> judge(const JobFacts& facts) {
   return order_by_cause(std::move(findings.all()));
 }
 
-/// Lines that rows of NCCL's own know and that have no prefix of its log, such as those of its diagnostics.
+/// Lines that NCCL's own rows match and that have no prefix of its log, such as those of its diagnostics.
 std::size_t count_row_lines(const facts::Facts& stated) {
   std::set<logs::Place> places;
   const auto add = [&places](const facts::Fact& fact) {
@@ -150,7 +150,7 @@ Status check_anything_read(const Audit& audit) {
   const auto text = counts.records[static_cast<std::size_t>(RecordKind::Text)];
   const auto all = std::accumulate(counts.records.begin(), counts.records.end(), std::uint64_t{0});
   const bool is_known = all > text;
-  // Every fourth line or more: what is damaged in a log are single lines.
+  // A quarter of the lines or more: in a log only single lines are damaged.
   const bool is_binary = counts.binary > 0 && counts.binary * 4 >= counts.lines;
   if (is_known || (text > 0 && !is_binary)) return {};
   const std::vector<LogFile>& files = audit.files.files;
@@ -159,14 +159,14 @@ Status check_anything_read(const Audit& audit) {
   if (files.size() > 1) where += fmt::format(" and {} more", files.size() - 1);
   if (is_binary) {
     return Error{ErrorCode::Corrupt, where + ": binary data, no log",
-                 "leave it out, or unpack it first"};
+                 "omit it, or unpack it first"};
   }
   return Error{ErrorCode::Corrupt,
                where + (counts.bytes == 0 ? ": empty" : ": there is no line with text"),
                "was the job started with NCCL_DEBUG=INFO, and is this where its output goes?"};
 }
 
-/// What is judged together must be one job: ranks, hosts and settings of several would be mixed up.
+/// Lines that are judged together must be of one job: ranks, hosts and settings of several would be mixed up.
 Error several_jobs_error(const Audit& audit, const std::vector<JobOfFiles>& jobs) {
   const auto first_file = [&](const JobOfFiles& job) {
     return audit.files.files[job.files.front()].name;

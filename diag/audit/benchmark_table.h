@@ -24,17 +24,17 @@ struct BenchmarkLine {
   QuotedLine quoted = {};
 };
 
-/// One table of nccl-tests: what ran where, and its rows.
+/// One table of nccl-tests: which ranks ran, and its rows.
 struct BenchmarkTable {
-  std::string collective = {};  ///< "all_reduce"; empty: not said
+  std::string collective = {};  ///< "all_reduce"; empty: unknown
   std::vector<BenchmarkDevice> devices = {};
   std::vector<BenchmarkLine> rows = {};
   Evidence begin = {};    ///< the lines that announce it
   Evidence average = {};  ///< `# Avg bus bandwidth`
   Evidence stopped = {};  ///< a last row with its size and no result
   float average_gbs = -1;
-  std::string expected_of = {};  ///< the hosts that the model was asked for; empty: unknown hosts
-  bool has_known_nics = false;   ///< of these hosts
+  std::string expected_of = {};  ///< the hosts of the prediction; empty: unknown hosts
+  bool has_known_nics = false;   ///< of the hosts in expected_of
   bool is_announced = false;     ///< its first line was seen, not the columns' headings alone
   bool has_heading = false, has_redop = false, is_concluded = false;
   std::uint32_t speaker = 0;

@@ -10,8 +10,8 @@
 
 namespace ringside::audit {
 
-/// Millions of calls, in the order of their lines: eight bytes each, most often, in blocks that stay where they are. They
-/// are read from front to back.
+/// Millions of calls, in the order of their lines: mostly eight bytes each, in blocks that never move. They are read
+/// from front to back.
 class CallList {
  public:
   CallList() = default;
@@ -39,7 +39,7 @@ class CallList {
     push(std::uint64_t{call.part} << 40 | std::uint64_t{id} << 24 | steps << 12 | lines);
   }
 
-  /// take(const CallMark&) for each of them.
+  /// Calls take(const CallMark&) for each call.
   template <typename F>
   void for_each(F&& take) const {
     Reader reader(*this);
@@ -47,8 +47,8 @@ class CallList {
   }
 
  private:
-  // From the highest bit on: part 24, signature's number 16, steps of op_count 12, lines 12. All of the first two are
-  // ones: the call follows in four words of its own.
+  // From the highest bit on: part 24, signature's number 16, steps of op_count 12, lines 12. If all bits of the first
+  // two are ones, the call follows in four words of its own.
   static constexpr std::uint32_t kFar = 1 << 12;
   static constexpr std::uint32_t kAnyPart = 0xffffff;
   static constexpr std::uint16_t kAnyId = 0xffff;

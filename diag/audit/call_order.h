@@ -18,7 +18,7 @@ struct CallsOfRank {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;  ///< shard, part
 };
 
-/// The calls of each part, in order: made when the first communicator needs them, which few jobs do.
+/// The calls of each part, in order: created when the first communicator needs them, which few jobs do.
 ///
 /// Threads  any, at the same time
 class CallOrder {
@@ -40,14 +40,14 @@ class CallOrder {
 
 /// A rank's calls, one after the other, over the pieces of its part.
 ///
-/// Ownership  points to what it was made of
+/// Ownership  points to the objects that it was made from
 class CallWalk {
  public:
   CallWalk(const CallsOfRank& calls, const CallOrder& order) : calls_(&calls), order_(&order) {
     settle();
   }
 
-  /// nullptr: there are no more.
+  /// The current call; nullptr: there are no more.
   [[nodiscard]] const CallMark* now() const { return left_.empty() ? nullptr : &left_.front(); }
   /// shape  now() is a call
   void advance() {
@@ -71,7 +71,7 @@ class CallWalk {
   std::span<const CallMark> left_ = {};  ///< of the piece's calls
 };
 
-/// All calls of a rank in one number.
+/// A hash of all calls of a rank, in order.
 CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards);
 
 }  // namespace ringside::audit

@@ -17,7 +17,7 @@ bool is_number(std::string_view word) {
   return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Tools whose output rules read, and a mark by which the output is known without a prompt.
+/// Tools whose output rules read, and a text that identifies the output without a prompt.
 struct Tool {
   std::string_view command, mark;
 };
@@ -117,7 +117,7 @@ void CapabilityLines::take(const logs::Record& record, std::vector<CapabilityFac
     if (is_port) add(What::Port, device_, is_active ? "active" : "down");
   }
 
-  // ping -M do -s 8972: what is larger than the smallest MTU on the way is lost, or refused by a router there.
+  // ping -M do -s 8972: a packet larger than the smallest MTU on the path is lost, or a router refuses it.
   if (contains(command_, "ping ") && contains_any(line, {" 100% packet loss", "Frag needed"})) {
     constexpr int kStandard = 1472;  // what an Ethernet frame of 1,500 bytes carries
     const std::size_t size_at = command_.find("-s ");

@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-/// What the output of a tool in the text states about a host or a container.
+/// A fact about a host or a container, from a tool's output in the text.
 struct CapabilityFact {
   enum class What : std::uint8_t {
     Command,      ///< a command whose output is in the text: `show_gids`
@@ -19,8 +19,8 @@ struct CapabilityFact {
     Port,         ///< an RDMA port: `active` or `down`
     Package,      ///< an installed package of NCCL: `nvidia-nccl-cu12 2.21.5`
     LargePacket,  ///< a ping with a large packet that may not be cut: `lost`; `index` is its bytes
-    NoPing,       ///< a ping of any other size that nobody answers
-    Device,       ///< /dev/infiniband as a container has it: `none`
+    NoPing,       ///< a ping of any other size without an answer
+    Device,       ///< /dev/infiniband in a container: `none`
   };
   What what = What::Command;
   std::string host;  ///< of the prompt above it; empty: unknown
@@ -30,12 +30,12 @@ struct CapabilityFact {
   QuotedLine quoted = {};
 };
 
-/// Reads such lines. A prompt says whose the lines below it are, a heading of which device.
+/// Reads such lines. A prompt names the host of the lines below it, a heading the device.
 class CapabilityLines {
  public:
   void take(const logs::Record& record, std::vector<CapabilityFact>& facts);
 
-  /// The line before was a command: this one may be its answer, whatever it has.
+  /// The previous line was a command: this one may be its output, whatever it contains.
   [[nodiscard]] bool awaits_answer() const { return is_answer_next_; }
 
  private:

@@ -9,10 +9,10 @@
 namespace ringside::audit {
 namespace {
 
-/// What a finding may follow from, the likeliest first.
+/// The findings that a finding may follow from, the likeliest first.
 struct Follows {
   std::string_view effect, causes;
-  Forced forces = Forced::Nothing;  ///< of a cause that is a variable: what it decides
+  Forced forces = Forced::Nothing;  ///< of a cause that is a variable: the choice that it forces
 };
 
 constexpr Follows kFollows[] = {
@@ -61,12 +61,12 @@ bool stops_the_job(const Finding& finding) {
   return finding.severity == Severity::Error && type != nullptr && type->effect == Effect::Stops;
 }
 
-constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+constexpr std::size_t kNoCause = static_cast<std::size_t>(-1);
 
-/// Results that do not come are the end of whatever else stops the job.
+/// Missing results are the outcome of whatever stops the job.
 bool is_outcome(std::string_view id) { return id == "truncated_table"; }
 
-/// The finding that `effect` follows from: the first cause that was found, and matters as much.
+/// The finding that `effect` follows from: the first of its causes that was found and is as grave.
 std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
   for (const Follows& row : kFollows) {
     if (!is_a(findings[effect].id, row.effect)) continue;
@@ -81,46 +81,46 @@ std::size_t cause_of(const std::vector<Finding>& findings, std::size_t effect) {
       }
     }
   }
-  if (!is_outcome(findings[effect].id)) return kNobody;
+  if (!is_outcome(findings[effect].id)) return kNoCause;
   for (std::size_t i = 0; i < findings.size(); ++i) {
     if (i != effect && stops_the_job(findings[i]) && !is_outcome(findings[i].id)) return i;
   }
-  return kNobody;
+  return kNoCause;
 }
 
 }  // namespace
 
 std::vector<Finding> order_by_cause(std::vector<Finding> findings) {
-  std::vector<std::size_t> parent(findings.size(), kNobody);
+  std::vector<std::size_t> parent(findings.size(), kNoCause);
   for (std::size_t i = 0; i < findings.size(); ++i) {
     const std::size_t cause = cause_of(findings, i);
-    // The table has no circles; the same id twice could make one.
+    // The table has no cycles; an id that is found twice could make one.
     std::size_t at = cause;
-    while (at != kNobody && at != i) at = parent[at];
+    while (at != kNoCause && at != i) at = parent[at];
     if (at != i) parent[i] = cause;
   }
-  // A cause matters as much as the worst that follows from it.
+  // A cause is as grave as its worst consequence.
   using Weight = std::pair<Severity, bool>;  // and whether it stops the job
   std::vector<Weight> weight;
   for (const Finding& finding : findings)
     weight.emplace_back(finding.severity, stops_the_job(finding));
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    for (std::size_t at = parent[i]; at != kNobody; at = parent[at])
+    for (std::size_t at = parent[i]; at != kNoCause; at = parent[at])
       weight[at] = std::max(weight[at], Weight(findings[i].severity, stops_the_job(findings[i])));
   }
   std::vector<std::size_t> roots;
   for (std::size_t i = 0; i < findings.size(); ++i) {
-    if (parent[i] == kNobody) roots.push_back(i);
+    if (parent[i] == kNoCause) roots.push_back(i);
   }
   std::stable_sort(roots.begin(), roots.end(),
                    [&](std::size_t a, std::size_t b) { return weight[a] > weight[b]; });
 
   std::vector<Finding> ordered;
-  std::vector<std::size_t> place(findings.size(), kNobody);
+  std::vector<std::size_t> place(findings.size(), kNoCause);
   const auto put = [&](const auto& self, std::size_t index) -> void {
     place[index] = ordered.size();
     ordered.push_back(findings[index]);
-    if (parent[index] != kNobody) ordered.back().caused_by = place[parent[index]];
+    if (parent[index] != kNoCause) ordered.back().caused_by = place[parent[index]];
     for (std::size_t i = 0; i < findings.size(); ++i) {
       if (parent[i] == index) self(self, i);
     }

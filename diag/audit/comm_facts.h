@@ -8,10 +8,10 @@
 #include "diag/audit/process_parts.h"
 #include "diag/logparse/log_files.h"
 
-/// What the logs say of a communicator: its ranks, their connections, its rings and trees.
+/// Facts about a communicator: its ranks, their connections, its rings and trees.
 namespace ringside::audit {
 
-/// A rank of a communicator that has been heard of.
+/// A rank of a communicator that has logged.
 struct Member {
   std::int32_t rank = -1;
   std::uint32_t process = 0;
@@ -39,23 +39,23 @@ struct Ring {
 struct CommFacts {
   std::uint64_t comm_id = 0;  ///< 0: the version prints none
   std::int32_t nranks = -1;
-  std::int32_t nnodes = -1;  ///< as NCCL says it, else the hosts seen
+  std::int32_t nnodes = -1;  ///< as NCCL prints it, else the hosts seen
   std::int32_t mnnvl = -1;
   std::int32_t ring_channels = -1, nvls_channels = -1, p2p_channels = -1;
   bool is_rccl = false;
   bool is_guessed = false;           ///< joined without an id: by size and order
-  bool has_guessed_nodes = false;    ///< nnodes is what the connections demand, and may be more
+  bool has_guessed_nodes = false;    ///< nnodes is the least that the connections need
   std::vector<Member> members = {};  ///< by rank
   std::vector<Link> links = {};
   std::vector<Ring> rings = {};  ///< by channel
-  /// [channel] = ranks and whom they send to, -1 the root; by rank, of those that say it
+  /// [channel] = ranks and the parent that they send to, -1 for the root; by rank, of the ranks that print it
   std::vector<std::vector<std::pair<std::int32_t, std::int32_t>>> trees = {};
   std::set<std::int32_t> hosts = {};
 
-  /// Hosts that take part: by name where all ranks are seen, else as NCCL counts them.
+  /// The number of hosts: by name where all ranks are seen, otherwise as NCCL counts them.
   [[nodiscard]] int nodes() const;
   [[nodiscard]] const Member* member(std::int32_t rank) const;
-  /// Both ends are on one host; where a host is not known, what the line says of the way decides.
+  /// Whether both ends are on one host; where a host is unknown, the transport in the line decides.
   /// shape  nodes is nodes(), which looks at all members
   [[nodiscard]] bool is_local(const Link& link, int nodes) const;
 };

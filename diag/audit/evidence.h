@@ -12,14 +12,14 @@ namespace ringside::audit {
 
 inline constexpr std::size_t kQuotedBytes = 400;
 
-/// Ascending, each once: processes that say the same, ranks, hosts.
+/// Inserts into an ascending list without duplicates: processes that print the same, ranks, hosts.
 template <typename T>
 void sort_once(std::vector<T>& all) {
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
-/// A line that shows something.
+/// A line that is evidence.
 struct QuotedLine {
   logs::Place place;
   std::uint32_t process =
@@ -27,10 +27,10 @@ struct QuotedLine {
   std::string text;  ///< without wrappers and control characters, cut at kQuotedBytes
 };
 
-/// The first lines that show a thing, and how many there are: what a reader needs of thousands that say
-/// the same. Bounded, whatever the size of the log.
+/// The first lines that show a thing, and their number: enough for a reader of thousands of equal lines. Bounded,
+/// whatever the size of the log.
 ///
-/// Order  of add() is that of the log within a shard; append() takes the shard behind it
+/// Order  of add() is that of the log within a shard; append() takes the next shard
 class Evidence {
  public:
   static constexpr std::size_t kKept = 8;
@@ -43,13 +43,13 @@ class Evidence {
   void add(const QuotedLine& line) { add(line.place, line.process, line.text); }
   void append(const Evidence& later);
 
-  /// Puts lines of another kind between these, by place: the first kKept of each kind stay.
+  /// Merges lines of another kind into these, by place: the first kKept of each kind stay.
   void mix(const Evidence& other);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const std::vector<QuotedLine>& lines() const { return lines_; }
-  /// Speakers of a shard become processes of the job.
+  /// Converts speakers of a shard to processes of the job.
   void renumber(const std::vector<std::uint32_t>& process_of_speaker) {
     for (QuotedLine& line : lines_) line.process = process_of_speaker[line.process];
   }

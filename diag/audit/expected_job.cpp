@@ -36,13 +36,13 @@ struct PresetOfGpu {
   std::string_view words, preset;
 };
 
-/// A longer name before a shorter one that it has in it.
+/// A longer name before a shorter one that is part of it.
 constexpr PresetOfGpu kPresets[] = {
     {"GB300", "gb300-nvl72"}, {"GB200", "gb200-nvl72"}, {"GH200", "gh200"},   {"H200", "hgx-h200"},
     {"B200", "dgx-b200"},     {"H100", "dgx-h100"},     {"A100", "dgx-a100"}, {"V100", "dgx-1v"},
 };
 
-/// The preset that is meant, and whether that is a guess; empty: nothing points to one.
+/// The preset of the job, and whether it is a guess; empty: unknown.
 struct Guess {
   std::string preset;
   bool is_sure = false;
@@ -51,7 +51,7 @@ Guess guess_of(const JobFacts& facts) {
   const std::string gpu = gpu_name(facts);
   const int each = ranks_of_a_host(facts);
   constexpr int kBoard = 8, kHalf = 4;
-  // Cards have no NVLink, or bridges that nobody tells of.
+  // Cards have no NVLink, or bridges that no line shows.
   if (contains_any(lower_case(gpu), {"pcie", " nvl"})) return {};
   for (const PresetOfGpu& one : kPresets) {
     if (!contains(gpu, one.words)) continue;
@@ -69,7 +69,7 @@ Guess guess_of(const JobFacts& facts) {
 /// How many RDMA devices the logs list of a host, and their rate; 0: they list none.
 struct ListedNics {
   std::size_t count = 0;
-  int mbits = 0;  ///< 0: not said
+  int mbits = 0;  ///< 0: unknown
 };
 ListedNics listed_nics(const JobFacts& facts) {
   ListedNics nics;
@@ -90,7 +90,7 @@ void for_each_net_list(std::vector<HostPci>& list,
   }
 }
 
-/// Leaves the first GPUs their ranks, as many as the job has on a host.
+/// Keeps ranks on the first GPUs, as many as the job has on a host.
 void keep_ranks(HostPci& pci, int& left) {
   if (pci.gpu) {
     pci.gpu->rank = left > 0 ? pci.gpu->rank : std::nullopt;
@@ -99,7 +99,7 @@ void keep_ranks(HostPci& pci, int& left) {
   for (HostPci& child : pci.children) keep_ranks(child, left);
 }
 
-/// Those that came to their end, the longest first: lines may be lost within, without a sign.
+/// The complete dumps, the longest first: lines may be lost within, without a sign.
 std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
   std::vector<const TopologyDump*> dumps;
   for (const TopologyDump& dump : facts.dumps) {
@@ -111,7 +111,7 @@ std::vector<const TopologyDump*> dumps_of(const JobFacts& facts) {
   return dumps;
 }
 
-/// So many hosts as the job has; those of one NVLink domain are one node to NCCL.
+/// Sets as many hosts as the job has; hosts of one NVLink domain are one node to NCCL.
 void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   const int nodes = std::max(facts.nodes(), 1);
   int count = nodes;
@@ -123,7 +123,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
       hosts.hosts_per_nvl_domain = seen / nodes;
     }
   }
-  // What NCCL takes for several nodes of one host is dumped alone, and each has ranks of its own.
+  // Where NCCL counts several nodes on one host, each node is dumped alone and has its own ranks.
   const auto gpus = static_cast<int>(gpus_of(host).size());
   if (world != nullptr && world->mnnvl <= 0 && gpus > 0 && world->nranks % gpus == 0) {
     count = std::max(count, world->nranks / gpus);
@@ -131,7 +131,7 @@ void set_hosts(const JobFacts& facts, Host host, JobHosts& hosts) {
   hosts.runs.push_back({std::move(host), count});
 }
 
-/// What a dump does not say of its NICs and the network does.
+/// Sets what a dump lacks about its NICs and the network.
 /// source  aws-ofi-nccl's properties of EFA, as the preset aws-p5 has them
 void set_latency(const JobFacts& facts, std::vector<HostPci>& list) {
   constexpr double kEfa = 75;
@@ -184,7 +184,7 @@ Result<ExpectedJob> expected_job(const JobFacts& facts, const std::string& clust
   }
   const Guess guess = guess_of(facts);
   if (guess.preset.empty()) {
-    return Error{ErrorCode::NotFound, "the logs do not tell what the hosts are made of",
+    return Error{ErrorCode::NotFound, "the logs do not show the hardware of the hosts",
                  "name them with --cluster, such as --cluster dgx-h100"};
   }
   RINGSIDE_TRY(JobHosts hosts, load_hosts(guess.preset, 1, 1));

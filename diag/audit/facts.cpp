@@ -22,7 +22,7 @@ int CommFacts::nodes() const {
 }
 
 const Member* CommFacts::member(std::int32_t rank) const {
-  // Where all ranks are heard of, a rank is its place.
+  // Where all ranks have logged, a rank is its index.
   const auto place = static_cast<std::size_t>(rank);
   if (place < members.size() && members[place].rank == rank) return &members[place];
   const auto found =
@@ -33,7 +33,7 @@ const Member* CommFacts::member(std::int32_t rank) const {
 
 bool CommFacts::is_local(const Link& link, int nodes) const {
   if (nodes == 1) return true;
-  // Pods of one machine have names of their own: names are hosts only where their number is NCCL's.
+  // Pods of one machine have separate names: names are hosts only where their number equals NCCL's count.
   const bool are_hosts = static_cast<int>(hosts.size()) <= nodes;
   const Member* from = member(link.rank);
   const Member* to = member(link.peer);

@@ -14,8 +14,8 @@
 #include "diag/audit/said_tables.h"
 #include "diag/logparse/parse_logs.h"
 
-/// The job model: what the logs of all ranks, taken together, say of a job. Indices everywhere: a process is
-/// its place in JobFacts::processes, a host in JobFacts::hosts.
+/// The job model: facts from the logs of all ranks together. All references are indices: a process is its place in
+/// JobFacts::processes, a host in JobFacts::hosts.
 namespace ringside::audit {
 
 struct HostFacts {
@@ -27,14 +27,14 @@ struct HostFacts {
 };
 
 struct ProcessFacts {
-  std::int32_t host = -1;  ///< -1: no line says it
+  std::int32_t host = -1;  ///< -1: unknown
   std::int32_t pid = -1;
   std::int32_t launcher_rank = -1;
-  std::int32_t rank = -1;  ///< in the largest communicator, else what the launcher says
+  std::int32_t rank = -1;  ///< in the largest communicator, else by the launcher
   std::uint64_t lines = 0;
 };
 
-/// A thing that some processes say.
+/// A thing that some processes print.
 struct SaidBy {
   std::vector<std::uint32_t> processes = {};  ///< sorted, each once
   Evidence evidence = {};
@@ -64,27 +64,27 @@ struct LocalEdges {
 /// A GPU reads or writes the memory of another one.
 bool is_p2p(logs::Via via);
 
-/// Adds a communicator's, by host; -1: of unknown ones.
+/// Adds the local edges of a communicator, by host; -1: unknown hosts.
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
 
 struct JobFacts : SaidTables<SaidBy>, StatedLists {
   std::vector<HostFacts> hosts = {};
-  std::vector<ProcessFacts> processes = {};  ///< 0 is nobody: lines without a prefix
+  std::vector<ProcessFacts> processes = {};  ///< 0: lines without a prefix, of no known process
   std::vector<CommFacts> comms = {};         ///< largest first, then in order of appearance
   std::vector<std::string> nets = {};
   std::vector<Setting> environment = {};  ///< by name, then value
   std::vector<EdgeFacts> edges = {};
   std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: of unknown ones
   std::vector<UnreadReport> unread_reports = {};
-  std::uint64_t torn_lines = 0;  ///< with another's beginning in them: what is absent may be lost
-  std::uint64_t lines = 0;       ///< of all logs
-  std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files, that places are counted in
-  bool is_of_job =
-      true;  ///< false: every line could be any program's, a browser's or a web server's
+  std::uint64_t torn_lines =
+      0;  ///< with the beginning of another line in them: absent lines may be lost
+  std::uint64_t lines = 0;                            ///< of all logs
+  std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files; places count lines in them
+  bool is_of_job = true;  ///< false: any program, such as a browser, could have written every line
   std::uint64_t stack_lines =
       0;  ///< of them read, and of the stack, a launcher, a driver or a benchmark
   std::size_t cut_at =
-      0;  ///< characters: what is longer was cut or wrapped before it came here; 0: nothing was
+      0;  ///< characters: longer lines were cut or wrapped by a collector; 0: none were
   struct Desync {
     std::int32_t rank = -1;
     std::uint32_t process = 0;
@@ -97,9 +97,9 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
 
   /// The communicator that most of the job is in; nullptr: none was seen.
   [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
-  /// Some rank has finished the start of a communicator.
+  /// Whether some rank has finished the start of a communicator.
   [[nodiscard]] bool has_started() const;
-  /// The name of a host, and of a process's; empty: no line says it.
+  /// The name of a host, and of a process's host; empty: unknown.
   [[nodiscard]] const std::string& host_name(std::int32_t host) const;
   [[nodiscard]] const std::string& host_of(std::uint32_t process) const {
     return host_name(processes[process].host);
@@ -112,14 +112,14 @@ struct JobFacts : SaidTables<SaidBy>, StatedLists {
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
     return plain[static_cast<std::size_t>(line)];
   }
-  /// A benchmark's header or a list of the machine's GPUs names a product with these words; a blank in them
-  /// is also met by the end of the name.
+  /// Whether a benchmark's header or a list of GPUs names a product with these words; a blank in `words` also matches
+  /// the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
-  /// The output of that command is in the text: nobody needs to run it.
+  /// Whether the output of that command is in the text, so that the user need not run it.
   [[nodiscard]] bool has_output_of(std::string_view command) const;
-  /// Some process failed: a function of NCCL returned an error, or a program ended with an exception.
+  /// Whether some process failed: a function of NCCL returned an error, or a program ended with an exception.
   [[nodiscard]] bool has_failure() const;
-  /// The process returned an error from a function of NCCL.
+  /// Whether a function of NCCL returned an error in the process.
   [[nodiscard]] bool has_failed(std::uint32_t process) const;
 };
 

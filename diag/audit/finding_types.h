@@ -5,19 +5,20 @@
 
 #include "diag/audit/finding.h"
 
-/// What is known of each kind of finding before any log is read: one row an id. docs/findings has a page for each.
+/// What is known of each kind of finding before any log is read: one row for each id. docs/findings has a page for
+/// each.
 namespace ringside::audit {
 
-/// What a finding does to a job.
+/// The effect of a finding on a job.
 enum class Effect : std::uint8_t {
-  Stops,  ///< the job does not start, ends or stands still
+  Stops,  ///< the job does not start, ends or hangs
   Slows,  ///< it runs, and takes longer
   Notes,  ///< nothing: worth knowing
 };
 
 const char* to_string(Effect effect);  ///< "stops", "slows", "notes"
 
-/// Which of the model's answers says what a finding costs (cost.h).
+/// The prediction that gives the cost of a finding (cost.h).
 enum class CostModel : std::uint8_t { None, Tcp, NoGdr, SharedMemory, OneNic, FewChannels, Table };
 
 struct FindingType {
@@ -25,8 +26,8 @@ struct FindingType {
   Severity most = Severity::Error;  ///< the worst that it is reported as
   Effect effect = Effect::Stops;
   std::string_view summary;  ///< one line
-  /// A coarser id that names the same trouble without its reason; empty: none. Who asks for `cuda_error` is answered
-  /// by `gpu_out_of_memory` too.
+  /// A coarser id for the same trouble without its reason; empty: none. A query for `cuda_error` also matches
+  /// `gpu_out_of_memory`.
   std::string_view family = {};
   CostModel cost = CostModel::None;
 };
@@ -37,7 +38,7 @@ std::span<const FindingType> finding_types();
 /// returns  nullptr: there is no such id
 const FindingType* finding_type(std::string_view id);
 
-/// The id itself, or the coarser one that it belongs to.
+/// Whether `id` is `wanted` itself, or `wanted` is its coarser id.
 bool is_a(std::string_view id, std::string_view wanted);
 
 }  // namespace ringside::audit

@@ -117,7 +117,7 @@ std::string named_address(const JobFacts& facts, std::string_view address) {
       if (facts.processes[process].host >= 0) names.insert(facts.host_of(process));
     }
   }
-  // Hosts behind bridges of containers have one address: that names none of them.
+  // Hosts behind container bridges share one address: it identifies none of them.
   if (names.size() != 1) return std::string(address);
   return fmt::format("{} ({})", *names.begin(), address);
 }

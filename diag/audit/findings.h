@@ -16,7 +16,7 @@ namespace ringside::audit {
 
 class HangView;
 
-/// What the rules have found so far. A rule may look at what others found: rules.def has causes first.
+/// The findings so far. A rule may read findings of earlier rules: rules.def has causes first.
 class Findings {
  public:
   explicit Findings(const JobFacts& facts);
@@ -24,36 +24,36 @@ class Findings {
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
 
-  /// A new finding; the rule fills the rest before the next call.
+  /// Adds a finding; the rule fills the rest before the next call.
   Finding& add(std::string_view id, Severity severity, std::string title);
-  /// The same with its lines, ranks and hosts, as far as the rule has gathered them before.
+  /// Like add(), with the lines, ranks and hosts that the rule has gathered before.
   Finding& add(std::string_view id, Severity severity, std::string title, const Finding& gathered);
   Finding& add(std::string_view id, Severity severity, std::string title, Evidence evidence);
-  /// The same of the lines of a message, or of a thing that processes say, which quote() names.
+  /// Like add(), with the lines and processes that quote() names, of a message or of a thing that processes print.
   Finding& add(std::string_view id, Severity severity, std::string title,
                const MessageLines& lines);
   Finding& add(std::string_view id, Severity severity, std::string title, const SaidBy& said);
 
-  /// The worst of that id; nullptr: there is none.
+  /// The gravest finding of that id; nullptr: there is none.
   [[nodiscard]] const Finding* find(std::string_view id) const;
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
-  /// Whether there is a finding so severe, besides those of these ids.
+  /// Whether there is a finding at least so grave, other than of these ids.
   [[nodiscard]] bool has_any(Severity at_least,
                              std::initializer_list<std::string_view> besides = {}) const;
 
   /// Names the ranks and hosts of processes in a finding.
   void say_who(Finding& finding, std::span<const std::uint32_t> processes) const;
-  /// The same, of the processes that a message's lines come from; and its lines.
+  /// Like say_who(), for the processes that wrote a message's lines; quotes the lines too.
   void quote(Finding& finding, const MessageLines& lines) const;
   void quote(Finding& finding, const SaidBy& said) const;
-  /// The same of the kept lines that a predicate picks.
+  /// Like quote(), for the kept lines that match a predicate.
   template <typename Predicate>
   void quote(Finding& finding, const MessageLines& lines, Predicate picks) const;
 
   [[nodiscard]] std::vector<Finding>& all() { return all_; }
   [[nodiscard]] const JobFacts& facts() const { return facts_; }
 
-  /// What hangdetect says of the job: asked once, by the first rule that wants to know.
+  /// hangdetect's view of the job: computed once, for the first rule that needs it.
   [[nodiscard]] const HangView& hang();
 
  private:
@@ -62,7 +62,7 @@ class Findings {
   std::unique_ptr<HangView> hang_;
 };
 
-/// Kept lines that a predicate picks, as evidence.
+/// The kept lines that match a predicate, as evidence.
 template <typename Predicate>
 Evidence evidence_of(const MessageLines& lines, Predicate picks) {
   Evidence evidence;
@@ -82,7 +82,7 @@ void Findings::quote(Finding& finding, const MessageLines& lines, Predicate pick
   say_who(finding, processes);
 }
 
-/// `node-c (10.0.1.13)` where a process has said that the address is its own; else the address.
+/// `node-c (10.0.1.13)` where a process has reported the address as its own; otherwise the address.
 /// shape  with or without the port: `10.0.1.13<52332>`
 std::string named_address(const JobFacts& facts, std::string_view address);
 

@@ -25,7 +25,7 @@ Speaker speaker_of(const JobFacts& facts, std::uint32_t index) {
   return speaker;
 }
 
-/// How many ranks the job has, where something beside the catalogue's lines says it.  returns  0: nothing does
+/// How many ranks the job has, by lines other than the catalogue's.  returns  0: unknown
 int ranks_of_job(const JobFacts& facts) {
   if (facts.world() != nullptr && facts.world()->nranks > 0) return facts.world()->nranks;
   job::WorldSize size;
@@ -60,10 +60,10 @@ bool LinesOf::has(const SeenLine& line) const {
 
 namespace {
 
-/// What hangdetect reads, beside what may quote it.
+/// A record for hangdetect, and the object that it is quoted from.
 struct Seen {
   SeenLine line;
-  hang::SpokenRecord spoken;
+  hang::AttributedRecord spoken;
 };
 
 class Seers {
@@ -113,7 +113,7 @@ class Seers {
     }
   }
 
-  /// In the order of the logs.
+  /// Returns the lines in the order of the logs.
   [[nodiscard]] std::vector<Seen> take() {
     std::stable_sort(seen_.begin(), seen_.end(),
                      [](const Seen& a, const Seen& b) { return a.line.place < b.line.place; });
@@ -139,13 +139,13 @@ HangView::HangView(const JobFacts& facts) {
   seers.add_messages();
   seers.add_programs();
   seers.add_ras();
-  std::vector<hang::SpokenRecord> records;
+  std::vector<hang::AttributedRecord> records;
   for (Seen& one : seers.take()) {
     lines_.push_back(one.line);
     lines_.back().at = facts.where(one.line.place);
     records.push_back(std::move(one.spoken));
   }
-  // A file is called by its number.
+  // A file's name is its number here.
   const auto where = [&](Place place) -> std::pair<std::string, std::int64_t> {
     const FileLine at = facts.where(place);
     return {std::to_string(at.file), static_cast<std::int64_t>(at.line)};
@@ -165,7 +165,7 @@ HangView::~HangView() = default;
 
 namespace {
 
-/// Where the lines are that an explanation quotes.
+/// The places of the lines that an explanation quotes.
 std::vector<FileLine> places_of(const hang::Explanation& one) {
   std::vector<FileLine> places;
   for (const hang::Evidence& evidence : one.evidence) {

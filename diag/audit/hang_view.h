@@ -21,35 +21,35 @@ namespace ringside::audit {
 
 struct JobFacts;
 
-/// Which rank a process or a GPU is, as the communicators tell it.
+/// The rank of each process and GPU, by the communicators.
 job::ProcessRanks ranks_of_processes(const JobFacts& facts);
 
-/// A line that hangdetect is given.
+/// A line that is passed to hangdetect.
 struct SeenLine {
   enum class Source : std::uint8_t {
     Catalogue,  ///< `message`
-    Program,    ///< an exception, or a line that tells what a program was busy with
+    Program,    ///< an exception, or a line that shows what a program was busy with
     Ras,        ///< a rank or communicator of an ncclras report
   };
   Source source = Source::Catalogue;
   logs::Place place;
   std::uint32_t process = 0;
   std::string_view text;
-  const KeptMessage* message = nullptr;  ///< nullptr: of another source
+  const KeptMessage* message = nullptr;  ///< nullptr: another source
   logs::FileLine at = {};
 };
 
-/// Which lines an explanation is asked for.
+/// The lines that an explanation must rest on.
 struct LinesOf {
   std::span<const logs::MessageId> messages;
-  bool program = false;  ///< and those of programs
-  bool ras = false;      ///< and those of ncclras reports
+  bool program = false;  ///< also lines of programs
+  bool ras = false;      ///< also lines of ncclras reports
 
   [[nodiscard]] bool has(const SeenLine& line) const;
 };
 
-/// What hangdetect makes of the lines that a job's facts keep: who left the path, and what of that is said outright. A
-/// line of a hang is judged there alone; rules translate.
+/// hangdetect's conclusions from the lines that a job's facts keep: which rank left the common path, and what is
+/// stated directly. Only hangdetect judges lines of a hang; rules translate its result.
 ///
 /// Ownership  the facts must outlive it
 class HangView {
@@ -59,15 +59,15 @@ class HangView {
   HangView(const HangView&) = delete;
   HangView& operator=(const HangView&) = delete;
 
-  /// Explanations that rest on one of these lines, the surest first.
+  /// The explanations that rest on one of these lines, the most certain first.
   [[nodiscard]] std::vector<const hang::Explanation*> resting_on(const LinesOf& lines) const;
 
   /// The lines that an explanation quotes.
   [[nodiscard]] std::vector<SeenLine> quoted_by(const hang::Explanation& one) const;
-  /// Those of them that are the catalogue's.
+  /// The quoted lines that are the catalogue's.
   [[nodiscard]] std::vector<const KeptMessage*> messages_of(const hang::Explanation& one) const;
 
-  /// The lines that an explanation quotes, and all others of these.
+  /// The lines that an explanation quotes, and all others of `lines`.
   [[nodiscard]] Evidence evidence_of(const hang::Explanation& one, const LinesOf& lines) const;
 
  private:

@@ -14,7 +14,7 @@
 namespace ringside::audit {
 namespace {
 
-/// What 16 lanes have; GPUs before Ampere have no more than the one, those before Hopper no more than the other.
+/// The bandwidth of 16 lanes: the limit of GPUs before Ampere, and of those before Hopper.
 constexpr float kPci3Gbs = 12, kPci4Gbs = 24;
 
 /// The digits of `0-1b000` or `1B000`: (domain << 20) | (bus << 12) | (device << 4) | function.
@@ -32,7 +32,7 @@ std::string bus_id_of(const std::string& id) {
                      (number >> 4) & 0xff, number & 0xf);
 }
 
-/// A link that has that bandwidth again in the engine: lanes of a generation.
+/// Sets a link that has that bandwidth again in the engine: lanes of a generation.
 /// source  PCIe: 0.24 .. GB/s as NCCL counts them, 12 GB/s for gen3 x16, twice as much for each later one
 void set_link(HostPci& pci, float bw) {
   struct Generation {
@@ -49,12 +49,12 @@ void set_link(HostPci& pci, float bw) {
   }
 }
 
-/// The compute capability whose NVLinks add up to that bandwidth, and how many they are.
+/// The compute capability whose NVLinks add up to that bandwidth, and their number.
 struct NvLinks {
   int sm = 80, count = 1;
 };
 
-/// Some generations have links of one speed, which the most links that a GPU of each has tell apart, and its PCI link.
+/// Some generations have links of one speed; the most links of a GPU of each, and its PCI link, distinguish them.
 /// pci_bw  of that GPU, GB/s
 /// source  NVIDIA's data sheets of P100, V100, A100, H100, B200, RTX 3090: NVLinks of a GPU, and PCIe
 NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
@@ -82,7 +82,7 @@ NvLinks nvlinks_of(float bw, float pci_bw, const NvLinkSpeeds& speeds) {
   return best;
 }
 
-/// `1/1/3`: architecture, vendor, model, as NCCL numbers them. Of the model's number, a processor that has it.
+/// `1/1/3`: architecture, vendor, model, as NCCL numbers them. Sets a processor of that model number.
 void set_processor(const std::string& details, HostCpu& cpu) {
   if (details.starts_with("3/")) {
     cpu.arch = "arm64";
@@ -101,7 +101,7 @@ void set_processor(const std::string& details, HostCpu& cpu) {
 /// `0/a0000001/1/50.000000`: whether it reduces, the adapter, its port, GB/s.
 void set_adapter(const std::string& details, HostNet& net) {
   net.guid =
-      static_cast<std::uint64_t>(net.dev) + 1;  // each one for itself, where nothing says more
+      static_cast<std::uint64_t>(net.dev) + 1;  // each one separate, where its identity is unknown
   const std::size_t first = details.find('/');
   if (first == std::string::npos) return;
   net.coll = details[0] == '1';
@@ -120,7 +120,7 @@ void set_c2c(HostGpu& gpu, float bw) {
 
 Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) {
   Host host{.name = dump.host};
-  // Dumps indent by three columns a level; a stack of what encloses, by indent.
+  // Dumps indent by three columns for each level; this stack holds the enclosing nodes, by indent.
   std::vector<std::pair<int, HostPci*>> enclosing;
   HostPci* last_gpu = nullptr;
   float last_gpu_bw = 0;
@@ -129,7 +129,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     while (!enclosing.empty() && enclosing.back().first >= node.indent) enclosing.pop_back();
     if (node.type == "CPU" && node.link.empty()) {
       HostCpu cpu{.numa = static_cast<int>(std::max<std::int64_t>(number_of(node.id), 0))};
-      // The hosts of one NVLink domain are dumped behind each other: the first of them is one.
+      // The hosts of one NVLink domain are dumped one after another: the first of them is kept.
       const bool is_known = std::any_of(host.cpus.begin(), host.cpus.end(),
                                         [&](const HostCpu& one) { return one.numa == cpu.numa; });
       if (is_known) break;
@@ -141,7 +141,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     if (host.cpus.empty()) continue;
     std::vector<HostPci>& children =
         enclosing.empty() ? host.cpus.back().pci : enclosing.back().second->children;
-    // A link to the CPU is C2C to those releases, too, that call it NVLink.
+    // A link to the CPU is C2C also to releases that print it as NVLink.
     const bool is_c2c =
         node.link == "C2C" || (node.link == "NVL" && rules.c2c_link == C2cLink::NvLink);
     if (is_c2c && node.type == "CPU" && last_gpu != nullptr) {
@@ -163,7 +163,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
       set_link(gpu, node.bw);
       gpu.gpu = HostGpu{.dev = ngpus++, .sm = node.bw > kPci4Gbs ? 90 : 80, .gdr = true};
       last_gpu_bw = node.bw;
-      children.reserve(64);  // pointers to what is here stay
+      children.reserve(64);  // pointers to the elements stay valid
       children.push_back(std::move(gpu));
       last_gpu = &children.back();
       continue;
@@ -197,7 +197,7 @@ Result<Host> host_of_dump(const TopologyDump& dump, const TopologyRules& rules) 
     }
   };
   for (HostCpu& cpu : host.cpus) number(number, cpu.pci);
-  // Lines that are lost leave devices behind devices, and the like: what no file may say, no dump may.
+  // Lost lines can put devices below devices, for instance: check the dump as strictly as a file.
   RINGSIDE_TRY(Host checked, parse_nccl_xml(to_nccl_xml(host), "the topology of " + dump.host));
   checked.name = dump.host;
   return checked;

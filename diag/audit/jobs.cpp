@@ -7,7 +7,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Sets of files that grow together.
+/// Disjoint sets of files.
 class FileSets {
  public:
   std::uint32_t root_of(std::uint32_t file) {
@@ -25,7 +25,7 @@ class FileSets {
 };
 
 bool is_whole(const CommFacts& comm) {
-  constexpr std::int32_t kJob = 2;  // a communicator of one rank says nothing of a job
+  constexpr std::int32_t kJob = 2;  // a communicator of one rank does not show a job
   return comm.nranks >= kJob && !comm.is_guessed &&
          static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
 }

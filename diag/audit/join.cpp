@@ -14,7 +14,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Appends what a later shard says; its speakers become processes.
+/// Appends the statements of a later shard; its speakers become processes.
 void append(SaidBy& to, Said& from, const std::vector<std::uint32_t>& process_of) {
   from.evidence.renumber(process_of);
   to.evidence.append(from.evidence);
@@ -163,7 +163,7 @@ class Joiner {
     }
   }
 
-  /// A table that the end of a shard cut goes on in the next one.
+  /// A table that the end of a shard cut continues in the next one.
   void add_tables(Shard& shard, const std::vector<std::uint32_t>& process_of) {
     for (BenchmarkTable& table : shard.tables) {
       table.speaker = process_of[table.speaker];
@@ -195,7 +195,7 @@ class Joiner {
     }
   }
 
-  /// A terminal or a collector cuts at one width: lines of several kinds are as long as the longest.
+  /// A terminal or a collector cuts at one width: then the longest lines of several kinds are equally long.
   void find_cut() {
     std::size_t longest = 0;
     std::uint64_t kinds = 0;

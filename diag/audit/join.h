@@ -8,10 +8,10 @@
 
 namespace ringside::audit {
 
-/// Puts the shards of a run together, in their order: processes that are one, parts of a communicator that
-/// the end of a shard cut in two, communicators over all their ranks.
+/// Joins the shards of a run, in their order: equal processes, parts of a communicator that the end of a shard cut in
+/// two, communicators over all their ranks.
 ///
-/// returns  the same facts however the logs were cut into shards
+/// returns  the same facts wherever the logs were cut into shards
 JobFacts join_shards(std::vector<std::unique_ptr<Shard>> shards);
 
 /// A job whose whole log is in files that no other job has written to.
@@ -20,9 +20,9 @@ struct JobOfFiles {
   std::vector<std::uint32_t> files = {};  ///< sorted
 };
 
-/// The jobs of an input, by the communicators: files that a communicator joins are of one job. A file is a job by itself
-/// where all ranks of its largest communicator are in it.
-/// returns  the jobs that are known to be apart, in the order of their files; fewer than two: it is one job
+/// The jobs of an input, by the communicators: files that a communicator joins are of one job. A file is a job by
+/// itself where all ranks of its largest communicator are in it.
+/// returns  the jobs that are known to be separate, in the order of their files; fewer than two: it is one job
 std::vector<JobOfFiles> separate_jobs(const JobFacts& facts);
 
 }  // namespace ringside::audit

@@ -27,10 +27,10 @@ bool may_be_same(const CallMark* a, const CallMark* b) {
   return a->signature == b->signature || a->signature == kAnyCall || b->signature == kAnyCall;
 }
 
-/// The calls that a rank made while its counter stood still: one, or those of a group.
+/// The calls that a rank made while its counter did not change: one, or those of a group.
 using Run = std::vector<const CallMark*>;
 
-/// The first of `run` that is in `other` neither at its turn nor later; nullptr: `run` is `other` with holes.
+/// The first call of `run` that `other` has neither at its place nor later; nullptr: `run` is `other` with gaps.
 const CallMark* stranger_in(const Run& run, const Run& other) {
   std::size_t at = 0;
   for (const CallMark* call : run) {
@@ -41,7 +41,7 @@ const CallMark* stranger_in(const Run& run, const Run& other) {
   return nullptr;
 }
 
-/// Of what most of them are; of several such kinds, the first.
+/// The elements of the most frequent kind; of several such kinds, the first.
 template <typename T, typename Equal>
 const T& usual_of(const std::vector<const T*>& all, const Equal& is_equal) {
   std::vector<std::pair<const T*, std::size_t>> kinds;  // few
@@ -56,18 +56,18 @@ const T& usual_of(const std::vector<const T*>& all, const Equal& is_equal) {
           })->first;
 }
 
-/// A rank on its way through its calls.
+/// A rank's position in its calls.
 struct Caller {
   const CallsOfRank* calls = nullptr;
   CallWalk walk;
-  std::uint32_t first = 0;  ///< what its counter says where it is 0
+  std::uint32_t first = 0;  ///< the value of its counter at its first call
   std::size_t lost = 0;     ///< rounds in which its line is missing
 
   [[nodiscard]] const CallMark* now() const { return walk.now(); }
   [[nodiscard]] std::uint32_t count() const { return now()->op_count - first; }
 };
 
-/// The counter never goes back, and does not stand still over all that the rank printed.
+/// Whether the counter is usable: it never decreases, and does not stay constant over all of the rank's lines.
 bool does_count(CallWalk walk) {
   const std::uint32_t first = walk.now()->op_count;
   std::uint32_t last = first;
@@ -81,7 +81,7 @@ bool does_count(CallWalk walk) {
 
 enum class By : std::uint8_t { Counter, Number };
 
-/// Leaves alone who has no more calls, and takes the steps that all others take alike.
+/// Removes ranks that have no more calls, and skips counter steps that all others have alike.
 /// returns  false: fewer than two are left
 bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
   std::erase_if(callers, [](const Caller& caller) { return caller.now() == nullptr; });
@@ -105,7 +105,7 @@ bool settle(std::vector<Caller>& callers, By by, std::size_t& number) {
   return false;
 }
 
-/// The ranks' runs side by side, by what their counters say.
+/// Compares the ranks' runs, matched by their counters.
 Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
   for (std::size_t number = 0; settle(callers, By::Counter, number);) {
     const std::uint32_t count =
@@ -140,7 +140,7 @@ Desyncs compare_by_counter(std::vector<Caller> callers, const Shards& shards) {
   return {};
 }
 
-/// How many calls `walk` lacks so that it goes on as `other` does behind them; 0: it does not.
+/// How many calls `walk` lacks so that it continues as `other` does after them; 0: it does not.
 std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
   constexpr std::size_t kMostLost = 256;
   constexpr int kLookedAt = 8;
@@ -162,7 +162,7 @@ std::size_t holes_before(const CallWalk& walk, const CallWalk& other) {
   return 0;
 }
 
-/// The ranks' calls side by side, by their number.
+/// Compares the ranks' calls, matched by their number.
 Desyncs compare_by_number(std::vector<Caller> callers, const Shards& shards) {
   for (std::size_t number = 0; settle(callers, By::Number, number); ++number) {
     std::vector<Caller*> present;
@@ -205,7 +205,7 @@ Desyncs compare_by_number(std::vector<Caller> callers, const Shards& shards) {
   return {};
 }
 
-/// The lines between the collectives are of sends, which each rank makes of its own: counts differ for it.
+/// Lines between the collectives are sends, whose number differs between ranks: it shifts the counters.
 bool has_other_calls(const CallsOfRank& calls, const Shards& shards) {
   return std::any_of(calls.pieces.begin(), calls.pieces.end(), [&](const auto& piece) {
     const CommPart& part = shards[piece.first]->parts[piece.second];
@@ -219,7 +219,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order) {
   if (calls.size() < 2) return {};
-  // Most jobs call alike: then there is nothing to walk.
+  // In most jobs all ranks call alike: then there is nothing to compare.
   const CallSum one = sum_of(calls.front(), shards);
   if (std::all_of(calls.begin(), calls.end(),
                   [&](const CallsOfRank& rank) { return sum_of(rank, shards) == one; })) {
@@ -236,7 +236,7 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
   });
   if (!is_counted) return compare_by_number(callers, shards);
   Desyncs desyncs = compare_by_counter(callers, shards);
-  // Ranks that begin with other counts have lost their first lines, or count from elsewhere.
+  // Ranks that begin with other counts have lost their first lines, or start to count elsewhere.
   for (Caller& caller : callers) caller.first = caller.now()->op_count;
   const bool is_doubtful = std::any_of(callers.begin(), callers.end(), [&](const Caller& caller) {
     return caller.first != callers.front().first;

@@ -15,7 +15,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A part of one shard, and what continues it in later ones.
+/// A part of one shard, and its continuation in later shards.
 struct Piece {
   std::uint32_t shard = 0, part = 0;
 };
@@ -58,11 +58,11 @@ void fold(CommPart& to, const CommPart& from) {
   to.ncalls += from.ncalls;
 }
 
-/// Parts that are one communicator of one process, put together over shards and over lines that came before
-/// their communicator's name.
+/// Parts that are one communicator of one process, joined over shards and over lines that came before their
+/// communicator's name.
 class Chains {
  public:
-  /// nets  by shard: what its numbers of networks are in the job's facts
+  /// nets  by shard: the numbers of its networks in the job's facts
   Chains(const std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
          const std::vector<std::vector<std::uint16_t>>& nets)
       : of_process_(0) {
@@ -74,7 +74,7 @@ class Chains {
         if (part.network < nets[s].size()) {
           part.network = nets[s][part.network];
         } else if (process < network_of_.size() && part.is_started) {
-          part.network = network_of_[process];  // said before the cut between two shards
+          part.network = network_of_[process];  // printed before the cut between two shards
         }
         add(part, process, {s, p});
       }
@@ -91,14 +91,14 @@ class Chains {
   std::vector<Chain>& all() { return all_; }
 
  private:
-  std::vector<std::uint16_t> network_of_ = {};  ///< by process: the last that it said it uses
+  std::vector<std::uint16_t> network_of_ = {};  ///< by process: the last network that it printed
 
   void add(const CommPart& part, std::uint32_t process, Piece piece) {
     if (process >= of_process_.size()) of_process_.resize(process + 1);
     std::vector<std::uint32_t>& mine = of_process_[process];
     const std::uint32_t found = continues(part, mine);
     if (found != kNone) {
-      // A name that comes last belongs to all that was said before it.
+      // A name that comes late belongs to all earlier lines.
       fold(all_[found].part, part);
       all_[found].pieces.push_back(piece);
       return;
@@ -108,13 +108,13 @@ class Chains {
     all_.back().part.speaker = 0;
   }
 
-  /// The chain that the part goes on with; kNone: it begins one.
+  /// The chain that the part continues; kNone: it begins one.
   [[nodiscard]] std::uint32_t continues(const CommPart& part,
                                         const std::vector<std::uint32_t>& mine) const {
     if (mine.empty() || part.is_started) return kNone;
     const Chain& last = all_[mine.back()];
     if (part.comm == 0) {
-      // Without a name: more of what the process was doing, if its version names communicators first.
+      // A part without a name continues the process's last one, if its version names communicators first.
       const bool is_late = last.part.is_complete && !last.part.is_started && !part.is_complete;
       return is_late || part.is_headless ? kNone : mine.back();
     }
@@ -132,13 +132,13 @@ class Chains {
   std::vector<std::vector<std::uint32_t>> of_process_;
 };
 
-/// What is equal on all ranks of a communicator.
+/// The fields that are equal on all ranks of a communicator.
 struct CommKey {
   std::uint64_t comm_id = 0;
   std::int64_t parent = -1;  ///< place of the parent in the result; -1: none
   std::int32_t color = -1, child = -1, nranks = -1;
   std::uint32_t ordinal =
-      0;  ///< where nothing else tells: the how many-th of its size in its process
+      0;  ///< without other identity: its index among those of its size in its process
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 
@@ -167,7 +167,7 @@ class Grouping {
       key.ordinal = ++ordinals_[std::make_tuple(process, part.nranks, key.color, part.rank)];
     }
     std::int64_t group = -1;
-    // Several communicators of one size and place in time: the first that lacks this rank.
+    // Several communicators of one size and time are possible: take the first that lacks this rank.
     for (std::uint32_t twin = 0; group < 0; ++twin) {
       const auto [at, is_new] = known_.emplace(std::make_pair(key, twin), groups_.size());
       if (is_new) {
@@ -175,7 +175,7 @@ class Grouping {
         taken_.emplace_back();
         guessed_.push_back(is_bare);
       }
-      // A set and not a bit for each rank: a line may claim any rank, and that sizes nothing.
+      // A set, not a bit for each rank: a line may claim any rank, which must not size memory.
       std::unordered_set<std::int32_t>& taken = taken_[at->second];
       const bool is_free = !taken.contains(part.rank) || !is_bare;
       if (!is_free && !is_same_process(at->second, part.rank, process)) continue;
@@ -204,8 +204,8 @@ class Grouping {
 };
 
 /// From 2.22 on a communicator connects when it is first used, after its `Init COMPLETE`. Where the excerpt lacks its
-/// `Init START`, what is connected then looks like the beginning of a next communicator: it is that one's, if that has
-/// no connections of its own and nothing contradicts.
+/// `Init START`, its connections then look like the beginning of a next communicator. They are assigned to the first
+/// one, if it has no connections of its own and nothing contradicts.
 void adopt_late_connections(std::vector<Chain>& chains,
                             const std::vector<std::unique_ptr<Shard>>& shards) {
   const auto all_links = [&](const Chain& chain, const auto& holds) {
@@ -237,15 +237,15 @@ void adopt_late_connections(std::vector<Chain>& chains,
   }
 }
 
-/// Excerpts of logs often hold connections and not one line that names their communicator, and before 2.18 a
-/// rank that fails in its connections has no such line at all. Their ranks are those of their own connections.
-/// The communicator is the only one there is: with its name where other ranks say it.
+/// Excerpts of logs often hold connections without any line that names their communicator, and before 2.18 a rank
+/// that fails in its connections has no such line at all. The ranks are those of their own connections. The
+/// communicator is the only one there is, with its name if other ranks print it.
 void name_excerpt(std::vector<Chain>& chains, const std::vector<std::unique_ptr<Shard>>& shards) {
   std::int32_t nranks = -1, highest = -1;
   std::uint64_t comm_id = 0;
   std::set<std::int32_t> ranks;
   for (const Chain& chain : chains) {
-    if (chain.part.is_started) return;  // every rank of this release says its name first
+    if (chain.part.is_started) return;  // every rank of this release prints its name first
     if (chain.part.nranks < 1 || chain.part.rank < 0) continue;
     if (nranks >= 0 && nranks != chain.part.nranks) return;
     if (!ranks.insert(chain.part.rank).second) return;
@@ -298,7 +298,7 @@ Member member_of(const Chain& chain, const JobFacts& facts) {
 void add_links(const Chain& chain, const std::vector<std::unique_ptr<Shard>>& shards,
                const std::vector<std::vector<std::uint16_t>>& nets, CommFacts& comm) {
   for (const Piece piece : chain.pieces) {
-    std::vector<Link> links;  // gives its memory back: there are millions of them in a large job
+    std::vector<Link> links;  // frees the memory: a large job has millions of them
     links.swap(shards[piece.shard]->links[piece.part]);
     for (Link& link : links) {
       if (link.rank >= comm.nranks || link.peer >= comm.nranks) continue;
@@ -336,7 +336,7 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   }
   std::stable_sort(comm.members.begin(), comm.members.end(),
                    [](const Member& a, const Member& b) { return a.rank < b.rank; });
-  // Releases that do not count nodes, and the log of one host: who talks over a network is elsewhere.
+  // Releases that do not count nodes, and the log of one host: a rank that uses a network has peers elsewhere.
   const bool goes_out = comm.nnodes <= 0 && comm.hosts.size() < 2 &&
                         std::any_of(comm.links.begin(), comm.links.end(), [&](const Link& link) {
                           return link.via == Via::Net && comm.member(link.peer) == nullptr;
@@ -348,7 +348,7 @@ CommFacts comm_of(const std::vector<std::uint32_t>& group, std::vector<Chain>& c
   return comm;
 }
 
-/// What one communicator adds to the facts.
+/// The facts of one communicator.
 struct JoinedComm {
   CommFacts comm = {};
   std::vector<JobFacts::Desync> desyncs = {};
@@ -387,7 +387,7 @@ void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable&
   RingMaker rings(shards);
   CallOrder call_order;
   std::vector<JoinedComm> joined(order.size());
-  // Each is made from parts of its own.
+  // Each is made from separate parts.
   for_each_on_threads(order.size(), shards.size(), [&](std::size_t i) {
     const std::vector<std::uint32_t>& members = grouping.groups()[order[i]];
     CommFacts& comm = joined[i].comm;

@@ -12,32 +12,32 @@
 /// The steps of join_shards().
 namespace ringside::audit {
 
-/// Of each shard, the process that each of its speakers is.
+/// For each shard, the process of each of its speakers.
 using ProcessTable = std::vector<std::vector<std::uint32_t>>;
 
 /// Fills JobFacts::processes and hosts.
 ///
-/// A torn line may show the stump of a host's name. A speaker with few lines whose process id and thread are
-/// those of another one is that other one.
+/// A torn line may show a truncated host name. A speaker with few lines whose process id and thread are those of
+/// another speaker is the same process.
 ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts);
 
-/// Compares the calls of the ranks, as long as two of them have one.
+/// Compares the calls of the ranks, as long as two of them have calls left.
 ///
-/// A line that is lost shifts what follows it, and must accuse nobody. Where the ranks' own counters move with
-/// their calls alone, calls of one count are compared: a jump is a hole. Elsewhere (2.8, ranks without a proxy,
-/// sends between the collectives) the k-th calls are, and a rank that goes on like the others from a later call
-/// has a hole there, or skipped a call: the lines cannot tell.
+/// A lost line shifts the following lines, and must not make a rank a culprit. Where the ranks' own counters move
+/// with their calls alone, calls of one count are compared: a jump is a gap. Elsewhere (2.8, ranks without a proxy,
+/// sends between the collectives) the k-th calls are compared. A rank that continues like the others from a later
+/// call has a gap there, or skipped a call: the lines do not show which.
 ///
-/// returns  those that differ from most, at the first call where any does
+/// returns  the ranks that differ from most, at the first call where any does
 /// source   docs/formats 3.1
 std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
                                             const std::vector<std::unique_ptr<Shard>>& shards,
                                             CallOrder& order);
 
-/// Rebuilds the rings and trees of communicators from what their ranks say.
+/// Rebuilds the rings and trees of communicators from the lines of their ranks.
 ///
-/// A ring's order comes from `Ring c : p -> r -> n` of all ranks, else from rank 0's `Channel c/n : ...`
-/// where it is not cut, else from the connections, of which those of the trees are set aside.
+/// A ring's order comes from `Ring c : p -> r -> n` of all ranks, otherwise from rank 0's `Channel c/n : ...` if it
+/// is not cut, otherwise from the connections without those of the trees.
 /// source  docs/formats 2.12
 class RingMaker {
  public:
@@ -58,8 +58,8 @@ class RingMaker {
   std::vector<std::unique_ptr<Shard>>& shards_;
 };
 
-/// Fills JobFacts::comms from the parts of all shards, and JobFacts::desyncs. JobFacts::nets and processes
-/// are there.
+/// Fills JobFacts::comms from the parts of all shards, and JobFacts::desyncs. JobFacts::nets and processes must be
+/// filled.
 ///
 /// nets  [shard][number of the shard] = number of JobFacts
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,

@@ -11,7 +11,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// What tells processes apart: host and pid where NCCL's prefix gave them, else the launcher's rank.
+/// The identity of a process: host and pid where NCCL's prefix gave them, otherwise the launcher's rank.
 struct Key {
   std::string host;
   std::int32_t pid, rank, local_rank;
@@ -44,7 +44,7 @@ bool shares_thread(const Candidate& a, const Candidate& b) {
   });
 }
 
-/// Of each candidate, the one that it is.
+/// For each candidate, the candidate that it is the same as.
 std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
   std::vector<std::uint32_t> is(all.size());
   for (std::uint32_t i = 0; i < all.size(); ++i) is[i] = i;
@@ -53,7 +53,7 @@ std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
     if (all[i].pid >= 0 && !all[i].host.empty()) by_pid[all[i].pid].push_back(i);
   }
   for (const auto& [pid, same] : by_pid) {
-    // Below that, containers have like numbers on every host.
+    // Containers reuse lower process ids on every host.
     constexpr std::int32_t kLeastOfHost = 1'000;
     if (same.size() < 2 || pid < kLeastOfHost) continue;
     const std::uint32_t main = *std::max_element(
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> without_stumps(const std::vector<Candidate>& all) {
 }  // namespace
 
 ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts) {
-  std::vector<Candidate> candidates(1);  // 0 is nobody
+  std::vector<Candidate> candidates(1);  // 0: no known process
   std::unordered_map<Key, std::uint32_t, KeyHash> known;
   ProcessTable table(shards.size());
   for (std::size_t s = 0; s < shards.size(); ++s) {
@@ -78,9 +78,9 @@ ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, J
     table[s].resize(shard.speakers.size(), 0);
     for (std::uint32_t i = 0; i < shard.speakers.size(); ++i) {
       const Speaker& speaker = shard.speakers[i];
-      const bool is_nobody = speaker.host.empty() && speaker.pid < 0 && speaker.launcher_rank < 0 &&
-                             speaker.local_rank < 0;
-      if (is_nobody) continue;
+      const bool is_anonymous = speaker.host.empty() && speaker.pid < 0 &&
+                                speaker.launcher_rank < 0 && speaker.local_rank < 0;
+      if (is_anonymous) continue;
       const auto next = static_cast<std::uint32_t>(candidates.size());
       const auto [at, is_new] = known.emplace(key_of(speaker), next);
       if (is_new) candidates.push_back({.host = speaker.host, .pid = speaker.pid});

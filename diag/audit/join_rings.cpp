@@ -14,7 +14,7 @@ using TreeParent = std::pair<std::int32_t, std::int32_t>;
 
 constexpr std::int32_t kMostChannels = 64;
 
-/// All of one part, in a vector that is sorted by part.
+/// All elements of one part, in a vector that is sorted by part.
 template <typename T>
 std::pair<typename std::vector<T>::const_iterator, typename std::vector<T>::const_iterator> of_part(
     const std::vector<T>& all, std::uint32_t part) {
@@ -25,7 +25,7 @@ std::pair<typename std::vector<T>::const_iterator, typename std::vector<T>::cons
   return {first, last};
 }
 
-/// From rank 0 on until it closes; empty where a successor is not known.
+/// Follows the ring from rank 0 until it closes; empty where a successor is unknown.
 std::vector<std::int32_t> walk(const Successors& next) {
   std::vector<std::int32_t> ring;
   std::vector<bool> seen(next.size());
@@ -50,7 +50,7 @@ Successors parents_of(const CommFacts& comm, std::size_t channel) {
   return up;
 }
 
-/// Whom each rank sends to on a channel besides its tree's neighbours.
+/// The peer that each rank sends to on a channel, other than its tree's neighbours.
 Successors successors_of_edges(const CommFacts& comm, std::size_t channel) {
   const auto nranks = static_cast<std::size_t>(comm.nranks);
   std::vector<std::vector<std::int32_t>> out(nranks);
@@ -115,7 +115,7 @@ void RingMaker::make_trees(const std::vector<std::pair<std::uint32_t, std::uint3
     }
   }
   for (std::vector<TreeParent>& tree : comm.trees) {
-    // What a rank says last holds.
+    // The last line of a rank counts.
     std::ranges::stable_sort(tree, {}, &TreeParent::first);
     const auto newest = std::unique(tree.rbegin(), tree.rend(), [](const auto& a, const auto& b) {
       return a.first == b.first;
@@ -161,7 +161,7 @@ void RingMaker::make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>&
       if (at->channel < 0 || at->channel >= kMostChannels) continue;
       if (at->rank < 0 || at->rank >= comm.nranks || at->next >= comm.nranks) continue;
       Successors& next = open(hops, at->channel);
-      // Only what all ranks say is a ring; and a line can claim any number of ranks, which sizes nothing by itself.
+      // A ring needs lines of all ranks; a line can claim any number of ranks, which must not size memory alone.
       if (said_hops[static_cast<std::size_t>(at->channel)] < comm.nranks) continue;
       next.resize(static_cast<std::size_t>(comm.nranks), -1);
       next[static_cast<std::size_t>(at->rank)] = at->next;

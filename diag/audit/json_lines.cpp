@@ -46,7 +46,7 @@ bool truth(const Json& value) {
   return value.is_boolean() ? value.get<bool>() : words(value) == "true";
 }
 
-/// A report names the library or its own version among its first keys.
+/// Whether it may be a report: a report names the library or its own version among its first keys.
 bool may_be_report(std::string_view text) {
   constexpr std::size_t kHead = 400;
   const std::string_view head = text.substr(0, kHead);
@@ -68,7 +68,7 @@ QuotedLine JsonLines::quote_at(std::size_t at) const {
                                [](std::size_t value, const Line& one) { return value < one.at; });
   if (line != lines_.begin()) --line;
   const std::size_t end = std::next(line) == lines_.end() ? text_.size() : std::next(line)->at;
-  const std::size_t begin = lines_.size() == 1 ? at : line->at;  // of one long line, the part meant
+  const std::size_t begin = lines_.size() == 1 ? at : line->at;  // of one long line, this part
   return {line->place, speaker_, quotable(std::string_view(text_).substr(begin, end - begin))};
 }
 

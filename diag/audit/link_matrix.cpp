@@ -22,7 +22,7 @@ constexpr ReachName kReaches[] = {{"X", DeviceReach::Self},    {"PIX", DeviceRea
                                   {"SOC", DeviceReach::Sys},  // the word of older drivers
                                   {"N/A", DeviceReach::None},  {"DIS", DeviceReach::None}};
 
-/// returns  false: it is no cell
+/// returns  false: the word is no cell
 bool read_cell(std::string_view word, MatrixCell& cell) {
   for (const ReachName& known : kReaches) {
     if (word == known.name) {
@@ -44,7 +44,7 @@ bool is_gpu(std::string_view name) {
          std::all_of(name.begin() + 3, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// The devices that a heading names; empty: it is no heading.
+/// The devices that a heading names; empty: the line is no heading.
 std::vector<std::string> columns_of(const std::vector<std::string_view>& words) {
   MatrixCell cell;
   if (words.size() < 2 || words.front() != "GPU0" || read_cell(words[1], cell)) return {};

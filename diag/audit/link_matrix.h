@@ -29,29 +29,29 @@ struct MatrixCell {
   friend bool operator==(const MatrixCell&, const MatrixCell&) = default;
 };
 
-/// What stands between blanks.
+/// The words between blanks.
 std::vector<std::string_view> cells_of(std::string_view line);
 
 /// `NV18`, `PXB`
 std::string to_string(MatrixCell cell);
 
-/// What `nvidia-smi topo -m` prints of a host.
+/// The output of `nvidia-smi topo -m` for a host.
 /// shape  each row has as many cells as there are columns
 struct LinkMatrix {
   struct Row {
     std::size_t column = 0;  ///< the device
     std::vector<MatrixCell> cells = {};
   };
-  std::string host = {};  ///< empty: no prefix says it
+  std::string host = {};  ///< empty: unknown
   std::uint32_t process = 0;
   std::vector<std::string> columns =
       {};                      ///< `GPU0`, .., then NICs, by the legend's names where there is one
   std::size_t gpus = 0;        ///< the first columns
-  std::vector<Row> rows = {};  ///< those that came whole
+  std::vector<Row> rows = {};  ///< complete rows
   Evidence evidence = {};
 
   [[nodiscard]] std::size_t nics() const { return columns.size() - gpus; }
-  /// Of the GPUs with a row: they have an NVLink to another GPU.
+  /// The GPUs with a row that have an NVLink to another GPU.
   [[nodiscard]] std::vector<std::string> linked_gpus() const;
   [[nodiscard]] std::vector<std::string> unlinked_gpus() const;
   /// The most frequent cell between GPUs, and between a GPU and the NIC that is nearest to it.
@@ -60,16 +60,15 @@ struct LinkMatrix {
   [[nodiscard]] MatrixCell to_nearest_nic() const;
 };
 
-/// Puts matrices together from the lines of a log: the heading, a row a device, the legend of NICs.
+/// Assembles matrices from the lines of a log: the heading, a row for each device, the legend of NICs.
 ///
-/// Bounded  kMostMatrices of kMostColumns; rows that are torn are left out, as are those behind the cut between two
-///          shards
+/// Bounded  kMostMatrices of kMostColumns; torn rows are skipped, as are rows after the cut between two shards
 class LinkMatrixLines {
  public:
   static constexpr std::size_t kMostMatrices = 200;
   static constexpr std::size_t kMostColumns = 64;
 
-  /// The line may be a heading, or belong to a matrix that has begun.
+  /// Whether the line may be a heading, or belongs to a matrix that has begun.
   [[nodiscard]] bool wants(std::string_view line) const {
     return !open_.empty() || contains(line, "GPU0");
   }
@@ -78,7 +77,7 @@ class LinkMatrixLines {
  private:
   struct Open {
     std::size_t matrix = 0;
-    int lines_left = 0;  ///< until the legend must have come
+    int lines_left = 0;  ///< until the legend must have begun
   };
   std::map<std::uint32_t, Open> open_ = {};  ///< by speaker
 };

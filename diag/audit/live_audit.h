@@ -10,7 +10,7 @@
 
 namespace ringside::audit {
 
-/// An audit of logs that grow: what is new is read by poll(), and judged with all that came before.
+/// An audit of growing logs: poll() reads new lines, judge() judges everything read so far.
 ///
 /// Threads  one thread
 class LiveAudit {
@@ -25,11 +25,11 @@ class LiveAudit {
   Bytes poll();
   /// Reads lines without an end, too.
   void finish();
-  /// Nothing more can come.
+  /// No more lines can arrive.
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] const logs::LogFiles& files() const;
 
-  /// What all rules find in what was read so far.
+  /// The findings of all rules on everything read so far.
   [[nodiscard]] Audit judge() const;
 
  private:

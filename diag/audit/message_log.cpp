@@ -8,7 +8,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Lines of which every rank's counts for the verdict; of the others, the first ones tell.
+/// Messages of which every rank's line counts for the verdict; of the others the first lines suffice.
 constexpr std::size_t kKeptOfRanks = 100'000;
 constexpr std::size_t kKeptOfOthers = 1'024;
 constexpr std::size_t kKeptOfNews = 64;

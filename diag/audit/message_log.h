@@ -32,7 +32,7 @@ class KeptMessage {
   void set_process(std::uint32_t process) { speaker_ = process; }
   [[nodiscard]] QuotedLine quoted() const { return {place(), process(), quotable(line_)}; }
 
-  /// The record with views of this object.
+  /// The record, with views into this object.
   [[nodiscard]] logs::Record record() const;
 
  private:
@@ -52,14 +52,14 @@ struct MessageLines {
   std::size_t most = 0;  ///< how many are kept
 };
 
-/// What the logs say in the catalogue's words.
+/// The lines of the logs that match messages of the catalogue.
 class MessageLog {
  public:
   void take(const logs::Record& record);
   void append(MessageLog&& later, const std::vector<std::uint32_t>& process_of_speaker);
 
   [[nodiscard]] const MessageLines& operator[](logs::MessageId id) const;
-  /// All that are kept, in the order of the logs.
+  /// All kept lines, in the order of the logs.
   [[nodiscard]] std::vector<const KeptMessage*> kept_lines() const;
   [[nodiscard]] bool has(logs::MessageId id) const { return !(*this)[id].evidence.empty(); }
   /// ids  a range of them

@@ -30,7 +30,8 @@ Needles::Needles(std::span<const std::string_view> texts) : ends_(1) {
   }
   RINGSIDE_ASSERT(ends_.size() <= 0x10000, "needles of {} characters", ends_.size());
 
-  // Breadth first: where a text goes on no more, its longest proper end that begins one does.
+  // Breadth first: where a text cannot be continued, the automaton goes to its longest proper suffix that begins a
+  // text.
   std::vector<std::uint32_t> fail(ends_.size(), 0);
   std::vector<std::uint32_t> order;
   for (std::size_t c = 0; c < nletters_; ++c) {

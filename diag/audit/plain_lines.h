@@ -12,8 +12,8 @@
 
 namespace ringside::audit {
 
-/// Lines of programs other than NCCL that a rule looks at, by words that they have (reasons/words.def), and those that
-/// state a failure by themselves (reasons/all.def).
+/// Lines of programs other than NCCL that a rule reads, by words in them (reasons/words.def), and lines that state a
+/// failure by themselves (reasons/all.def).
 enum class PlainLine : std::uint16_t {
   Crash,               ///< a process died of a signal of its own
   CrashFrameOfPlugin,  ///< a frame of a network plugin or its library in a stack
@@ -22,8 +22,8 @@ enum class PlainLine : std::uint16_t {
   ShmOfLoader,         ///< a data loader's bus error because shared memory is full
   UniqueIdTimeout,     ///< the unique id did not come through the store
   SystemError,         ///< "unhandled system error", without more
-  Occupied,  ///< what job::occupation_in() reads: a checkpoint, a progress bar, a stack among files
-  LoopbackMesh,        ///< Gloo meets itself on the loopback address
+  Occupied,  ///< read by job::occupation_in(): a checkpoint, a progress bar, a stack in file I/O
+  LoopbackMesh,        ///< Gloo connects to itself on the loopback address
   CudaCallFailed,      ///< "unhandled cuda error", without more
   RemoteFailed,        ///< "remote process exited or there was a network error", without more
   OtherNcclError,      ///< invalid usage and internal errors, without more
@@ -32,21 +32,21 @@ enum class PlainLine : std::uint16_t {
   IommuFault,          ///< the kernel: a device's access was refused by the IOMMU
   NoVerbsDriver,       ///< libibverbs knows a device's driver in the kernel only
   LastError,           ///< what follows `Last error:`: NCCL's last warning
-  NameWithoutAddress,  ///< a host name that nothing resolves
+  NameWithoutAddress,  ///< a host name that does not resolve
   WorldSize,           ///< a program states how many ranks there are
-  StackWord,  ///< a word of the communication stack: worth a second look where nothing reads the line
+  StackWord,   ///< a word of the communication stack: checked again if no rule reads the line
   ToolLine,    ///< a prompt, or a line of a tool's output that capability_lines.h reads
-  Harmless,    ///< looks alarming and is not: programs that are well print it
+  Harmless,    ///< looks alarming, but healthy programs print it
   JobWord,     ///< a word of a program that only jobs of several processes run
-  JaxTask,     ///< a task of a JAX job, which the line before speaks of
+  JaxTask,     ///< a task of a JAX job, named by the previous line
   RayRelease,  ///< which release of Ray a node has
-  AmdWord,     ///< a word of ROCm: whose GPUs these are, and no failure
+  AmdWord,     ///< a word of ROCm: shows the GPUs' vendor, not a failure
 #define RINGSIDE_REASON(name, id, severity, title, cause, fix) name,
 #include "diag/audit/reasons/all.def"
   Count
 };
 
-/// The first of those that are reasons.
+/// The first PlainLine that is a reason.
 inline constexpr std::size_t kFirstReason = static_cast<std::size_t>(PlainLine::AmdWord) + 1;
 
 inline constexpr std::size_t kPlainLines = static_cast<std::size_t>(PlainLine::Count);
@@ -60,10 +60,10 @@ inline bool has_line(const PlainSet& set, PlainLine line) {
   return set[static_cast<std::size_t>(line)];
 }
 
-/// Words that any program's lines have, so that they say nothing of whose they are.
+/// Words that occur in any program's lines, so that they do not identify the program.
 const PlainSet& words_of_anybody();
 
-/// Which of them a line is.
+/// The PlainLines that match a line.
 PlainSet plain_lines_of(std::string_view line);
 
 /// A line that is kept whole.
@@ -77,11 +77,11 @@ struct PlainLines {
   std::vector<KeptLine> kept = {};  ///< the first 1,000
 };
 
-/// Lines that are the stack's own by their prefix or by their words, and that nothing has read.
+/// Lines of the stack, by their prefix or by their words, that no rule has read.
 struct UnreadLines {
   Evidence lines = {};     ///< all of them
-  Evidence warnings = {};  ///< those behind `NCCL WARN`
-  Evidence texts = {};     ///< those without a prefix, which tell of trouble
+  Evidence warnings = {};  ///< those after `NCCL WARN`
+  Evidence texts = {};     ///< those without a prefix that report trouble
 };
 
 using AllPlainLines = std::array<PlainLines, kPlainLines>;

@@ -8,17 +8,17 @@
 #include "diag/logparse/channel_records.h"
 #include "diag/logparse/init_records.h"
 
-/// What one process says of one communicator, as a shard of the logs has it. Lines of connections, rings and
-/// trees do not name their communicator: they belong to the one that the process is making (from 2.18 on, its
-/// `Init START`), or to the one whose `Init COMPLETE` comes next (before).
+/// The lines of one process about one communicator, in a shard of the logs. Lines of connections, rings and trees do
+/// not name their communicator: they belong to the one that the process is creating (from 2.18 on, its `Init START`),
+/// or to the one whose `Init COMPLETE` comes next (before).
 namespace ringside::audit {
 
 inline constexpr std::uint32_t kNone = 0xffffffff;
 
-/// All lines `Channel c : a -> b via x` of a part that differ in their channel alone. Millions of them are most of
-/// what an audit holds.
+/// All lines `Channel c : a -> b via x` of a part that differ in their channel alone. Millions of them are most of an
+/// audit's memory.
 struct Link {
-  std::int32_t rank = -1;  ///< who says it
+  std::int32_t rank = -1;  ///< the rank that prints it
   std::int32_t peer = -1;
   std::uint64_t channels = 0;  ///< bit c: channel c; bit 63: that and beyond
   std::int32_t proxy = -1;
@@ -33,7 +33,7 @@ struct Link {
 };
 static_assert(sizeof(Link) == 32);
 
-/// All calls that are kept of a part, in one number.
+/// A hash of all kept calls of a part.
 struct CallSum {
   /// The sum of calls s1, s2, s3 is (s1 * factor + s2) * factor + s3, modulo 2^64.
   static constexpr std::uint64_t kFactor = 0x9E3779B97F4A7C15U;
@@ -44,14 +44,14 @@ struct CallSum {
     sum = sum * kFactor + signature;
     ++count;
   }
-  /// Puts those of `later` behind these.
+  /// Appends the calls of `later`.
   void append(const CallSum& later);
   friend bool operator==(const CallSum&, const CallSum&) = default;
 };
 
-/// One process in one communicator. -1, 0 and kNone: not said, as in CommEvent.
+/// One process in one communicator. -1, 0 and kNone: unknown, as in CommEvent.
 ///
-/// Order  what most lines need comes first
+/// Order  the fields that most lines need come first
 struct CommPart {
   std::uint64_t comm = 0;  ///< pointer; 0: no line has named it yet
   CallSum calls = {};
@@ -88,7 +88,7 @@ struct RingList {
   std::uint32_t at = 0, count = 0;  ///< in Shard::ring_ranks
 };
 
-/// `Trees [0] .. [1] ..` of a rank: whom it sends to, by channel.
+/// `Trees [0] .. [1] ..` of a rank: its parent, which it sends to, by channel.
 struct TreeUps {
   std::uint32_t part = kNone;
   std::int32_t rank = -1;
@@ -105,9 +105,9 @@ struct CallMark {
 };
 inline constexpr std::uint32_t kAnyCall = 0;
 
-/// What a speaker is busy with.
+/// The current state of a speaker.
 ///
-/// Order  what every line needs comes first: one line of the cache
+/// Order  the fields that every line needs come first: one cache line
 struct alignas(64) SpeakerParts {
   std::uint32_t current = kNone;      ///< the part that unnamed lines belong to
   std::uint32_t last_called = kNone;  ///< of the last line that named a communicator
@@ -116,11 +116,11 @@ struct alignas(64) SpeakerParts {
   bool has_topology = false;  ///< a line of a topology's dump was seen
   bool is_closed = false;     ///< current is complete and this version has no Init START
   std::uint8_t ntids = 0;
-  std::uint16_t network = 0xffff;      ///< of Shard::nets: what the next communicator uses
-  std::uint32_t dump = kNone;          ///< of Shard::dumps: its own, where that is kept
+  std::uint16_t network = 0xffff;      ///< of Shard::nets: the network of the next communicator
+  std::uint32_t dump = kNone;          ///< of Shard::dumps: its own, if kept
   std::array<std::int32_t, 8> tids{};  ///< the first of them
   std::vector<std::uint32_t> parts = {};
-  std::vector<std::uint64_t> pointers = {};  ///< CommPart::comm of each, side by side
+  std::vector<std::uint64_t> pointers = {};  ///< CommPart::comm of each, contiguous
 };
 
 }  // namespace ringside::audit

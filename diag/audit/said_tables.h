@@ -15,7 +15,7 @@
 #include "diag/audit/plain_lines.h"
 #include "diag/facts/facts.h"
 
-/// What a shard of the logs and, once all are joined, the job have alike.
+/// The tables that a shard of the logs and, after joining, the job have in common.
 namespace ringside::audit {
 
 /// One line of NCCL's topology dump.
@@ -25,26 +25,26 @@ struct DumpedNode {
   std::string link = {}, type = {}, id = {}, details = {};
 };
 
-/// `=== System : ... ===` and what stands below it, as one process of a host dumped it.
+/// `=== System : ... ===` and the lines below it, as one process of a host dumped it.
 struct TopologyDump {
   std::string host = {};
   std::uint32_t speaker = 0;
   float max_bw = -1, total_bw = -1;  ///< GB/s
   bool is_whole = false;             ///< its last line was seen
   bool is_damaged = false;           ///< lines of it are torn
-  bool goes_on = false;              ///< of a shard: its beginning is in an earlier one
+  bool goes_on = false;              ///< of a shard: its beginning is in an earlier shard
   std::vector<DumpedNode> nodes = {};
   Evidence evidence = {};
 };
 
-/// `Pattern p, ..., nChannels n, bw .., type A/B, ...`, of the processes that say the same.
+/// `Pattern p, ..., nChannels n, bw .., type A/B, ...`, of the processes that print the same.
 struct PatternFact {
   int pattern = -1, cross_nic = -1, nchannels = -1;
   float bw_intra = -1, bw_inter = -1;
   std::string type_intra = {}, type_inter = {};
   Evidence evidence = {};
 
-  /// They are alike but for the rate between hosts.
+  /// Whether they are equal except for the rate between hosts.
   friend bool operator==(const PatternFact& a, const PatternFact& b) {
     const auto key = [](const PatternFact& one) {
       return std::tie(one.pattern, one.cross_nic, one.nchannels, one.bw_intra, one.type_intra,
@@ -61,7 +61,7 @@ struct VersionFact {
   std::string toolkit = {};
 };
 
-/// Things that many lines say alike: of a shard by its speakers (Said), of the job by its processes (SaidBy).
+/// Things that many lines print alike: of a shard by its speakers (Said), of the job by its processes (SaidBy).
 template <typename Who>
 struct SaidTables {
   using ByTwo = std::map<std::pair<std::string, std::string>, Who>;
@@ -77,7 +77,7 @@ struct SaidTables {
   Who slow_inits = {};                                          ///< Init timings of 30 s or more
 };
 
-/// Things that a line states for itself. The lines are of speakers in a shard, of processes in the job.
+/// Things that single lines state. The lines are of speakers in a shard, of processes in the job.
 struct StatedLists {
   std::map<std::string, VersionFact> version_facts = {};
   std::vector<PatternFact> patterns = {};

@@ -18,7 +18,7 @@ constexpr std::uint64_t channel_bit(int channel) {
   return std::uint64_t{1} << std::clamp(channel, 0, 63);
 }
 
-/// Whose line an edge is, and whom it goes to or comes from.
+/// The rank that prints an edge, and its peer.
 struct Ends {
   std::int32_t rank, peer;
 };
@@ -37,7 +37,7 @@ bool is_same(const Link& link, const ChannelEdge& edge, Ends ends, std::uint16_t
          link.proxy == edge.proxy && link.copy_engine == edge.copy_engine;
 }
 
-/// Of one call, to be compared between ranks.
+/// A hash of one call, to be compared between ranks.
 std::uint32_t signature_of(const CollCall& call) {
   std::uint64_t hash = 1469598103934665603U;
   const auto mix = [&hash](std::uint64_t value) { hash = (hash ^ value) * 1099511628211U; };
@@ -49,8 +49,8 @@ std::uint32_t signature_of(const CollCall& call) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
-/// What each rank does with others of its own choice, or with sizes of its own. Most lines are of AllReduce and
-/// AllGather, which the first letters tell from these.
+/// Whether ranks may differ in this call: each chooses its peers or sizes. Most lines are of AllReduce and AllGather,
+/// which the first letters distinguish.
 bool differs_by_nature(std::string_view function) {
   constexpr std::size_t kShortest = 4;
   if (function.size() < kShortest) return false;
@@ -82,7 +82,7 @@ std::uint16_t Names::number_of(std::string_view name) {
   for (std::size_t i = 0; i < names_.size(); ++i) {
     if (names_[i] == name) return static_cast<std::uint16_t>(i);
   }
-  constexpr std::size_t kMost = 1'000;  // of foreign text; the last one then stands for the others
+  constexpr std::size_t kMost = 1'000;  // of foreign text; the last one then represents the others
   if (names_.size() < kMost) names_.emplace_back(name);
   return static_cast<std::uint16_t>(names_.size() - 1);
 }
@@ -115,7 +115,7 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
     speakers.push_back(table[i]);
   }
   spoken.resize(speakers.size());
-  // Lines of many ranks alternate: what the next ones need is fetched while these are folded.
+  // Lines of many ranks alternate: the memory of the next ones is fetched while these are folded.
   constexpr std::size_t kFar = 8;
   constexpr std::size_t kNear = 4;
   for (std::size_t i = 0; i < records.size(); ++i) {
@@ -129,7 +129,7 @@ void Shard::take(std::span<const Record> records, const SpeakerTable& table) {
 /// Terminals count characters: the blocks of a progress bar are three bytes each.
 void Shard::note_length(const Record& record) {
   const std::uint64_t kind = std::uint64_t{1} << static_cast<unsigned>(record.kind);
-  // It has no more characters than bytes: of lines that are all this long, the first has said it.
+  // A line has no more characters than bytes: of equally long lines the first is enough.
   if (record.line.size() == longest && (longest_kinds & kind) != 0) return;
   const auto characters =
       static_cast<std::size_t>(std::count_if(record.line.begin(), record.line.end(), [](char c) {
@@ -213,7 +213,7 @@ std::uint32_t Shard::new_part(std::uint32_t speaker) {
   return index;
 }
 
-/// The last communicator of a process at this address; kNone: it has named none.
+/// The last communicator of a process at this address; kNone: none.
 std::uint32_t Shard::find_part(const SpeakerParts& speaker, std::uint64_t comm) {
   for (std::size_t i = speaker.pointers.size(); i-- > 0;) {
     if (speaker.pointers[i] == comm) return speaker.parts[i];
@@ -273,7 +273,7 @@ void Shard::take_edge(const Record& record) {
   if (last_net_ >= nets.size() || nets[last_net_] != edge.net) last_net_ = nets.number_of(edge.net);
   const auto net = static_cast<std::uint16_t>(last_net_);
 
-  // A torn line has lost what stands at its end: whether it used GPUDirect is not known.
+  // A torn line has lost its end: whether it used GPUDirect is unknown.
   const bool is_doubtful = record.is_torn && edge.via == Via::Net && !edge.gdr;
   if (!is_doubtful) {
     const EdgeKind kind{edge.via, edge.direction, edge.gdr, net};
@@ -287,7 +287,7 @@ void Shard::take_edge(const Record& record) {
   const Ends ends = ends_of(edge);
   std::vector<Link>& mine = links[part];
   const auto is_this = [&](const Link& link) { return is_same(link, edge, ends, net); };
-  // Most lines say the same as the one before, of another channel.
+  // Most lines are equal to the previous one except for the channel.
   const auto known = !mine.empty() && is_this(mine.back())
                          ? mine.end() - 1
                          : std::find_if(mine.begin(), mine.end(), is_this);
@@ -391,11 +391,11 @@ void Shard::take_call(const Record& record) {
   part.calls.add(known.signature);
 }
 
-/// What is known of calls like this one, of which the first line is kept.
+/// The entry of calls like this one, of which the first line is kept.
 const KnownCall& Shard::note_call(const Record& record, const CollCall& call) {
   constexpr std::size_t kMostTexts = 20'000;
   const std::size_t size = call.function.size();
-  // Behind a function's name there is more of the line; of the longest ones the two words leave the middle out.
+  // After a function's name more of the line follows; for the longest names the two words skip the middle.
   const std::uint64_t all = ~std::uint64_t{0};
   const std::uint64_t start = logs::word_at(call.function.data());
   const auto wide = [](std::int32_t number) {
@@ -411,8 +411,7 @@ const KnownCall& Shard::note_call(const Record& record, const CollCall& call) {
   const std::uint64_t different = (known.key[0] ^ key[0]) | (known.key[1] ^ key[1]) |
                                   (known.key[2] ^ key[2]) | (known.key[3] ^ key[3]) |
                                   (known.key[4] ^ key[4]);
-  if (different == 0)
-    return known;  // no function's name is empty: none is like one that was never set
+  if (different == 0) return known;  // no function's name is empty, so none matches an unset entry
   known.key = size <= 16 ? key : KnownCall::Key{};
   known.signature = signature_of(call);
   known.id = calls.id_of(known.signature);
@@ -426,7 +425,7 @@ void Shard::take_topology(const Record& record) {
   SpeakerParts& speaker = spoken[record.speaker];
   if (record.kind == RecordKind::TopoSystem && !record.as<TopoSystem>().is_end) {
     speaker.has_topology = true;
-    // The processes of a host all see the same: one of them is enough.
+    // The processes of a host all see the same topology: one dump is enough.
     const std::string& host = speakers[record.speaker].host;
     if (!dumpers_.insert(host).second) return;
     const auto& system = record.as<TopoSystem>();
@@ -439,7 +438,7 @@ void Shard::take_topology(const Record& record) {
     return;
   }
   if (!speaker.has_topology) {
-    // The cut between two shards may go through a dump: its end belongs to what the earlier one has.
+    // The cut between two shards may go through a dump: its end belongs to the dump of the earlier shard.
     speaker.has_topology = true;
     speaker.dump = static_cast<std::uint32_t>(dumps.size());
     dumps.push_back(
@@ -455,7 +454,7 @@ void Shard::take_topology(const Record& record) {
   }
   constexpr std::size_t kMostNodes = 4'000;
   const auto& node = record.as<TopoNode>();
-  // What a torn line has lost may be the link that a rule would miss: such a dump never counts as whole.
+  // A torn line may have lost the link that a rule needs: such a dump never counts as complete.
   if (dump.nodes.size() >= kMostNodes || record.is_torn || record.is_cut) {
     dump.is_damaged = true;
     return;

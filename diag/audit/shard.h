@@ -31,7 +31,7 @@ class Names {
   std::vector<std::string> names_ = {};
 };
 
-/// Who says a thing, however often and in whatever order.
+/// The speakers that print a thing, in any order and number.
 class SpeakerSet {
  public:
   void add(std::uint32_t speaker) {
@@ -43,7 +43,7 @@ class SpeakerSet {
     bits_[word] |= std::uint64_t{1} << (speaker % 64);
   }
 
-  /// Each of them, some perhaps twice.
+  /// Calls a function for each speaker, for some perhaps twice.
   template <typename F>
   void for_each(F&& take) const {
     for (const std::uint32_t speaker : few_) take(speaker);
@@ -60,10 +60,10 @@ class SpeakerSet {
 
   std::uint32_t last_ = kNone;
   std::vector<std::uint32_t> few_ = {};   ///< before there are bits
-  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; where many lines say it
+  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; for things that many speakers print
 };
 
-/// A thing that some speakers say: the lines, and who.
+/// A thing that some speakers print: the lines, and the speakers.
 struct Said {
   Evidence evidence = {};
   SpeakerSet speakers = {};
@@ -83,7 +83,7 @@ struct EdgeKind {
   friend auto operator<=>(const EdgeKind&, const EdgeKind&) = default;
 };
 
-/// What tells calls apart, and their signature: a job repeats few calls very often.
+/// The identity of a call, and its signature: a job repeats few calls very often.
 struct KnownCall {
   using Key = std::array<std::uint64_t, 5>;
   Key key{};
@@ -91,13 +91,13 @@ struct KnownCall {
   std::uint16_t id = 0;  ///< of CallList
 };
 
-/// What one shard of the logs says, folded as it streams by. Nothing here grows with the lines that say the
-/// same thing again; connections grow with the pairs that talk, calls of collectives by 8 bytes each.
+/// The facts of one shard of the logs, folded while it is read. Repeated lines need no further memory; connections
+/// grow with the pairs of ranks that connect, calls of collectives by 8 bytes each.
 ///
 /// Threads  the worker that parses the shard; then the one that joins them all
 class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLists {
  public:
-  static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest is as if lost
+  static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest counts as lost
 
   void take(std::span<const logs::Record> records, const logs::SpeakerTable& speakers) override;
 
@@ -140,7 +140,7 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
   std::uint32_t part_of(const logs::Record& record, std::uint64_t comm);
   std::uint32_t current_part(const logs::Record& record);
-  /// The same for a line that comes before `Init COMPLETE`: behind it, it is of a communicator whose
+  /// Like current_part(), for a line that comes before `Init COMPLETE`: after it, the line is of a communicator whose
   /// `Init START` is lost.
   std::uint32_t setup_part(const logs::Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
@@ -154,7 +154,7 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
-  std::string before_ = {};  ///< the last line of text: what a progress bar belongs to
+  std::string before_ = {};  ///< the last line of text, to which a progress bar belongs
   logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
   bool is_after_last_error_ = false;

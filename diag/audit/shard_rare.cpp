@@ -19,18 +19,18 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A question, or a test's verdict on itself: somebody speaks of the stack, and it does not speak.
+/// Whether it is a question, or a test's result: a person or a test writes about the stack, not the stack itself.
 bool is_talk(std::string_view text) {
-  // c10d asks itself: `Did the remote server shutdown or crash?`
+  // A question of c10d itself: `Did the remote server shutdown or crash?`
   const bool asks =
       (text.ends_with('?') || contains(text, "? ")) && !contains(text, "Did the remote");
-  // A program does not speak of itself as I.
+  // A program does not write `I` about itself.
   return asks || starts_with_any(text, {"I ", "We ", "My "}) ||
          contains_any(text, {" I ", " my ", "I'm ", "I've ", " PASSED", " SKIPPED"}) ||
          text.ends_with(" ... ok");
 }
 
-/// Lines that only repeat what another one has said in full, and those that hold data.
+/// Lines that only repeat another line, and lines that hold data.
 bool is_echo(std::string_view text) {
   constexpr std::size_t kLongest = 1'000;  // beyond it, a program prints its settings
   return text.size() > kLongest || contains(text, "{\"") ||
@@ -55,8 +55,7 @@ BenchmarkLine line_of(const BenchmarkRow& row, const Record& record) {
           .quoted = quote(record)};
 }
 
-/// The table that a speaker is writing; a new one where there is none, or where the last one has begun to
-/// be something else.
+/// The table that a speaker is writing; a new one if there is none, or if the last one has become another one.
 BenchmarkTable& open_table(std::vector<BenchmarkTable>& tables, std::uint32_t speaker) {
   for (auto table = tables.rbegin(); table != tables.rend(); ++table) {
     if (table->speaker != speaker) continue;
@@ -111,7 +110,7 @@ void take_benchmark(std::vector<BenchmarkTable>& tables, const Record& record) {
   }
 }
 
-/// `# Collective test starting: all_reduce_perf` opens a table, and says what it measures.
+/// `# Collective test starting: all_reduce_perf` opens a table, and names its collective.
 void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& record) {
   const bool is_header = is_message(record, MessageId::BenchmarkOptions) &&
                          !message_argument(record, "threads").empty();
@@ -138,25 +137,25 @@ void take_benchmark_message(std::vector<BenchmarkTable>& tables, const Record& r
 
 }  // namespace
 
-/// A line of the stack, by its prefix or by its words, that nothing has read and no reason was found in.
+/// A line of the stack, by its prefix or by its words, that no rule has read and that has no known reason.
 void Shard::note_unread(const Record& record, const PlainSet& lines) {
   const bool is_after_frame = last_plain_ == RecordKind::Traceback;
   last_plain_ = record.kind;
-  static const PlainSet kTellNothing =
+  static const PlainSet kInconclusive =
       plain_set({PlainLine::StackWord, PlainLine::Occupied, PlainLine::GpuName,
                  PlainLine::WorldSize, PlainLine::ToolLine, PlainLine::AmdWord});
-  const bool is_told = (lines & ~kTellNothing).any() || reader_.knows_line();
+  const bool is_read = (lines & ~kInconclusive).any() || reader_.knows_line();
   switch (record.kind) {
     case RecordKind::Unknown:
     case RecordKind::Fragment:
-      if (is_told) return;
+      if (is_read) return;
       unread.lines.add(record.place, record.speaker, record.line);
       if (record.level == Level::Warn)
         unread.warnings.add(record.place, record.speaker, record.line);
       return;
     case RecordKind::Text:
-      // The source line below a frame of a traceback is nobody's message.
-      if (is_after_frame || is_told || !has_line(lines, PlainLine::StackWord)) return;
+      // The source line below a frame of a traceback is not a message.
+      if (is_after_frame || is_read || !has_line(lines, PlainLine::StackWord)) return;
       if (!is_trouble_of_stack(record.text()) || is_echo(trimmed_left(record.text()))) return;
       if (is_talk(trimmed(record.text()))) return;
       unread.lines.add(record.place, record.speaker, record.line);
@@ -167,7 +166,7 @@ void Shard::note_unread(const Record& record, const PlainSet& lines) {
   }
 }
 
-/// What a library's own line says beside its message: the reason of a failure.
+/// Takes a reason of a failure that a library's line states in addition to its message.
 void Shard::take_reasons(const Record& record) {
   const PlainSet lines = plain_lines_of(record.line);
   for (std::size_t i = kFirstReason; i < kPlainLines; ++i) {
@@ -220,7 +219,7 @@ void Shard::take_plain(const Record& record) {
   }
 }
 
-/// Of a progress bar, which is drawn again and again, its last state counts.
+/// A progress bar is drawn again and again: its last state counts.
 void Shard::keep_occupied(const Record& record) {
   using What = job::Occupation::What;
   const auto is_bar = [](What what) { return what == What::Bar || what == What::BarDone; };
@@ -284,7 +283,7 @@ void Shard::take_rare(const Record& record) {
       const auto& used = record.as<NetworkInUse>();
       if (record.is_torn) return;
       networks[std::string(used.name)].add(record);
-      // Before `Init START` where there is one: it speaks of the communicator that comes next.
+      // Before `Init START`, if there is one: it is about the next communicator.
       SpeakerParts& speaker = spoken[record.speaker];
       speaker.network = nets.number_of(used.name);
       const bool is_open = speaker.current != kNone && !speaker.is_closed;

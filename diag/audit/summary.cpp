@@ -44,7 +44,7 @@ std::string versions_text(const JobFacts& facts) {
   if (names.empty()) {
     for (const auto& [text, version] : facts.version_facts) names.push_back("library " + text);
   }
-  return names.empty() ? "version not said" : list_of(names, 3);
+  return names.empty() ? "unknown version" : list_of(names, 3);
 }
 
 std::string size_text(const JobFacts& facts) {

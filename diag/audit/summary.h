@@ -6,7 +6,7 @@
 
 #include "diag/audit/facts.h"
 
-/// The job in a few words and numbers, as the text, the page and the comparison of two runs need it.
+/// A short description of the job, for the text, the page and the comparison of two runs.
 namespace ringside::audit {
 
 /// "P2P/CUMEM", "SHM", "NET/IB/GDRDMA"
@@ -30,7 +30,7 @@ struct DeviceList {
 };
 std::vector<DeviceList> devices_of(const JobFacts& facts);
 
-/// Bytes as nccl-tests has them, which rounds down to a multiple of the ranks: 16G for 17179868160.
+/// Bytes as the user asked for them: nccl-tests rounds down to a multiple of the ranks. 16G for 17179868160.
 std::string near_size_text(std::uint64_t bytes);
 
 /// 0000:5d:00.0

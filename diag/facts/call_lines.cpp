@@ -42,7 +42,7 @@ class CallReader {
  private:
   static constexpr std::size_t kLongest = 600;
 
-  /// Of an entry of a dump, `{'state': 'started'}  # forward model.py:20`, without what somebody wrote behind it.
+  /// An entry of a dump, `{'state': 'started'}  # forward model.py:20`, without the comment after it.
   static string_view own_part(string_view line) {
     line = line.substr(0, kLongest);
     const std::size_t close = line.starts_with('{') ? line.rfind('}') : string_view::npos;
@@ -67,7 +67,7 @@ class CallReader {
 
   /// `[2]`, `(2)`, `r2 |`, `2:` at the beginning.
   void take_rank() {
-    constexpr std::size_t kNear = 16;  // behind a time and a level
+    constexpr std::size_t kNear = 16;  // after a time and a level
     if (take_rank_at(0, false)) return;
     for (std::size_t i = 1; i < std::min(kNear, tokens_.size()); ++i) {
       const bool is_open = tokens_[i].text == "[" || tokens_[i].text == "(";
@@ -152,7 +152,7 @@ class CallReader {
     }
   }
 
-  /// `->` before a call begins it, behind a send it is the peer's.
+  /// `->` before a call begins the call; after a send it precedes the peer.
   void take_arrow(const Token& token) {
     const bool is_begin = token.is == Token::Is::Begin;
     is_arrow_ = true;
@@ -187,7 +187,7 @@ class CallReader {
       at_ += 2;
       return;
     }
-    // `barrier 12`, `all_reduce(loss) 100`: which one of them it is.
+    // `barrier 12`, `all_reduce(loss) 100`: the number of the call.
     if (call_ && is_behind_call_ && !is_transfer(call_->operation) && call_->step < 0 &&
         call_->sequence < 0)
       call_->step = token.number;
@@ -230,7 +230,7 @@ class CallReader {
     ++at_;
   }
 
-  /// `grads` right behind a call and `bucket 3` tell which one of the program's calls it is.
+  /// `grads` right after a call and `bucket 3` identify one of the program's calls.
   void take_unknown(string_view word) {
     if (call_ && is_label_due_ && !is_mark(1, "=:")) {
       call_->label = word;
@@ -276,7 +276,7 @@ class CallReader {
     ++at_;
     is_behind_call_ = true;
     is_label_due_ = true;
-    // `all_reduce(dp)`, `all_reduce(grads, step 4)`: but pairs are read as such.
+    // `all_reduce(dp)`, `all_reduce(grads, step 4)`: but pairs are read as pairs.
     if (is_mark(0, "(")) ++at_;
   }
 
@@ -297,7 +297,7 @@ class CallReader {
     return true;
   }
 
-  /// The value behind a key.  returns  false: none stands there
+  /// Takes the value after a key.  returns  false: there is none
   bool take_value(Key key) {
     std::size_t ahead = 1;
     while (
@@ -357,7 +357,8 @@ class CallReader {
         }
         break;
       case Key::Sequence: {
-        // Behind the state of a call, `send 0->1 [[4]], started, seq 41 all_reduce`, it is the next one's.
+        // After the state of a call, `send 0->1 [[4]], started, seq 41 all_reduce`, the number belongs to the next
+        // call.
         const bool is_of_next =
             call_ && call.state != CallState::Unknown &&
             std::any_of(tokens_.begin() + static_cast<std::ptrdiff_t>(at_), tokens_.end(),
@@ -425,7 +426,7 @@ class CallReader {
     return i > 0 && tokens_[i - 1].is == Token::Is::Word && tokens_[i - 1].text.starts_with("out");
   }
 
-  /// `[4, 2048]`, `[[4, 2048]]`, `(4, 8)` at a token.  returns  false: it is none
+  /// Takes `[4, 2048]`, `[[4, 2048]]`, `(4, 8)` at a token.  returns  false: it is no shape
   bool take_shape(std::size_t open, bool is_output) {
     std::size_t i = open;
     std::int64_t product = 1;
@@ -479,7 +480,7 @@ class CallReader {
   std::optional<Call> call_;
   std::vector<Call> calls_;
   int to_ = -1, from_ = -1;
-  int unknown_ = 0;  ///< words that are nothing of a call
+  int unknown_ = 0;  ///< words that do not belong to a call
   bool is_prose_ = false;
   bool is_timed_ = false;
   bool is_arrow_ = false;
@@ -490,7 +491,7 @@ class CallReader {
 }  // namespace
 
 std::vector<Call> read_calls(std::string_view line) {
-  // A part of each name of an operation, and the arrow that ends one: most lines have none.
+  // Each operation's name contains one of these parts, or an arrow ends it: most lines have none of them.
   constexpr std::size_t kLongest = 600;
   const std::string small = lower_case(line.substr(0, kLongest));
   for (const string_view part : {"reduce", "gather", "scatter", "cast", "barrier", "send", "recv",

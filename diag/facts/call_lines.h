@@ -14,14 +14,14 @@ namespace ringside::facts {
 ///     {"rank": 3, "op": "broadcast", "src": 2, "event": "start"}      [0] recv(src=1) done
 ///
 /// `subject.rank` is the rank that the line names; `subject.label` is a bare number before the line, `[2]` or `(2)`.
-/// A state behind a call is of that call, one before the first call of the first one.
+/// A state after a call belongs to that call, a state before the first call to the first one.
 ///
 /// line     without the prefix of a launcher or a logger; at most 600 characters are read
-/// returns  empty: a sentence, a time that a call took, or no call. A call without an operation is the end of the rank's
-///          last one, `<- done`
+/// returns  empty: a sentence, the duration of a call, or no call. A call without an operation is the end of the
+///          rank's last one, `<- done`
 std::vector<Call> read_calls(std::string_view line);
 
-/// Whether a line is of a send or a receive: `step 8 mb 3: send -> 2`. The step that it names is not over.
+/// Whether a line is of a send or a receive: `step 8 mb 3: send -> 2`. The step that it names has not ended.
 bool is_of_transfer(std::string_view line);
 
 }  // namespace ringside::facts

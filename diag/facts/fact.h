@@ -18,7 +18,8 @@ struct Source {
   logs::Place place = {};    ///< of a log: file and line are known once all logs are read
 };
 
-/// Who a fact is about: every identity that the source names. `rank` is global and is filled in from the other fields
+/// The subject of a fact: every identity that the source names. `rank` is global and is filled in from the other
+/// fields once all sources have been read (identity.h).
 /// once all sources have been read (identity.h).
 struct Subject {
   int rank = -1;
@@ -35,14 +36,14 @@ struct Subject {
   [[nodiscard]] bool is_known() const { return rank >= 0; }
 };
 
-/// How the source knows.
+/// How the source knows the fact.
 enum class Basis : std::uint8_t {
   Observed,  ///< the process itself reports it: a dump, a stack, its own log line
   Reported,  ///< another process, a launcher, a scheduler or the kernel reports it
   Person     ///< a person states it in prose
 };
 
-/// Which program or tool states it.
+/// The program or tool that states the fact.
 enum class Reporter : std::uint8_t {
   Process,  ///< the subject itself, or nothing shows another
   Peers,    ///< other ranks

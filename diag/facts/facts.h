@@ -6,7 +6,8 @@
 #include "diag/facts/job_facts.h"
 #include "diag/facts/system_facts.h"
 
-/// What text, dumps, stacks, traces and reports state about a job, in one vocabulary. Readers emit facts; the hang
+/// The statements of text, dumps, stacks, traces and reports about a job, in one vocabulary. Readers emit facts; the
+/// hang inference and the audit rules read nothing else.
 /// inference and the audit rules read nothing else.
 ///
 /// A fact holds what its source states and no conclusion. `unknown` values are -1, 0 or empty, as each field says.

@@ -21,7 +21,7 @@ std::span<const FrameRow> frame_rows();
 /// returns  nullptr: none
 const FrameRow* frame_row(std::string_view function, std::string_view file);
 
-/// `saves a checkpoint`, `waits in communication`: what a process does, behind its name.
+/// `saves a checkpoint`, `waits in communication`: what a process does, to be appended to its name.
 std::string_view describe(Activity activity);
 
 /// Whether a process with this activity waits for other ranks.

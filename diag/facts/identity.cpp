@@ -17,7 +17,7 @@ std::int64_t bus_of(const std::string& device) {
   return error == std::errc() && end == device.data() + device.size() ? bus : -1;
 }
 
-/// What the sources state of who is who.
+/// The identities that the sources state.
 class Identities {
  public:
   explicit Identities(job::ProcessRanks known) : processes_(std::move(known)) {}
@@ -71,7 +71,7 @@ class Identities {
     return error == std::errc() ? number : -1;
   }
 
-  /// The place in the largest communicator of a process is the rank in the job, if no process has a larger one.
+  /// The place in the largest communicator of a process is its global rank, if no process has a larger one.
   void learn_communicators(const std::vector<Member>& members) {
     std::int64_t largest = 0;
     for (const Member& member : members) largest = std::max(largest, member.size);
@@ -103,7 +103,7 @@ class Identities {
       know(locals_, std::pair(subject.host, subject.local_rank), subject.rank);
   }
 
-  /// What contradicts that a number before a line is a rank, or that a place in a group is.
+  /// Checks for contradictions to a number before a line, or a place in a group, being the rank.
   void check(const Subject& subject) {
     const int rank = subject.rank >= 0  ? subject.rank
                      : subject.pid >= 0 ? processes_.rank_of(subject.host, subject.pid)
@@ -125,7 +125,7 @@ class Identities {
 
 namespace {
 
-/// A watchdog's line names the call, the one after it the group: together they say which call of which group.
+/// A watchdog's line names the call, the next line the group: together they identify the call.
 void name_groups(std::vector<Call>& calls) {
   std::map<std::pair<int, std::int64_t>, const Call*> named;
   for (const Call& call : calls) {

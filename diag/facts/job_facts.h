@@ -6,7 +6,7 @@
 
 #include "diag/facts/fact.h"
 
-/// What sources state about ranks, groups, calls and processes.
+/// Statements of sources about ranks, groups, calls and processes.
 namespace ringside::facts {
 
 /// A rank exists, or a group has this size. Membership is stated, never inferred from who has logged.
@@ -40,7 +40,7 @@ struct Call : Fact {
   std::int64_t output_count = -1;  ///< elements
   std::string shape;               ///< as the source prints it
   std::string dtype;               ///< as the source prints it
-  std::string label;               ///< what the program calls it: `grads` of `all_reduce(grads)`
+  std::string label;               ///< the program's name for it: `grads` of `all_reduce(grads)`
   std::int64_t step = -1;          ///< of the program, in which it is made
   int tag = -1;                    ///< of a transfer
   int root = -1;                   ///< rank in the group
@@ -121,8 +121,8 @@ struct Died : Fact {
   std::int64_t code = 0;        ///< exit code or signal number
   std::string program;          ///< its name, where the kernel gives it: `python3`
   std::string reason;           ///< `torch.OutOfMemoryError: CUDA out of memory`
-  bool is_consequence = false;  ///< a launcher, watchdog or lost peer ended it
-  bool is_presumed = false;     ///< the process did not answer, which is all that is known
+  bool is_consequence = false;  ///< a launcher, a watchdog or a lost peer ended it
+  bool is_presumed = false;     ///< known only from a missing answer
   bool is_first = false;        ///< the source states that it ended before the others
   std::vector<int> ranks;       ///< where the source names several
 };
@@ -135,7 +135,7 @@ struct Progress : Fact {
   bool is_serving = false;       ///< a server is up and answers
   bool is_restarting = false;    ///< a launcher starts the processes again
   bool is_claimed_hang = false;  ///< a person or program states that it hangs
-  std::uint64_t times = 1;       ///< lines of this row and subject that this fact stands for
+  std::uint64_t times = 1;       ///< lines of this row and subject that this fact represents
 };
 
 }  // namespace ringside::facts

@@ -13,7 +13,7 @@ namespace ringside::facts {
 
 namespace {
 
-/// `3` of srun's `  3: text`, which other tools print, too, with the number of a host.  returns  -1: there is none
+/// `3` of srun's `  3: text`. Other tools print the number of a host in that form.  returns  -1: there is none
 int number_before(std::string_view line) {
   logs::Cursor cursor(line);
   int number = -1;
@@ -37,11 +37,11 @@ std::optional<ProcessLine> read_process_line(std::string_view line) {
   constexpr std::size_t kLongest = 300;
   line = line.substr(0, kLongest);
   const auto has = [&](std::string_view word) { return line.find(word) != std::string_view::npos; };
-  // Few lines of a large log go on from here.
+  // Few lines of a large log pass this check.
   if (!has("pid") && !has("PID") && !has("0000:")) return std::nullopt;
   if (!has("ank") && !has("ANK")) return std::nullopt;
   const std::string text = lower_case(line);
-  // A number behind a word of its own: not `local_rank`, not `ranks`.
+  // A number after a separate word: not `local_rank`, not `ranks`.
   const auto number_behind = [&](std::string_view word, bool& is_twice) {
     std::int64_t found = -1;
     for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {

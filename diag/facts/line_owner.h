@@ -11,11 +11,11 @@
 
 namespace ringside::facts {
 
-/// Who wrote a line, as far as its prefixes say: the global rank of `[rank3]:`, of mpirun's and srun's tags and of
-/// PyTorch's default group, else host and process, and the place in a group.
+/// The writer of a line, as far as its prefixes name it: the global rank of `[rank3]:`, of mpirun's and srun's tags
+/// and of PyTorch's default group, otherwise host and process, and the place in a group.
 Subject owner_of(const logs::Record& record, const logs::Speaker& speaker);
 
-/// A rank, and the process or the GPU that it is.
+/// A rank, and its process or GPU.
 struct ProcessLine {
   int rank = -1;
   std::int64_t pid = -1;  ///< -1: not shown
@@ -26,8 +26,8 @@ struct ProcessLine {
 /// returns  nothing: it names one of them, or several ranks
 std::optional<ProcessLine> read_process_line(std::string_view line);
 
-/// The name of a PyTorch group in all facts: `11(tp)`; `(tp)` where only its description is known; `pg 4` where only a
-/// number is, which counts in one process.
+/// The name of a PyTorch group in all facts: `11(tp)`; `(tp)` where only its description is known; `pg 4` where only
+/// its number in one process is known.
 std::string torch_group_name(std::string_view guid, std::string_view description, int number);
 
 }  // namespace ringside::facts

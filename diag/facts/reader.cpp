@@ -44,7 +44,7 @@ struct MessageSpec {
   Spec spec;
 };
 
-/// What the messages of diag/logparse/catalogue mean.
+/// The meaning of the messages of diag/logparse/catalogue.
 const std::map<std::uint16_t, MessageSpec>& message_specs() {
   static const std::map<std::uint16_t, MessageSpec> kSpecs = [] {
     std::map<std::uint16_t, MessageSpec> all;
@@ -60,7 +60,7 @@ const std::map<std::uint16_t, MessageSpec>& message_specs() {
   return kSpecs;
 }
 
-/// A source file, and the part of the stack that it is of.
+/// A source file, and the part of the stack that it belongs to.
 struct SourceFile {
   std::string_view name;
   Domain domain = Domain::Unknown;
@@ -80,7 +80,7 @@ const std::vector<SourceFile>& source_files() {
   return kFiles;
 }
 
-/// Where in its program a line was written: NCCL's own place, else a source file that the line names.
+/// Where in its program a line was written: NCCL's own place, otherwise a source file that the line names.
 std::string location_of(const Record& record) {
   if (const std::string_view place = logs::location(record); !place.empty())
     return std::string(place);
@@ -105,7 +105,7 @@ bool is_of_communication(Domain domain) {
          domain == Domain::Store || domain == Domain::Library || domain == Domain::Launcher;
 }
 
-/// Lines that may hold anything: what the parser has read field by field says no more than its fields.
+/// Whether the text may match a row. The parser has read other lines field by field, and they hold nothing else.
 bool may_match(const Record& record) {
   switch (record.kind) {
     case RecordKind::Message:
@@ -123,7 +123,7 @@ bool may_match(const Record& record) {
   }
 }
 
-/// The lines of a launcher, a scheduler or the kernel are about other processes.
+/// Whether a program's lines are about other processes: a launcher, a scheduler or the kernel.
 bool reports_others(std::string_view program) {
   const auto entries = logs::row_entries();
   return std::any_of(entries.begin(), entries.end(), [&](const logs::RowEntry& entry) {
@@ -132,14 +132,14 @@ bool reports_others(std::string_view program) {
   });
 }
 
-/// Who states what the lines of a program state.
+/// The reporter of the lines of a program.
 Reporter reporter_of(std::string_view program) {
   if (program == "torchrun" || program == "mpi" || program == "deepspeed" || program == "ray")
     return Reporter::Launcher;
   return program == "slurm" ? Reporter::Scheduler : Reporter::Process;
 }
 
-/// A field that the fact is made for is not in the line.
+/// Whether the line lacks a field that the fact needs.
 bool lacks_need(const Spec::Part& part, const FieldValue& value_of) {
   return std::any_of(part.assignments.begin(), part.assignments.end(),
                      [&](const Spec::Assignment& one) {
@@ -155,7 +155,7 @@ bool is_harmless(const Spec& spec) {
   });
 }
 
-/// Kinds of which facts_of_record() makes facts.
+/// Whether facts_of_record() makes facts of this kind.
 bool may_state(RecordKind kind) {
   return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
          kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
@@ -172,14 +172,14 @@ bool is_failure(std::string_view type) {
   return type == "died" || type == "warning" || type == "progress";
 }
 
-/// Whether any part does more than state what Scope::Failures leaves out.
+/// Whether any part states something that Scope::Failures keeps.
 bool has_failure(const Spec& spec) {
   return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
     return is_failure(part.type) || part.type == "keep" || part.type == "forget";
   });
 }
 
-/// A call is of the group in whose name the line is written, unless it names another.
+/// A call is of the group that its line is written for, unless it names another group.
 void inherit_group(AnyFact& fact) {
   std::visit(
       [](auto& one) {
@@ -198,12 +198,12 @@ void fill_source(Fact& fact, const Record& record) {
 
 constexpr std::string_view kPerson = "person";
 
-/// A line without a prefix of a program, a launcher or a logger, as people write it.
+/// Whether a line has no prefix of a program, a launcher or a logger, as lines that people write.
 bool is_plain(const Record& record) {
   return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
 }
 
-/// The fact names a process, a rank or a host.
+/// Whether the fact names a process, a rank or a host.
 bool is_named(AnyFact& fact) {
   const Subject& subject = base_of(fact).subject;
   const auto* death = std::get_if<Died>(&fact);
@@ -213,7 +213,8 @@ bool is_named(AnyFact& fact) {
          (death != nullptr && !death->ranks.empty());
 }
 
-/// Whom the spec names; else the owner of the line. A launcher on a host reports processes of that host.
+/// The subject that the spec names; otherwise the owner of the line. A launcher on a host reports processes of that
+/// host.
 Subject subject_for(const Spec::Part& part, const Subject& owner, bool& is_reported) {
   is_reported = part.has_field("rank") || part.has_field("ranks") || part.has_field("local_rank") ||
                 part.has_field("pid") || part.has_field("process") || part.has_field("host");
@@ -297,7 +298,7 @@ void FactReader::take_message(const Record& record, const logs::Speaker& speaker
        value_of);
 }
 
-/// A line of the program's own that no row knows may be one of its steps.
+/// A line of the program's own that no row matches may be one of its steps.
 void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   constexpr std::size_t kLongest = 400;
   const StepLine step = read_step(lower_case(record.text().substr(0, kLongest)));
@@ -310,7 +311,7 @@ void FactReader::take_step(const Record& record, const logs::Speaker& speaker) {
   add(std::move(progress), record);
 }
 
-/// `rank 3: pid 21004, 0000:4c:00.0`, `(Worker pid=48222, ip=10.1.0.7) rank 5 of 8`: which process or GPU a rank is.
+/// `rank 3: pid 21004, 0000:4c:00.0`, `(Worker pid=48222, ip=10.1.0.7) rank 5 of 8`: the process or GPU of a rank.
 void FactReader::take_identity(const Record& record, const logs::Speaker& speaker) {
   const std::optional<ProcessLine> line = read_process_line(record.line);
   const int local = speaker.pid >= 0 ? job::rank_before_text(record.text()) : -1;
@@ -327,7 +328,7 @@ void FactReader::take_identity(const Record& record, const logs::Speaker& speake
   add(std::move(member), record);
 }
 
-/// `ERROR 01-14 02:19:27 engine.py:366] ..`: its level is too short a text for a row.
+/// `ERROR 01-14 02:19:27 engine.py:366] ..`: the level is too short a text for a row.
 void FactReader::take_logged_error(const Record& record, const logs::Speaker& speaker) {
   Warning warning;
   warning.subject = owner_of(record, speaker);
@@ -340,7 +341,7 @@ void FactReader::take_logged_error(const Record& record, const logs::Speaker& sp
   add(std::move(warning), record);
 }
 
-/// The rows of a line. One that marks a harmless form silences what a message or a code means elsewhere.
+/// Finds the rows of a line. A row that marks a harmless form suppresses a message's or code's usual meaning.
 void FactReader::find_rows(const Record& record) {
   const bool is_of_nccl = record.level != logs::Level::None;
   logs::RowMatcher::of_catalogue().match(is_of_nccl ? record.text() : record.line, matches_);
@@ -394,7 +395,7 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
     bool is_reported = false;
     base.subject = subject_for(part, owner, is_reported);
     if (!is_reported && std::holds_alternative<Died>(fact) && reports_others(by.program)) {
-      // Who prints that a process ended is not the process.
+      // The process that reports the end of a process is another one.
       is_reported = true;
       base.subject = Subject();
       base.subject.host = owner.host;
@@ -410,7 +411,7 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       is_void = is_void || (one.field == "exit" && result == SetResult::BadValue);
     }
     if (is_void) continue;
-    // The line has none of the names that the row looks for: a program's line is about itself.
+    // The line has none of the names that the row looks for: then the program's line is about itself.
     if (is_reported && !reports_others(by.program) && !is_named(fact)) {
       base.subject = owner;
       base.basis = Basis::Observed;
@@ -425,7 +426,7 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
       const Domain place = domain_of(warning->location);
       if ((warning->is_general || warning->domain == Domain::Unknown) && place != Domain::Unknown)
         warning->domain = place;
-      // A result of NCCL's in an exception says where it was seen, not what failed.
+      // A result of NCCL in an exception shows where it was seen, not what failed.
       has_warned_ =
           has_warned_ || is_of_communication(warning->domain) || warning->code.starts_with("nccl");
     }
@@ -436,12 +437,12 @@ void FactReader::emit(const Spec& spec, const Emitter& by, const Record& record,
 }
 
 void FactReader::add(AnyFact fact, const Record& record) {
-  // A browser or a data base that the kernel ends is no rank.
+  // A browser or a database that the kernel ends is not a rank.
   const auto* death = std::get_if<Died>(&fact);
   if (death != nullptr && job::is_other_program(death->program)) return;
   Fact& base = base_of(fact);
   fill_source(base, record);
-  // Steps differ in their number: one subject's are one story.
+  // Steps differ in their number: keep only the first and the last of one subject.
   const auto* progress = std::get_if<Progress>(&fact);
   std::string key;
   if (progress != nullptr) {
@@ -517,9 +518,9 @@ Facts facts_of_text(std::string_view text, const std::string& name) {
   Sink sink(reader);
   logs::LineParser parser(sink);
   parser.begin(0, 0, name);
-  for (const logs::MendedLine& line : logs::mend_paste(text)) {
+  for (const logs::RestoredLine& line : logs::restore_paste(text)) {
     if (line.is_gap) continue;
-    parser.parse_mended(line, line.text.find('\r') != std::string::npos);
+    parser.parse_restored(line, line.text.find('\r') != std::string::npos);
   }
   parser.finish();
   settle(facts, [&](logs::Place place) {

@@ -29,17 +29,18 @@ enum class Scope : std::uint8_t {
 
 /// Makes facts of the lines of logs, by the rows of the catalogue.
 ///
-/// A fact that a subject repeats is kept once: warnings count their lines, progress keeps its first and its last line.
+/// If a subject repeats a fact, it is kept once: warnings count their lines, progress keeps its first and its last
+/// line.
 ///
 /// Ordering   lines come in the order of their log; then settle(), once for all readers
 /// Ownership  the facts must outlive it
-/// Threads    one a reader
+/// Threads    one for each reader
 class FactReader {
  public:
   explicit FactReader(Facts& facts, Scope scope = Scope::All) : facts_(facts), scope_(scope) {}
 
   void take(const logs::Record& record, const logs::Speaker& speaker);
-  /// Whether a row knows the line that was taken last.
+  /// Whether a row matches the last line.
   [[nodiscard]] bool knows_line() const { return emitted_ > 0; }
 
  private:
@@ -54,7 +55,7 @@ class FactReader {
   void take_identity(const logs::Record& record, const logs::Speaker& speaker);
   void take_step(const logs::Record& record, const logs::Speaker& speaker);
   void take_logged_error(const logs::Record& record, const logs::Speaker& speaker);
-  /// Whose spec emits a fact.
+  /// The spec that emits a fact.
   struct Emitter {
     std::string_view id, program;
     bool is_general = false;
@@ -82,7 +83,7 @@ using WhereFunction = std::function<std::pair<std::string, std::int64_t>(logs::P
 /// Names the files and lines of all facts, and the ranks of their subjects, as resolve_ranks() does. Call once, at the end.
 job::ProcessRanks settle(Facts& facts, const WhereFunction& where, job::ProcessRanks known = {});
 
-/// Appends what a later part of the input says.
+/// Appends the facts of a later part of the input.
 void append(Facts& facts, Facts&& more);
 
 /// The facts of one text in memory, called `name`.

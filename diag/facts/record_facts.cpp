@@ -20,7 +20,7 @@ Member member_of(const logs::CommEvent& comm, const Subject& owner) {
   member.subject = owner;
   member.subject.group_rank = comm.rank;
   member.size = comm.nranks;
-  // Pointers are of one process: the id is what all ranks share.
+  // Pointers belong to one process: the id is the same on all ranks.
   if (comm.comm_id != 0) member.group = fmt::format("{:#x}", comm.comm_id);
   if (comm.bus_id >= 0) member.subject.device = fmt::format("{:x}", comm.bus_id);
   member.has_started = comm.event == Event::InitStart || comm.event == Event::InitComplete;
@@ -75,7 +75,7 @@ Warning warning_of(const logs::Xid& xid, const Subject& owner, const logs::Recor
   return warning;
 }
 
-/// A fault of a GPU ends the process that runs on it; one of an NVSwitch is of no GPU.
+/// A fault of a GPU ends the process that runs on it; a fault of an NVSwitch belongs to no GPU.
 void add_xid(const logs::Xid& xid, const Subject& owner, const logs::Record& record,
              std::vector<AnyFact>& facts) {
   Warning warning = warning_of(xid, owner, record);

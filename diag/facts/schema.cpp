@@ -288,7 +288,7 @@ class Printer {
 
   void operator()(std::string_view name, int value) { number(name, value); }
   void operator()(std::string_view name, std::int64_t value) {
-    // 0 is what a code that nothing states is.
+    // 0 means that no source states a code.
     if (name != "code" || value != 0) number(name, value);
   }
   void operator()(std::string_view name, double value) {
@@ -376,7 +376,7 @@ void set_error(LinkFault& fault, std::string_view error) {
   }
 }
 
-/// Names that stand for several fields.  returns  nothing: it is the name of one field
+/// Names that set several fields.  returns  nothing: it is the name of one field
 std::optional<SetResult> set_compound(AnyFact& fact, std::string_view field,
                                       std::string_view value) {
   if (field == "time") {

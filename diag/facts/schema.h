@@ -15,7 +15,7 @@ namespace ringside::facts {
 using AnyFact = std::variant<Member, Call, Blocked, Busy, Mismatch, Died, Progress, LinkFault,
                              Transport, Setting, Capability, Measurement, Warning>;
 
-/// `died` makes a Died with unknown fields.  returns  false: there is no such type
+/// Makes a fact with unknown fields; `died` makes a Died.  returns  false: there is no such type
 bool make_fact(std::string_view type, AnyFact& fact);
 
 enum class SetResult : std::uint8_t { Set, UnknownField, BadValue };

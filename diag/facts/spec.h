@@ -12,7 +12,7 @@ namespace ringside::facts {
 /// The facts that a row emits, read from its text: `died cause=signal code={signal} rank={rank}`.
 class Spec {
  public:
-  /// problem  gets why the text is no spec; empty: it is one
+  /// problem  gets why the text is no spec; empty: it is valid
   static Spec parse(std::string_view text, std::string& problem);
 
   struct Assignment {
@@ -31,7 +31,7 @@ class Spec {
   std::vector<Part> parts_;
 };
 
-/// The value of `{name}` in a line.  returns  empty: it has none
+/// The value of `{name}` in a line.  returns  empty: no value
 using FieldValue = std::function<std::string_view(std::string_view)>;
 
 /// `killed by {signal}` with its fields in place; empty where it has a field and none of them has a value.

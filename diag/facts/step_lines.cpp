@@ -28,7 +28,7 @@ StepLine read_step(std::string_view text) {
     for (std::size_t at = text.find(word); at != std::string_view::npos;
          at = text.find(word, at + 1)) {
       if (word == "it/s" || word == "s/it") {
-        // A progress bar: the number stands before it, `450/1000 [00:45<00:55, 10.0it/s]`.
+        // In a progress bar the number precedes this place: `450/1000 [00:45<00:55, 10.0it/s]`.
         const std::size_t slash = text.substr(0, at).rfind('/', text.rfind('[', at));
         if (slash == std::string_view::npos || slash == 0) break;
         std::size_t from = slash;

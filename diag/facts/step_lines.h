@@ -5,7 +5,7 @@
 
 namespace ringside::facts {
 
-/// How far a training loop is, as its line states it.
+/// The progress of a training loop, as its line states it.
 struct StepLine {
   std::int64_t step = -1;   ///< -1: the line states none
   std::int64_t steps = -1;  ///< in all

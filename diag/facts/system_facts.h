@@ -5,7 +5,7 @@
 
 #include "diag/facts/fact.h"
 
-/// What sources state about hosts, networks, GPUs and settings, and what they warn of.
+/// Statements of sources about hosts, networks, GPUs and settings, and their warnings.
 namespace ringside::facts {
 
 enum class LinkState : std::uint8_t {
@@ -29,7 +29,7 @@ struct LinkFault : Fact {
   std::string what;
 };
 
-/// Data travels, or will travel, this way.
+/// Data travels, or will travel, by this transport.
 struct Transport : Fact {
   std::string medium;  ///< `p2p`, `shm`, `socket`, `ib`, `efa`, a plugin's name
   bool has_gpudirect = false;
@@ -89,9 +89,9 @@ struct Warning : Fact {
   std::string location;     ///< source file and function in the program that printed it
   std::string program;      ///< that printed it, as the catalogue names it: `nccl`; empty: unknown
   std::string peer;         ///< address or host that the line names as the other end
-  bool is_general = false;  ///< of the code's meaning alone: no row knows the line itself
-  bool is_consequence = false;    ///< follows another failure by its nature
-  std::uint64_t times = 1;        ///< lines that this fact stands for
+  bool is_general = false;  ///< has only the code's meaning: no row matches the line itself
+  bool is_consequence = false;    ///< always a consequence of another failure
+  std::uint64_t times = 1;        ///< lines that this fact represents
   std::int64_t last_time_us = 0;  ///< of the last of them; 0: unknown
 };
 

@@ -28,7 +28,7 @@ void add_absent(std::vector<RankDump>& dumps, const std::vector<RankDump>& more)
   }
 }
 
-/// What reports of ncclras say outright, of whom and of the whole job.
+/// States what reports of ncclras show directly, for single ranks and for the whole job.
 void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
   if (reports.empty()) return;
   const RasReport& report = reports.back();
@@ -53,7 +53,7 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
         state(LogStatement::What::RasOdd, member, "launched other operations than the others");
       }
     }
-    // Where most have called the end of the communicator, they wait for the others.
+    // Where most ranks have called the end of the communicator, they wait for the other ranks.
     const auto leaving = std::ranges::count_if(communicator.members, &RasMember::has_left);
     const auto staying = std::ranges::count_if(communicator.members, [](const RasMember& member) {
       return !member.has_left && !member.is_missing && member.global >= 0;
@@ -83,19 +83,19 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
   }
 }
 
-/// Logs stand in for dumps that are not there. Where there is no dump at all, COLL lines come first: they
-/// have every call. Beside dumps a watchdog's line does, which says where the rank stands; a COLL line
-/// then only shows that a call was made.
+/// Adds calls from logs for ranks without a dump. Without any dump, COLL lines come first: they list every call. With
+/// dumps, a watchdog's line comes first, as it shows the call that the rank waits in; a COLL line shows only that a
+/// call was made.
 void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
   if (dumps.empty()) {
     add_absent(dumps, facts.lines_as_dumps);
     // Watchdogs know which call has not ended; the program's own lines of more ranks show how these calls differ.
-    const bool tells_more =
+    const bool has_more =
         facts.stated_calls.size() > facts.dumps.size() &&
         std::all_of(facts.stated_calls.begin(), facts.stated_calls.end(), [](const RankDump& one) {
           return one.calls.empty() || !one.calls.back().is_p2p;
         });
-    if (!tells_more) add_absent(dumps, facts.dumps);
+    if (!has_more) add_absent(dumps, facts.dumps);
     if (dumps.empty()) add_absent(dumps, facts.stated_calls);
   } else {
     add_absent(dumps, facts.dumps);
@@ -109,16 +109,16 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
 }
 
-/// What follows from what was read. `all` has its files, names, dumps and facts.
+/// Concludes from what was read. `all` has its files, names, dumps and facts.
 void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
   sort_by_time(reports);
   state_reports(reports, all.facts);
   const bool has_dumps = !all.dumps.empty();
-  if (has_dumps) all.facts.moved.clear();  // they are of a later moment
+  if (has_dumps) all.facts.moved.clear();  // the reports are of a later moment
   std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);
   add_from_logs(all.dumps, all.facts);
-  // Beside logs alone, nothing tells which group of theirs a communicator is.
+  // With logs alone, no line shows which group of the dumps a communicator is.
   if (has_dumps || all.dumps.empty()) add_absent(all.dumps, launched);
   std::stable_sort(all.dumps.begin(), all.dumps.end(),
                    [](const RankDump& a, const RankDump& b) { return a.rank < b.rank; });
@@ -131,7 +131,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   for (const auto& [rank, notes] : all.facts.notes) {
     if (rank >= 0 && rank < all.job->world()) all.job->rank(rank).notes = notes;
   }
-  all.standing = standing_of(*all.job);
+  all.wait_state = wait_state_of(*all.job);
   all.verdict = decide(*all.job, all.facts, {all.connections, all.has_both_ends});
 }
 
@@ -153,7 +153,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   }
   all.dumps = std::move(read.dumps);
   if (all.dumps.empty()) all.dumps = load_call_logs(all.files, *all.names, read.bad);
-  // A trace stands in for the dumps of a job that has none: the two count their calls apart.
+  // Traces replace the dumps of a job that has none: the two number their calls differently.
   if (all.dumps.empty()) {
     all.dumps = std::move(traces.dumps);
     all.connections = std::move(traces.connections);
@@ -179,7 +179,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   return all;
 }
 
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                             const KnownJob& known) {
   Examination all;
   all.names = std::make_unique<Names>();

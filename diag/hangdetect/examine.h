@@ -22,26 +22,26 @@ namespace ringside::hang {
 struct Examination {
   std::vector<InputFile> files;
   std::unique_ptr<Names> names;
-  std::vector<RankDump> dumps;  ///< by rank, and those that log lines stand in for
+  std::vector<RankDump> dumps;  ///< by rank, including dumps made of log lines
   std::vector<RankDump> later;
   std::vector<BadFile> bad;
   LogFacts facts;
   std::vector<ConnectionProgress> connections;  ///< of calls that did not end
   bool has_both_ends = false;  ///< of those connections: from dumps, not from traces
   std::unique_ptr<Job> job;
-  Standing standing;
+  WaitState wait_state;
   Verdict verdict;
 };
 
-/// Reads whatever the arguments name (dumps, traces, logs, stacks, ncclras reports; folders are walked) and
+/// errors  NotFound: an argument names no file.  Corrupt: there are dumps, none of which can be read
 /// decides.
 ///
 /// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
-/// The same of lines that somebody else has read, in the order of their logs: what audit asks. Places in the evidence are
-/// what `where` makes of them.
-Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+/// Examines lines that the caller has already read, in the order of their logs; audit uses it. `where` maps a
+/// record's place to the file and line that the evidence names.
+Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                             const KnownJob& known);
 
 }  // namespace ringside::hang

@@ -5,11 +5,11 @@
 
 namespace ringside::job {
 
-/// What a work completion of verbs means for a job.
+/// The meaning of a verbs work completion for a job.
 struct CompletionMeaning {
   std::string_view name;   ///< `transport retries exhausted`
   std::string_view cause;  ///< a clause
-  std::string_view fix;    ///< what to do first
+  std::string_view fix;    ///< the first step
 };
 
 inline constexpr std::int64_t kFlushed = 5;  ///< IBV_WC_WR_FLUSH_ERR: never the first error

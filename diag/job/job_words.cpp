@@ -13,8 +13,8 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Of programs that train and serve on GPUs, their launchers, and what only they deal with. "trainer" and not "train":
-/// the kernel writes of a "constraint".
+/// Words of programs that train and serve on GPUs, their launchers, and their objects. "trainer" and not "train": the
+/// kernel writes of a "constraint".
 constexpr auto kJobWords = std::to_array<std::string_view>(
     {"ython",     ".py",       "torch", "Torch",   "pt_main_t", "pt_data_w", "CCL",
      "ccl",       "CUDA",      "cuda",  "GPU",     "nvidia",    "NVRM",      "ray::",
@@ -24,7 +24,8 @@ constexpr auto kJobWords = std::to_array<std::string_view>(
      "libfabric", "rank ",     "rank:", "ank]",    "[rank",     "[Rank",     "trainer",
      "training",  "train-",    "_perf", "[Errno ", "DataLoader"});
 
-/// source  names of what runs on most hosts beside a job, as ps prints them; the kernel cuts them at 15 characters
+/// source  names of programs that run on most hosts next to a job, as ps prints them; the kernel cuts them at 15
+///         characters
 constexpr auto kOtherPrograms = std::to_array<std::string_view>(
     {"chrom",       "firefox",      "nginx",    "httpd",    "apache",   "mysqld",     "mariadbd",
      "postgres",    "mongod",       "redis-",   "java",     "node",     "php",        "Xorg",
@@ -33,7 +34,7 @@ constexpr auto kOtherPrograms = std::to_array<std::string_view>(
      "Web Content", "Isolated Web", "slack",    "electron", "tmux",     "rsync",      "cc1plus",
      "clang",       "ninja",        "bazel",    "git"});
 
-/// `pretrain-worker-3`, `job-master-0`: a replica of a training operator's, numbered and not hashed as a server's is.
+/// `pretrain-worker-3`, `job-master-0`: a replica of a training operator, numbered and not hashed as a server's is.
 bool names_replica(std::string_view line) {
   for (const std::string_view word : {"worker-", "master-", "launcher-", "replica-"}) {
     const std::size_t at = find_text(line, word);
@@ -67,7 +68,7 @@ bool is_of_job(const Record& record) {
     case RecordKind::Message:
       if (!is_of_anybody(record.as<Message>().id)) return true;
       break;
-    case RecordKind::PythonError:  // other languages end their traces alike
+    case RecordKind::PythonError:  // other languages end their traces in the same form
     case RecordKind::Unknown:
     case RecordKind::Continuation:
     case RecordKind::Fragment:

@@ -8,7 +8,7 @@
 namespace ringside::job {
 namespace {
 
-/// Behind the last of these words.
+/// The number after the last of these words.
 int number_behind(std::string_view line, std::string_view word) {
   const std::size_t at = line.rfind(word);
   if (at == std::string_view::npos) return -1;
@@ -44,7 +44,7 @@ std::vector<std::int32_t> ranks_in_brackets(std::string_view line) {
   const std::size_t at = line.find(kOpen);
   const std::size_t end = at == std::string_view::npos ? at : line.find(']', at);
   constexpr std::size_t kLongest = 80;
-  constexpr std::size_t kMostListed = 4'096;  // that somebody speaks of in one line
+  constexpr std::size_t kMostListed = 4'096;  // ranks that a person lists in one line
   if (end == std::string_view::npos || end - at > kLongest) return {};
   const std::string_view list = line.substr(at + kOpen.size(), end - at - kOpen.size());
   if (list.find_first_not_of("0123456789-, ") != std::string_view::npos) return {};

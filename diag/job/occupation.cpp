@@ -13,7 +13,7 @@ namespace {
 using logs::trimmed;
 using What = Occupation::What;
 
-// What Megatron-LM, DeepSpeed, transformers, Lightning and NeMo say around a checkpoint: a verb and what is written.
+// Messages of Megatron-LM, DeepSpeed, transformers, Lightning and NeMo around a checkpoint: a verb and an object.
 constexpr auto kBegun = std::to_array<std::string_view>({"saving", "writing"});
 constexpr auto kDone =
     std::to_array<std::string_view>({"saved", "finished saving", "done saving", "written"});
@@ -22,13 +22,13 @@ constexpr auto kCalls =
 constexpr auto kWritten =
     std::to_array<std::string_view>({"checkpoint", "model", "optimizer", "state", "weights"});
 
-// Frames of py-spy's stacks, whole words of which no message is made.
+// Frames of py-spy's stacks: whole words that do not occur in messages.
 constexpr auto kFiles =
     std::to_array<std::string_view>({"(torch/serialization.py:", "_try_get_data ("});
 
-/// Labels of the loop that all ranks run: its bar stands because the job does.
+/// Labels of the loop that all ranks run: its bar stops because the job hangs.
 bool is_of_training(std::string_view label) {
-  // `Running tokenizer on train dataset` is none.
+  // `Running tokenizer on train dataset` is not one of them.
   const std::string small = lower_case(label);
   for (const std::string_view loop : {"epoch", "train", "pre-train", "pretrain", "step", "iter",
                                       "batch", "loss", "valid", "sanity", "eval", "test"}) {
@@ -53,12 +53,12 @@ Occupation bar_in(std::string_view line) {
   const std::size_t slash = static_cast<std::size_t>(done.data() - line.data()) + done.size();
   if (done.empty() || slash >= line.size() || line[slash] != '/') return {};
   const std::string_view all = digits_at(line, slash + 1);
-  // The label is what stands before the percentage, up to its colon.
+  // The label is the text before the percentage, up to its colon.
   const std::size_t number = line.find_last_not_of("0123456789", percent - (percent > 0 ? 1 : 0));
   std::string_view label =
       number == std::string_view::npos ? std::string_view() : trimmed(line.substr(0, number + 1));
   if (label.empty() || label.back() != ':') {
-    // Without a label, what it counts tells: data is no step of a training.
+    // Without a label, the counted unit decides: data is no step of a training.
     const bool counts_data = line.find("B/s", slash) != std::string_view::npos ||
                              line.find("examples/s", slash) != std::string_view::npos ||
                              line.find("files/s", slash) != std::string_view::npos;
@@ -79,15 +79,15 @@ Occupation bar_in(std::string_view line) {
 Occupation occupation_in(std::string_view line) {
   if (contains_any(line, kFiles)) return {What::Files};
   if (Occupation bar = bar_in(line); bar.what != What::None) return bar;
-  constexpr std::size_t kNear = 200;  // words of a message, not of what it quotes
+  constexpr std::size_t kNear = 200;  // words of a message, not of a text that it quotes
   const std::string small = lower_case(line.substr(0, kNear));
-  // A call in a line of source is none that is made.
+  // A call in a line of source is not a call that is made.
   const bool is_call =
       contains_any(small, kCalls) && !contains(small, " = ") && !contains(small, "(model");
   if (is_call) return {What::Saving};
   if (!contains_any(small, kWritten)) return {};
   if (contains_any(small, kDone)) return {What::Saved};
-  // A setting, and no deed: `saving a checkpoint every 500 steps`.
+  // A setting, not an action: `saving a checkpoint every 500 steps`.
   if (contains_any(small, kBegun) && !contains(small, "every")) return {What::Saving};
   return {};
 }

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kMostKnown = 1U << 20U;
 
 std::string short_name(std::string_view host) {
-  // An address is no name with a domain.
+  // An address is not a name with a domain.
   if (host.find_first_not_of("0123456789.") == std::string_view::npos) return std::string(host);
   return std::string(host.substr(0, host.find('.')));
 }

@@ -8,10 +8,10 @@
 
 namespace ringside::job {
 
-/// Which rank a process or a GPU is. A library's line or a launcher's table tells it, and lines of others, the kernel's
-/// among them, name the process id or the bus alone.
+/// The rank of a process or a GPU. A library's line or a launcher's table shows it; other lines, such as the
+/// kernel's, name only the process id or the bus.
 ///
-/// A host's name is compared up to its first dot, its address whole; empty: no line says it.
+/// A host's name is compared up to its first dot, its address completely; empty: unknown.
 class ProcessRanks {
  public:
   /// shape  pid >= 0, rank >= 0; of two ranks for one process the later counts
@@ -19,9 +19,9 @@ class ProcessRanks {
   /// shape  bus_id as NCCL counts it: `1b000` is 0x1b000
   void know_gpu(std::string_view host, std::int64_t bus_id, int rank);
 
-  /// On that host; where no host is said, or only one that nothing else is known of, the only rank of that number
-  /// anywhere: containers have names of their own.
-  /// returns  -1: nothing tells, or several ranks are meant
+  /// The rank of that process. If the host is unknown, or nothing else is known of it, the only rank with that
+  /// process id on any host: containers have names of their own.
+  /// returns  -1: unknown, or several ranks are possible
   [[nodiscard]] int rank_of(std::string_view host, std::int64_t pid) const;
   [[nodiscard]] int rank_of_gpu(std::string_view host, std::int64_t bus_id) const;
 

@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kMostHosts = 4096;
 
-/// The value behind `key` and an `=` or blanks; empty: the key is not there.
+/// The value after `key` and an `=` or blanks; empty: there is no such key.
 std::string_view value_behind(std::string_view line, std::string_view key) {
   for (std::size_t at = line.find(key); at != std::string_view::npos; at = line.find(key, at + 1)) {
     std::size_t from = at + key.size();
@@ -38,7 +38,7 @@ int gpus_of_each(std::string_view line) {
   return number > 0 && number <= 64 ? number : 0;
 }
 
-/// `15-18,20` behind `prefix`, before `suffix`.  returns  false: it is no such list
+/// `15-18,20` after `prefix`, before `suffix`.  returns  false: it is no such list
 bool add_range(std::string_view prefix, std::string_view ranges, std::string_view suffix,
                std::vector<std::string>& hosts) {
   while (!ranges.empty()) {
@@ -109,9 +109,9 @@ std::vector<int> SlurmLayout::ranks_of(std::string_view host) const {
   const auto found = std::find_if(hosts_.begin(), hosts_.end(), [&](const std::string& one) {
     return short_of(one) == short_of(host);
   });
-  const bool is_told = found != hosts_.end() && tasks_ > 0 && !is_dealt_ &&
-                       (nodes_ == 0 || static_cast<std::size_t>(nodes_) == hosts_.size());
-  if (!is_told) return {};
+  const bool is_known = found != hosts_.end() && tasks_ > 0 && !is_dealt_ &&
+                        (nodes_ == 0 || static_cast<std::size_t>(nodes_) == hosts_.size());
+  if (!is_known) return {};
   std::vector<int> ranks(static_cast<std::size_t>(tasks_));
   const int first = static_cast<int>(found - hosts_.begin()) * tasks_;
   for (int i = 0; i < tasks_; ++i) ranks[static_cast<std::size_t>(i)] = first + i;

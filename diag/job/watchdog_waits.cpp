@@ -27,7 +27,7 @@ void name_group(const logs::TorchPrefix& prefix, Wait& wait) {
   if (prefix.group_rank >= 0) wait.group_rank = prefix.group_rank;
 }
 
-/// What a line says of the group, before its text or within it.
+/// The group that the line names, before its text or within it.
 logs::TorchPrefix group_in(const logs::Record& record) {
   logs::TorchPrefix prefix = logs::torch_prefix(record);
   if (prefix.pg_id < 0 && prefix.pg_guid.empty())
@@ -35,21 +35,21 @@ logs::TorchPrefix group_in(const logs::Record& record) {
   return prefix;
 }
 
-/// Whether the line may speak of the group in which the rank waits: it names none, or that one.
+/// Whether the line may be about the group in which the rank waits: it names none, or that one.
 bool may_be_of(const logs::TorchPrefix& prefix, const Wait& wait) {
   if (prefix.pg_id < 0 && prefix.pg_guid.empty()) return true;
   return !wait.has_group() || (wait.group == prefix.pg_guid && wait.group_number == prefix.pg_id);
 }
 
-/// Of a group that is not the default one, in which ranks count anew.
+/// Whether the group is not the default one, so that ranks are numbered differently in it.
 bool is_of_subgroup(const logs::TorchPrefix& prefix) {
   if (prefix.pg_desc == "default_pg") return false;
   if (prefix.pg_id > 0) return true;
   return !prefix.pg_desc.empty() && prefix.pg_desc != "undefined";
 }
 
-/// Whom a line speaks for: one rank, or those of the `[Rank 1-7]` that people write for many lines. Nobody where the line
-/// has a place in a sub-group alone.
+/// The ranks that a line is about: one, or those of `[Rank 1-7]` that people write for many lines. Empty if the line
+/// has only a place in a sub-group.
 std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   std::vector<std::int32_t> ranks = ranks_in_brackets(record.line);
   if (ranks.size() > 1) return ranks;
@@ -62,7 +62,8 @@ std::vector<std::int32_t> ranks_of(const logs::Record& record, int rank) {
   return {rank};
 }
 
-/// What all members call the group; a description is of all groups of a kind, and a number counts in one process.
+/// The name that all members use for the group; a description covers all groups of a kind, and a number is of one
+/// process.
 std::string group_key(const logs::TorchPrefix& prefix) {
   if (!prefix.pg_guid.empty()) return std::string(prefix.pg_guid);
   return std::to_string(prefix.pg_id) + " " + std::string(prefix.pg_desc);
@@ -77,15 +78,15 @@ void set_work(const logs::TorchWork& work, Wait& wait) {
   wait.timeout_ms = work.timeout_ms;
 }
 
-/// Of an all-gather what comes out over what goes in, of a reduce-scatter the inverse.  returns  0: it does not tell
+/// The size of the group: of an all-gather output over input, of a reduce-scatter the inverse.  returns  0: unknown
 int group_size_of(const logs::TorchWork& work) {
   const bool gathers = contains(work.operation, "ALLGATHER");
   const bool scatters = contains(work.operation, "REDUCE_SCATTER");
   const std::int64_t more = gathers ? work.numel_out : work.numel_in;
   const std::int64_t less = gathers ? work.numel_in : work.numel_out;
-  const bool tells = (gathers || scatters) && less > 0 && more % less == 0 && more / less >= 2 &&
-                     more / less <= kMostRanks;
-  return tells ? static_cast<int>(more / less) : 0;
+  const bool shows_size = (gathers || scatters) && less > 0 && more % less == 0 &&
+                          more / less >= 2 && more / less <= kMostRanks;
+  return shows_size ? static_cast<int>(more / less) : 0;
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ bool Wait::is_idle() const {
 }
 
 void WatchdogWaits::take(const logs::Record& record, int rank) {
-  // Who writes for many ranks in one line knows who they are: the others did not time out.
+  // A person who writes one line for many ranks has listed all of them: the others did not time out.
   const std::vector<std::int32_t> listed = ranks_in_brackets(record.line);
   if (listed.size() > 1)
     world_ = std::max(world_, *std::max_element(listed.begin(), listed.end()) + 1);
@@ -152,7 +153,7 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
            may_be_of(prefix, one);
   });
   if (known != all.end()) return name_group(prefix, *known);
-  // The status can stand before the exception whose text has the work.
+  // The status can precede the exception whose text has the work.
   const auto open = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.operation.empty() && one.sequence == work.sequence && may_be_of(prefix, one);
   });
@@ -161,10 +162,10 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   set_work(work, one);
   one.sequence = work.sequence;
   one.place = record.place;
-  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank 1-7]`
-  // has those of many.
-  const bool speaks_for_many = ranks_in_brackets(record.line).size() > 1;
-  one.group_rank = speaks_for_many ? -1 : rank_in_text(record.line);
+  // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank
+  // 1-7]` lists those of many.
+  const bool is_of_many = ranks_in_brackets(record.line).size() > 1;
+  one.group_rank = is_of_many ? -1 : rank_in_text(record.line);
   name_group(prefix, one);
   all.push_back(std::move(one));
 }
@@ -189,7 +190,7 @@ void WatchdogWaits::take_status(const logs::Record& record, std::vector<Wait>& a
     all.push_back(std::move(one));
     same = all.end() - 1;
   }
-  // What was never set is garbage in 2.2 and 2.3: no job has a thousand million calls in flight.
+  // In 2.2 and 2.3 an unset value is random: no job has a thousand million calls in flight.
   constexpr std::int64_t kMostInFlight = 1'000'000;
   if (enqueued && (*enqueued < 0 || *enqueued < at + kMostInFlight)) {
     same->enqueued = std::max(same->enqueued.value_or(-1), *enqueued);
@@ -224,7 +225,7 @@ void WatchdogWaits::adopt(Wait& one) const {
   }
 }
 
-/// A rank's place in a group, where every line that has both says the same rank.
+/// Finds a rank's place in a group, if all lines that have both agree on the rank.
 void WatchdogWaits::place() {
   for (auto& [place, all] : at_place_) {
     const auto known = rank_at_.find(place);

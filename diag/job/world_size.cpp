@@ -67,7 +67,7 @@ int world_of_command(std::string_view text) {
     const std::size_t option =
         at == std::string_view::npos ? at : text.find(one.name, at + one.launcher.size());
     if (option == std::string_view::npos) continue;
-    // Of several hosts each has as many: how many hosts there are, another option tells.
+    // With several hosts, each has as many: another option gives the number of hosts.
     const std::size_t hosts = text.find("nnodes", at);
     const bool is_one_host = hosts == std::string_view::npos ||
                              number_in(text.substr(std::min(text.size(), hosts + 7))) == 1;
@@ -90,7 +90,7 @@ int world_in(std::string_view text) {
   if (const int world = world_of_command(text); world > 0) return world;
   struct SizeWord {
     std::string_view before;
-    bool is_fraction;  ///< the number stands behind a slash
+    bool is_fraction;  ///< the number follows a slash
   };
   constexpr SizeWord kKeys[] = {{"world_size", false},    {"world size", false},
                                 {"WORLD_SIZE", false},    {"MEMBER:", true},
@@ -100,7 +100,7 @@ int world_in(std::string_view text) {
   for (const SizeWord& key : kKeys) {
     const std::size_t at = text.find(key.before);
     if (at == std::string_view::npos) continue;
-    // Sizes of groups within the job are named so too: `tensor_model_parallel_world_size`.
+    // Groups within the job have similar names: `tensor_model_parallel_world_size`.
     const std::string_view before = text.substr(0, at);
     if (before.ends_with("parallel_") || before.ends_with("parallel ") ||
         before.ends_with("local_") || before.ends_with("local ") || before.ends_with("LOCAL_")) {

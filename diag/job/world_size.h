@@ -7,32 +7,33 @@
 
 namespace ringside::job {
 
-/// Far beyond any job; what says more is not believed.
+/// Larger than any job; larger numbers are ignored.
 inline constexpr int kMostRanks = 1 << 20;
 
-/// How many ranks a job has at least, where a line says how many there are: of a communicator, of a process group, of a
-/// rendezvous, of a trainer's settings. Who happened to speak says nothing of it.
+/// The least number of ranks of a job, by lines that state a number: of a communicator, of a process group, of a
+/// rendezvous, of a trainer's settings. Which ranks have logged is no evidence for it.
 class WorldSize {
  public:
-  /// A line of the stack that may say it.
+  /// Takes a line of the stack that may state it.
   void take(const logs::Record& record);
 
-  /// What something else says, as a report or the sizes of a call. What no job has is passed over.
+  /// Takes a number from another source, such as a report or the sizes of a call. Implausible numbers are ignored.
   void know(std::int64_t ranks);
 
-  /// 0: no line says it
+  /// 0: unknown
   [[nodiscard]] int ranks() const { return ranks_; }
 
  private:
   int ranks_ = 0;
 };
 
-/// How many processes a launcher's command starts: `mpirun -np 3 ./halo`, `torchrun --nproc_per_node=8` on one host.
-/// returns  0: it does not say
+/// The number of processes that a launcher's command starts: `mpirun -np 3 ./halo`, `torchrun --nproc_per_node=8` on
+/// one host.
+/// returns  0: unknown
 int world_of_command(std::string_view text);
 
-/// How many ranks the job has, where a program's own line says it: `world_size=8`, `MEMBER: 1/8`, `nranks 8`.
-/// returns  0: it does not
+/// The number of ranks of the job in a program's own line: `world_size=8`, `MEMBER: 1/8`, `nranks 8`.
+/// returns  0: none
 int world_in(std::string_view text);
 
 }  // namespace ringside::job

@@ -5,9 +5,9 @@
 
 namespace ringside::job {
 
-/// What a fault line of the GPU's driver means for a job that uses the GPU.
+/// The meaning of a fault line of the GPU's driver for a job that uses the GPU.
 enum class XidWeight : std::uint8_t {
-  Event,    ///< the job goes on; or a consequence of something else
+  Event,    ///< the job goes on; or a consequence of another fault
   Warning,  ///< the job may go on
   Fault     ///< work on the GPU ends
 };

@@ -29,7 +29,7 @@ bool device_of(std::string_view word, std::int16_t& device) {
          cursor.is_done();
 }
 
-/// The host of `node-2`, `host:XXXX`, `host:4711:4712`, `<host>:<pid>:<tid>`; empty: the word is none.
+/// The host of `node-2`, `host:XXXX`, `host:4711:4712`, `<host>:<pid>:<tid>`; empty: the word is no host.
 std::string_view host_of(std::string_view word, std::int32_t& pid) {
   if (is_source_place(word)) return {};
   const std::size_t colon = word.find(':');
@@ -47,8 +47,8 @@ std::string_view host_of(std::string_view word, std::int32_t& pid) {
   return host;
 }
 
-/// `n01:4711:4712`, `n01:XXXX`, and `n01:` where a line begins. `init_net:210` is a function and its line, and `said:`
-/// within a sentence is a word.
+/// Accepts `n01:4711:4712`, `n01:XXXX`, and `n01:` where a line begins. `init_net:210` is a function and its line,
+/// and `said:` within a sentence is a word.
 bool may_name_host(std::string_view word, bool is_first) {
   const std::size_t colon = word.find(':');
   const std::string_view behind = word.substr(colon + 1);
@@ -73,7 +73,7 @@ bool is_source_place(std::string_view word) {
 }
 
 bool read_bare_prefix(std::string_view text, NcclPrefix& prefix) {
-  constexpr std::size_t kNear = 240;  // beyond it, a level is what somebody tells of
+  constexpr std::size_t kNear = 240;  // beyond it, a level is part of a sentence
   prefix = {};
   const std::size_t level = find_level(text.substr(0, kNear), prefix);
   if (level == std::string_view::npos) {

@@ -6,12 +6,13 @@
 
 namespace ringside::logs {
 
-/// What people leave of NCCL's prefix when they quote a line: `NCCL WARN `, `[3] NCCL INFO `, `node-2 [3] NCCL INFO `,
-/// `host:XXXX:XXXX [0] f.cc:77 NCCL WARN `, `... NCCL WARN `, a collector's own columns before it, or the place in the
+/// The parts of NCCL's prefix that people keep when they quote a line: `NCCL WARN `, `[3] NCCL INFO `, `node-2 [3]
+/// NCCL INFO `, `host:XXXX:XXXX [0] f.cc:77 NCCL WARN `, `... NCCL WARN `, a collector's own columns before it, or
+/// the place in the
 /// source alone: `init.cc:943 `.
 ///
-/// returns  false: nothing of it is there. `level` is None where only the place is; `pid` and `device` are -1 and
-///          `host` is empty where they are gone
+/// returns  false: there is no part of it. `level` is None where only the place is present; `pid` and `device` are -1
+///          and `host` is empty where they are missing
 /// source   docs/formats 1.10
 bool read_bare_prefix(std::string_view text, NcclPrefix& prefix);
 

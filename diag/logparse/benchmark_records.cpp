@@ -6,7 +6,7 @@
 namespace ringside::logs {
 namespace {
 
-/// `  Rank  0 Group  0 Pid 25 on node-a device  0 [0x53] NVIDIA H100`, behind `#`.
+/// `  Rank  0 Group  0 Pid 25 on node-a device  0 [0x53] NVIDIA H100`, after `#`.
 Parsed rank_line(Cursor cursor, Record& record) {
   BenchmarkRank rank;
   cursor.skip_blanks();
@@ -69,7 +69,7 @@ void set_half(BenchmarkResult& half, const float* figures, int count) {
   for (int i = 0; i < count && i < 4; ++i) half.*kFields[i] = figures[i];
 }
 
-/// `8 2 float sum -1 12.3 0.00 0.00 0 12.1 0.00 0.00 0`: which columns there are follows from their number.
+/// `8 2 float sum -1 12.3 0.00 0.00 0 12.1 0.00 0.00 0`: the number of columns shows which they are.
 Parsed row(Cursor cursor, Record& record) {
   BenchmarkRow found;
   if (!cursor.number(found.bytes) || cursor.peek() != ' ') return Parsed::No;
@@ -92,7 +92,7 @@ Parsed row(Cursor cursor, Record& record) {
   for (cursor.skip_blanks(); count < kMost; cursor.skip_blanks()) {
     const Cursor before = cursor;
     if (!take_figure(cursor, figures[count]) || (!cursor.is_done() && cursor.peek() != ' ')) {
-      cursor = before;  // a timestamp, or what tore the line
+      cursor = before;  // a timestamp, or a second line in this one
       break;
     }
     ++count;

@@ -11,19 +11,19 @@
 
 namespace ringside::logs {
 
-/// A file or a stream in blocks, in front of each of which the end of what came before is kept: a line that goes on
-/// lies in one piece.
+/// A file or a stream in blocks. The end of the previous block is kept before each block, so that a line which spans
+/// both lies in one piece.
 class Blocks {
  public:
   static constexpr std::size_t kMost = 32 << 10;  ///< bytes of a block: it stays in the first cache
-  static constexpr std::size_t kSlack = 320;      ///< that can be read behind each of them
+  static constexpr std::size_t kSlack = 320;      ///< bytes that can be read after each block
 
   virtual ~Blocks() = default;
 
-  /// The next one; empty: the end, or what status() says.
+  /// The next block; empty: the end, or an error in status().
   ///
-  /// kept       bytes in front of it, an empty one too, that must be there: the last ones of the block before and what was kept
-  ///            in front of that
+  /// kept       bytes before it, also before an empty one, that must be available: the last ones of the previous
+  ///            block and those kept before it
   /// ownership  until the next call
   virtual std::span<const char> next(std::size_t kept) = 0;
 
@@ -35,7 +35,7 @@ class Blocks {
 };
 
 /// Blocks of a source, copied into a buffer.
-/// before  what next() keeps the end of in front of the first one
+/// before  bytes whose end next() keeps before the first block
 std::unique_ptr<Blocks> copied_blocks(ByteSource& source, std::span<const char> before = {});
 
 /// Blocks of a file where the kernel has them, without a copy.

@@ -44,7 +44,7 @@ class FdSource : public ByteSource {
     }
   }
 
-  /// A large file is not copied. Standard input may be one of which a part was read before.
+  /// A large file is not copied. Of standard input a part may have been read before.
   std::unique_ptr<Blocks> blocks() override {
     constexpr off_t kLarge = 1 << 20;
     struct stat status {};
@@ -55,7 +55,7 @@ class FdSource : public ByteSource {
     return mapped_blocks(fd_, static_cast<std::uint64_t>(at) - head_.size(), name_);
   }
 
-  /// Reads the first bytes, which read() will give again.
+  /// Reads the first bytes, which read() returns again.
   Result<std::string_view> peek() {
     std::array<char, 4096> head;
     while (head_.size() < 4) {
@@ -75,7 +75,7 @@ class FdSource : public ByteSource {
   std::string head_;
 };
 
-/// Opens a named pipe without waiting for its writer for ever: nobody may ever come.
+/// Opens a named pipe, and waits for its writer for a limited time.
 /// head  what was read while waiting
 Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& clock) {
   UniqueFd fd(::open(name.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
@@ -93,7 +93,7 @@ Result<UniqueFd> open_pipe(const std::string& name, std::string& head, Clock& cl
     if (got < 0 && errno != EINTR) return system_error(name, errno, "check that it is readable");
     clock.sleep(std::chrono::milliseconds{50});
   }
-  return Error{ErrorCode::NotFound, name + ": a pipe into which nobody writes",
+  return Error{ErrorCode::NotFound, name + ": a pipe that no program writes to",
                "start the program that writes first, or name its file"};
 }
 
@@ -259,7 +259,7 @@ Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::ui
   }
   if (const char* kind = binary_kind(head)) {
     return Error{ErrorCode::Corrupt, fmt::format("{}: {}, no log: it was not read", name, kind),
-                 "leave it out, or unpack it first"};
+                 "omit it, or unpack it first"};
   }
   return std::unique_ptr<ByteSource>(std::move(file));
 }

@@ -27,7 +27,7 @@ bool take_pointer(C& cursor, std::uint64_t& pointer) {
   return cursor.hex(pointer) || cursor.eat("(nil)") || cursor.eat("nil");
 }
 
-/// A field that nobody needs: addresses of buffers and streams.
+/// A field that is not used: addresses of buffers and streams.
 template <typename C, std::size_t N>
 bool skip_field(C& cursor, const char (&key)[N]) {
   if (!cursor.eat(key)) return false;
@@ -55,7 +55,7 @@ Parsed coll_call(std::string_view function, C cursor, Record& record) {
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-/// A name of the newest versions, or a number of the older ones.
+/// An algorithm or protocol: a name in the newest versions, a number in older ones.
 template <std::size_t N>
 bool take_name(Cursor& cursor, const std::array<std::string_view, N>& names, std::int8_t& index) {
   if (cursor.number(index)) return true;
@@ -65,7 +65,7 @@ bool take_name(Cursor& cursor, const std::array<std::string_view, N>& names, std
   return true;
 }
 
-/// Behind `<n> Bytes -> `.
+/// After `<n> Bytes -> `.
 Parsed tuning_choice(std::string_view function, std::uint64_t bytes, Cursor cursor,
                      Record& record) {
   TuningChoice& choice = record.make<TuningChoice>();

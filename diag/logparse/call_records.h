@@ -5,12 +5,12 @@
 
 #include "diag/logparse/record.h"
 
-/// What was called, what was chosen for it, and what it returned.
+/// What was called, what NCCL chose for it, and what it returned.
 /// source  docs/formats 1.3, 3.1 to 3.3
 namespace ringside::logs {
 
 /// `AllReduce: opCount 1f sendbuff .. recvbuff .. count .. datatype .. op .. root .. comm .. [nranks=..] stream ..`
-/// It says that the rank called, not that a kernel started. Do not compare op_count between ranks.
+/// It shows that the rank called, not that a kernel started. Do not compare op_count between ranks.
 struct CollCall {
   static constexpr RecordKind kKind = RecordKind::CollCall;
   std::int16_t datatype = -1;
@@ -28,7 +28,7 @@ struct CollCall {
 /// 3 COLLNET_CHAIN, 4 NVLS, 5 NVLS_TREE, 6 PAT; protocols 0 LL, 1 LL128, 2 SIMPLE.
 struct TuningChoice {
   static constexpr RecordKind kKind = RecordKind::TuningChoice;
-  std::int8_t algorithm = -1;  ///< -1: a kernel beside the table (symmetric, copy engine)
+  std::int8_t algorithm = -1;  ///< -1: a kernel outside the table (symmetric, copy engine)
   std::int8_t protocol = -1;
   std::int16_t channel_low = -1, channel_high = -1;
   float time_us = -1;  ///< up to 2.23: a model's estimate
@@ -44,7 +44,7 @@ struct ApiCall {
   std::string_view arguments;  ///< what the parentheses hold
 };
 
-/// `<file>:<line> -> <code>`: a result on its way out; the first of them in time is the innermost.
+/// `<file>:<line> -> <code>`: a result that is passed to the callers; the first of them in time is the innermost.
 struct ResultStack {
   static constexpr RecordKind kKind = RecordKind::ResultStack;
   std::int32_t code =

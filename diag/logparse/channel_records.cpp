@@ -24,7 +24,7 @@ void take_rccl_tail(C& cursor, T& record) {
   }
 }
 
-/// What may stand behind a whole line: blanks.
+/// What may follow a complete line: blanks.
 template <typename C>
 Parsed ended(C& cursor) {
   cursor.skip_blanks();
@@ -37,7 +37,7 @@ bool take_bracket(C& cursor, std::uint64_t& id) {
   return cursor.hex(id) && cursor.eat(']');
 }
 
-/// `P2P/CUMEM/read`, behind ` via `.
+/// `P2P/CUMEM/read`, after ` via `.
 template <typename C>
 bool take_p2p(C& cursor, ChannelEdge& edge) {
   if (cursor.eat("CUMEM")) {
@@ -75,7 +75,7 @@ bool take_shm(Cursor& cursor, ChannelEdge& edge) {
   return true;
 }
 
-/// `AWS Libfabric/1(3)/GDRDMA/Shared`: a name may have blanks; the first `/` with a digit behind it ends it.
+/// `AWS Libfabric/1(3)/GDRDMA/Shared`: a name may have blanks; the first `/` with a digit after it ends it.
 template <typename C>
 bool take_net(C& cursor, ChannelEdge& edge) {
   const char* const begin = cursor.at();
@@ -111,7 +111,7 @@ bool take_via(C& cursor, ChannelEdge& edge) {
   return false;
 }
 
-/// Behind the destination: `{{ [send]}} via ...`. A record that ends early says what it knows.
+/// The part after the destination: `{{ [send]}} via ...`. A record that ends early keeps its known fields.
 template <typename C>
 Parsed finish_edge(C cursor, ChannelEdge& edge) {
   if (cursor.eat(" [send]")) {
@@ -145,7 +145,7 @@ Parsed ring_order(Cursor cursor, std::int32_t channel, std::int32_t nchannels, R
   return ended(cursor);
 }
 
-/// Behind `Ring 02 : 5`: ` -> 6 -> 7`.
+/// After `Ring 02 : 5`: ` -> 6 -> 7`.
 Parsed ring_neighbours(Cursor cursor, std::int32_t channel, std::int32_t previous, Record& record) {
   RingNeighbours ring;
   ring.channel = channel;
@@ -225,7 +225,7 @@ Parsed channel_line(C cursor, Record& record) {
 Parsed parse_channel(std::string_view text, Record& record) {
   const RecordKind before = record.kind;
   const Parsed parsed = channel_line(Cursor(text), record);
-  // An edge without its destination is none.
+  // An edge without its destination is invalid.
   const bool is_half = parsed == Parsed::Broken && record.kind == RecordKind::ChannelEdge &&
                        record.as<ChannelEdge>().to < 0 &&
                        record.as<ChannelEdge>().via != Via::CollNet;
@@ -277,7 +277,7 @@ Parsed parse_tree(std::string_view text, Record& record) {
     cursor.skip(tail);
     take_rccl_tail(cursor, trees);
   }
-  // `up->rank->down/down/down` has its slashes behind the second arrow, from 2.10 on before the first.
+  // `up->rank->down/down/down` has its slashes after the second arrow, from 2.10 on before the first.
   const std::size_t arrow = trees.list.find("->");
   trees.is_up_first = !trees.is_chain && !trees.is_nvls && arrow != std::string_view::npos &&
                       !contains(trees.list.substr(0, arrow), '/');

@@ -10,7 +10,7 @@
 /// source  docs/formats 2.8 to 2.10, 4.7
 namespace ringside::logs {
 
-/// How an edge travels, with the words of the line.
+/// The transport of an edge, in the words of the line.
 enum class Via : std::uint8_t {
   P2pDirect,    ///< `P2P/direct pointer`: one process
   P2pIpc,       ///< `P2P/IPC`
@@ -38,7 +38,7 @@ struct ChannelEdge {
   bool copy_engine = false;   ///< `/CE`, `SHM/CE/...`
   bool is_ring_word = false;  ///< `Ring 00 : ...`, up to 2.6
   std::int16_t channel = -1;
-  std::int16_t connection = -1;  ///< 0 collectives, 1 send/recv; -1: the version does not say
+  std::int16_t connection = -1;  ///< 0 collectives, 1 send/recv; -1: not printed by this version
   std::int32_t from = -1;        ///< rank
   std::int32_t to = -1;          ///< rank; -1 for CollNet
   std::uint64_t from_id = 0;     ///< `[1b000]`, its digits read as hexadecimal; 0 where absent
@@ -46,14 +46,14 @@ struct ChannelEdge {
   std::int32_t net_device = -1;  ///< index as in NetDevice
   std::int32_t proxy = -1;       ///< PXN: the rank whose NIC it is
   std::string_view net;          ///< `IB`, `Socket`, `AWS Libfabric`
-  std::uint64_t comm = 0;        ///< RCCL says it
+  std::uint64_t comm = 0;        ///< RCCL only
   std::int32_t nranks = -1;      ///< RCCL
 };
 
-/// The whole ring in send direction from rank 0, as the comm's rank 0 says it.
+/// The whole ring in send direction from rank 0, as the comm's rank 0 prints it.
 struct RingOrder {
   static constexpr RecordKind kKind = RecordKind::RingOrder;
-  bool ends_in_dots = false;  ///< 2.24+: the rest is left out
+  bool ends_in_dots = false;  ///< 2.24+: the rest is omitted
   std::int32_t channel = -1;
   std::int32_t nchannels = -1;
   std::int32_t count = 0;  ///< ranks printed; up to 2.23 never more than 20
@@ -68,7 +68,7 @@ struct RingNeighbours {
   std::int32_t nranks = -1;  ///< RCCL
 };
 
-/// A rank's place in a tree; -1: none.
+/// A rank's place in a tree; -1: no such neighbour.
 struct TreeLink {
   std::int32_t channel = -1;
   std::int32_t rank = -1;
@@ -93,7 +93,7 @@ struct Trees {
   std::string_view list;     ///< `[0] 4/-1/-1->3->2 [1] ...`
 };
 
-/// Walks Trees::list. Stops at an entry that is not whole.
+/// Walks Trees::list. Stops at an incomplete entry.
 class TreeCursor {
  public:
   explicit TreeCursor(const Trees& trees)
@@ -123,7 +123,7 @@ struct Connected {
   What what = What::Rings;
   std::int8_t pxn = -1;      ///< 2.24+
   std::int8_t gdr = -1;      ///< 2.24+: 1, all of this rank's ring connections over NET use GDR
-  std::int32_t rank = -1;    ///< CollNet says it
+  std::int32_t rank = -1;    ///< CollNet only
   std::uint64_t comm = 0;    ///< RCCL
   std::int32_t nranks = -1;  ///< RCCL
 };

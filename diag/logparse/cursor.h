@@ -23,7 +23,7 @@ inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   return values;
 }();
 
-/// Reads a text from left to right. Each reader takes what it names, or takes nothing and says so.
+/// Reads a text from left to right. Each reader takes what it names, or takes nothing and returns false.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -46,7 +46,7 @@ class Cursor {
     at_ += literal.size();
     return true;
   }
-  /// The same for a literal: its length is known when it is compiled, and few instructions compare it.
+  /// Like eat(), for a literal: its length is known at compile time, and few instructions compare it.
   template <std::size_t N>
   bool eat(const char (&literal)[N]) {
     if (left() < N - 1 || std::memcmp(at_, literal, N - 1) != 0) return false;
@@ -58,8 +58,8 @@ class Cursor {
   }
   void skip(std::size_t count) { at_ += count < left() ? count : left(); }
 
-  /// A decimal number, of signed types with an optional minus. Digits beyond the type's range are no number,
-  /// and more than nineteen (which is all that 64 bits hold of any digits) are none of any type.
+  /// A decimal number, of signed types with an optional minus. Digits beyond the type's range are no number, and
+  /// neither are more than nineteen, the most that 64 bits always hold.
   template <typename T>
   bool number(T& value) {
     const char* p = at_;
@@ -122,7 +122,7 @@ class Cursor {
     return true;
   }
 
-  /// What stands before the next blank.
+  /// Skips the text before the next blank.
   void skip_word() {
     if (left() >= 16) {
       const std::size_t blank = find_in_sixteen(at_, ' ');

@@ -75,7 +75,7 @@ void add_folder(const std::string& name, LogFiles& found) {
     std::error_code ignored;
     const std::string path = entry.path().string();
     if (entry.path().filename().string().starts_with('.')) return false;
-    // What ringside generate was asked to break, and no log.
+    // The faults that ringside generate injected; it is not a log.
     if (entry.path().filename() == "truth.json") return true;
     if (entry.is_regular_file(ignored)) {
       names.push_back(path);
@@ -101,7 +101,7 @@ void add_folder(const std::string& name, LogFiles& found) {
 
 void add_argument(const std::string& name, LogFiles& found);
 
-/// A pattern that the shell left alone.
+/// A glob pattern that the shell has not expanded.
 bool add_glob(const std::string& pattern, LogFiles& found) {
   glob_t matches{};
   const int state = ::glob(pattern.c_str(), GLOB_NOSORT, nullptr, &matches);

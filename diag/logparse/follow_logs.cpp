@@ -23,7 +23,7 @@ namespace {
 struct Followed {
   std::uint32_t piece = 0;
   std::uint64_t inode = 0;
-  std::uint64_t offset = 0;  ///< of what was read; behind the last whole line, but for `rest`
+  std::uint64_t offset = 0;  ///< of what was read; after the last whole line, apart from `rest`
   std::uint64_t lines = 0;
   std::string rest;          ///< of a line without its end
   bool is_skipping = false;  ///< to the end of a line that is too long
@@ -85,7 +85,7 @@ void LogFollower::Impl::start_piece(std::uint32_t file) {
   pieces.push_back({file, 1});
 }
 
-/// What was read into `block` joins what waits; whole lines are parsed.
+/// Joins the bytes read into `block` with the unfinished line; parses whole lines.
 void LogFollower::Impl::take(std::uint32_t file, std::size_t size) {
   Followed& state = followed[file];
   state.offset += size;
@@ -175,7 +175,7 @@ std::size_t LogFollower::Impl::poll_file(std::uint32_t file) {
   return read_more(file, fd.get());
 }
 
-/// Whatever a pipe has now; waits for nothing, nor for somebody to open its other end.
+/// Reads what a pipe has now; does not wait, not even for its other end to be opened.
 std::size_t LogFollower::Impl::poll_stream(std::uint32_t file) {
   Followed& state = followed[file];
   const std::string& name = files.files[file].name;

@@ -10,8 +10,8 @@ namespace ringside::logs {
 
 /// Reads files that grow (`-f`): everything there is, then what is added.
 ///
-/// A file that became shorter, or was replaced under its name, is read from its start again; the old file's
-/// rest is read first where it can still be. Folders are looked through for new files at each poll.
+/// A file that became shorter, or was replaced under its name, is read from its start again; the rest of the old file
+/// is read first if it is still available. Folders are searched for new files at each poll.
 /// Files are opened for each poll and closed after it: any number of them may be followed.
 ///
 /// Threads  one thread
@@ -28,10 +28,10 @@ class LogFollower {
   /// returns  bytes read; 0: nothing new
   Bytes poll();
 
-  /// Also the lines without an end.
+  /// Parses lines without an end, too.
   void finish();
 
-  /// Nothing more can come: all that is followed are pipes whose writers have gone.
+  /// Nothing more can arrive: all inputs are pipes whose writers have gone.
   [[nodiscard]] bool is_over() const;
 
   [[nodiscard]] const LogFiles& files() const;

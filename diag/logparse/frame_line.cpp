@@ -128,7 +128,7 @@ bool frame_in_line(std::string_view part, FrameLine& frame) {
   return false;
 }
 
-/// Where the first frame of a line begins: behind the name that stands before it.
+/// Where the first frame of a line begins: after the name that precedes it.
 /// returns  npos: the part ends with no frame
 std::size_t frame_at(std::string_view part) {
   FrameLine frame;
@@ -161,7 +161,7 @@ std::size_t frame_at(std::string_view part) {
   return is_glued ? colon + 1 : at;
 }
 
-/// Whether what stands before a frame names a process, and is no part of a sentence.
+/// Whether the text before a frame names a process, and is not part of a sentence.
 bool is_label(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   text = trimmed(text);
@@ -172,7 +172,7 @@ bool is_label(std::string_view text) {
           (end == ',' && text.starts_with("rank")));
 }
 
-/// What parts the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.
+/// The separators of the frames of a line. ` > ` and ` / ` are as often of the outermost frame first.
 constexpr auto kArrows = std::to_array<std::string_view>(
     {" <- ", " \u2190 ", " < ", " -> ", " \u2192 ", " > ", " => ", " / ", " | ", "; ", ", "});
 
@@ -234,7 +234,7 @@ std::optional<LineStack> parse_stack_in_line(std::string_view text) {
       are_frames = is_whole || is_function(part);
       stack.frames.push_back(frame);
     }
-    // A comma and a bar part many things.
+    // A comma and a bar separate many things.
     const bool is_arrow = arrow.find_first_not_of(" <->=") == std::string_view::npos ||
                           static_cast<unsigned char>(arrow[1]) > 127;
     if (!are_frames || stack.frames.size() < 2 || whole < (is_arrow ? 1U : 2U)) continue;
@@ -250,7 +250,7 @@ bool is_stack_in_line(std::string_view text) { return parse_stack_in_line(text).
 bool parse_frame(std::string_view text, FrameLine& frame) {
   frame = {};
   if (text.size() < 5 || text.size() > 2048 || is_stack_in_line(text)) return false;
-  // What somebody remarks behind a frame.
+  // A remark after a frame.
   for (const std::string_view mark : {"  #", "  <-", "  <=", "  //"}) {
     const std::size_t at = text.find(mark);
     if (at != std::string_view::npos && at > 5) text = trimmed_right(text.substr(0, at));

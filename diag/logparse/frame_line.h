@@ -19,8 +19,8 @@ struct FrameLine {
 ///   `File "train.py", line 12 in main`
 ///   `#3  0x00007f00 in poll () from /lib/libc.so.6`, `#2 buggy from mismatch.py:8`
 ///   `sync_buffers at /app/models/splatting.py:650`
-/// The frames of a C++ exception (`frame #0: ...`) and of a traceback (`..., line 12, in main`) are none: they show
-/// where an error was raised.
+/// The frames of a C++ exception (`frame #0: ...`) and of a traceback (`..., line 12, in main`) do not count: they
+/// show where an error was raised.
 ///
 /// shape    a line without blanks at its ends
 /// returns  false: no frame
@@ -28,18 +28,18 @@ bool parse_frame(std::string_view text, FrameLine& frame);
 
 /// A whole stack in one line.
 struct LineStack {
-  std::string_view label;  ///< what stands before it: `rank 3:`, `worker2: 40417`; empty: nothing
+  std::string_view label;  ///< the text before it: `rank 3:`, `worker2: 40417`; empty: nothing
   std::vector<FrameLine> frames;  ///< innermost first; a function's name alone has no file
 };
 
-/// Reads the stack that people write in a line, or that a script prints of each process:
+/// Reads a stack in one line, as people write it, or as a script prints it for each process:
 ///   `worker2: 40417 poll (selectors.py:416) <- wandb.init (wandb_init.py:1210) <- main`
 ///   `rank 0: all_reduce (distributed_c10d.py:2501) > step (train.py:88)`
 ///   `rank 3: train.py:120 in step <- train.py:300 in main`
 ///   `rank 0: all_reduce (distributed_c10d.py:2501) step (train.py:77)`
 /// The end that has `main`, `<module>`, `train` or `run` is the outermost one; without these the last frame is.
 ///
-/// returns  nothing: a frame alone that no rank's name stands before, or no stack
+/// returns  nothing: a frame alone without a rank's name before it, or no stack
 std::optional<LineStack> parse_stack_in_line(std::string_view text);
 
 bool is_stack_in_line(std::string_view text);

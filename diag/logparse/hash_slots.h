@@ -7,8 +7,8 @@
 
 namespace ringside::logs {
 
-/// Where things are that are found by a hash: of a few thousand, each in one of four slots. It says which slot;
-/// what stands there is its owner's, who looks whether it is the right thing.
+/// An index by hash for a few thousand entries, each in one of four slots. It returns the slot; the caller stores the
+/// entries and checks that the entry is the right one.
 class HashSlots {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -20,7 +20,7 @@ class HashSlots {
     const std::uint32_t group = group_of(hash);
     const std::uint32_t tag = tag_of(hash);
     const auto& tags = groups_[group].tags;
-    // All four are compared whatever the first ones say: which one it is cannot be foreseen.
+    // All four are compared whatever the first ones show: the branch could not be predicted.
     unsigned ways = 0;
     for (std::uint32_t way = 0; way < kWays; ++way) {
       ways |= static_cast<unsigned>(tags[way] == tag) << way;
@@ -28,7 +28,8 @@ class HashSlots {
     return ways == 0 ? kNone : group * kWays + static_cast<std::uint32_t>(std::countr_zero(ways));
   }
 
-  /// A slot for a new thing: that of the same hash, a free one, or the next in turn, whose thing is given up.
+  /// A slot for a new entry: the one with the same hash, a free one, or the next one in rotation, whose entry is
+  /// dropped.
   std::uint32_t take(std::uint64_t hash) {
     const std::uint32_t known = find(hash);
     if (known != kNone) return known;

@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t kLongestHeading = 80;
 constexpr std::size_t kLongestPath = 240;
 
-/// A whole number, at most six digits long.  returns  -1: it is none
+/// A whole number, at most six digits long.  returns  -1: it is no such number
 std::int32_t small_number(std::string_view text) {
   constexpr std::size_t kMostDigits = 6;
   if (text.empty() || text.size() > kMostDigits) return -1;
@@ -25,7 +25,7 @@ std::int32_t small_number(std::string_view text) {
   return number;
 }
 
-/// Words that say nothing of who it is.
+/// Words that do not help to identify the process.
 bool is_filler(std::string_view word) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"log",        "logs",      "output", "out",     "stdout", "stderr", "stack",   "stacks",
@@ -54,7 +54,7 @@ std::string_view host_in_word(std::string_view word) {
   }
   const bool is_name = std::all_of(word.begin(), word.end(), is_host) && is_letter(word.front());
   const bool has_digit = std::any_of(word.begin(), word.end(), is_digit);
-  // `dgx-a`: a hyphen and a letter stand for a number.
+  // `dgx-a`: a hyphen and a letter replace a number.
   const bool is_lettered = word.size() > 3 && word[word.size() - 2] == '-';
   // `nodeA`.
   bool is_numbered = false;
@@ -85,7 +85,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   return words;
 }
 
-/// Whom the words name.  returns  false: there are others among them, so that it is a sentence
+/// Reads the names among the words.  returns  false: there are other words, so that it is a sentence
 bool read_names(std::string_view text, Heading& heading) {
   const std::string small = lower_case(text);
   const std::vector<std::string_view> words = words_of(small);
@@ -166,7 +166,7 @@ std::optional<Heading> heading_of(std::string_view line) {
   } else if (text.starts_with('#')) {
     heading.style = Heading::Style::Hashes;
     inside = without_marks(text, "# :");
-    // A comment of a script's or a benchmark's is one too if it is a sentence.
+    // A comment of a script or a benchmark counts as a heading too if it is a sentence.
     if (!text.starts_with("##") && text[1] != ' ') return std::nullopt;
   } else if (text.starts_with("**") && text.find("**", 2) != std::string_view::npos) {
     heading.style = Heading::Style::Bold;

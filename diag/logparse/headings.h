@@ -7,9 +7,11 @@
 
 namespace ringside::logs {
 
-/// A line that says whose lines follow, as people and `tail` write it between the outputs of several processes.
+/// A line that names the process whose lines follow, as people and `tail` write it between the outputs of several
+/// processes.
 struct Heading {
-  /// A heading ends the part of one of its own style, whatever it names, and of any style if it names somebody.
+  /// A heading ends the part of a heading of its own style, whatever it names, and of any style if it names a
+  /// process.
   enum class Style : std::uint8_t {
     Tail,     ///< `==> logs/rank3.log <==`
     Hashes,   ///< `### rank 3`
@@ -27,8 +29,8 @@ struct Heading {
   [[nodiscard]] bool names_somebody() const { return rank >= 0 || !host.empty(); }
 };
 
-/// A plain heading has nothing but its words to be known by, so it must name somebody, and nothing else may stand in
-/// its line; what is decorated is a heading whatever it says.
+/// A plain heading is recognised only by its words, so it must name a process, and the line may contain nothing else;
+/// a decorated line is a heading whatever it contains.
 /// returns  nothing: the line is no heading
 std::optional<Heading> heading_of(std::string_view line);
 

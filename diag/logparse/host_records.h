@@ -13,7 +13,7 @@ namespace ringside::logs {
 struct Xid {
   static constexpr RecordKind kKind = RecordKind::Xid;
   bool is_switch = false;  ///< SXid
-  bool is_fatal = false;   ///< an SXid says so
+  bool is_fatal = false;   ///< as an SXid states
   std::int32_t code = -1;
   std::int32_t pid = -1;
   std::int64_t bus_id = -1;  ///< as CommEvent::bus_id

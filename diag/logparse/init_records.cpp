@@ -14,7 +14,7 @@ Parsed ended(Cursor& cursor) {
   return cursor.is_done() ? Parsed::Whole : Parsed::Broken;
 }
 
-/// ` rank 7`: a key and its number, in this order or not there.
+/// ` rank 7`: a key and its number, in this order or absent.
 template <std::size_t N, typename T>
 void take(Cursor& cursor, const char (&key)[N], T& value) {
   const Cursor before = cursor;
@@ -40,7 +40,7 @@ std::optional<CommEventType> take_event(Cursor& cursor) {
   return std::nullopt;
 }
 
-/// Behind `comm 0x.. rank 3`: ` nRanks 16 nNodes 2 localRanks 8 localRank 3 MNNVL 0`.
+/// After `comm 0x.. rank 3`: ` nRanks 16 nNodes 2 localRanks 8 localRank 3 MNNVL 0`.
 Parsed comm_nodes(Cursor cursor, CommNodes nodes, Record& record) {
   if (!cursor.eat(" nRanks ") || !cursor.number(nodes.nranks)) return Parsed::No;
   take(cursor, " nNodes ", nodes.nnodes);
@@ -64,7 +64,7 @@ void take_rccl_sizes(Cursor& cursor, CommEvent& event) {
   event.is_rccl = cursor.at() != before.at();
 }
 
-/// Behind `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
+/// After `comm 0x.. rank 3`: ` nranks 16 cudaDev 3 ... - Init COMPLETE`.
 Parsed comm_event(Cursor cursor, CommEvent event, Record& record) {
   // The START of an end has a capital R, as the line about nodes has.
   if (!cursor.eat(" nranks ") && !cursor.eat(" nRanks ")) return Parsed::No;
@@ -258,7 +258,7 @@ Parsed parse_environment(std::string_view text, Record& record) {
   if (cursor.eat(" set by environment to ") || cursor.eat(" set by env to ") ||
       cursor.eat(" set to ")) {
     variable.value = trimmed(cursor.rest());
-    // An integer has the final period of its sentence, a text has not.
+    // An integer is followed by the final period of its sentence, a text is not.
     if (!variable.value.empty() && variable.value.back() == '.') {
       Cursor number(variable.value);
       std::int64_t integer = 0;
@@ -321,7 +321,7 @@ Parsed parse_shell_variable(std::string_view text, Record& record) {
       value.back() == value.front()) {
     value = value.substr(1, value.size() - 2);
   } else if (contains(value, ' ')) {
-    return Parsed::No;  // a sentence, or a command behind it
+    return Parsed::No;  // a sentence, or a command after it
   }
   variable.value = value;
   record.make<Environment>() = variable;
@@ -397,7 +397,7 @@ Parsed parse_version(std::string_view text, Record& record) {
   for (const std::string_view toolkit : {"+cuda", "+hip"}) {
     const std::size_t at = version.text.find(toolkit);
     if (at == std::string_view::npos) continue;
-    // Two processes that print it at once may leave out the end of the line between them.
+    // Two processes that print it at once may lose the line end between them.
     const std::size_t end = version.text.find_first_not_of("0123456789.", at + toolkit.size());
     version.text = version.text.substr(0, end);
     version.toolkit = version.text.substr(at + toolkit.size());

@@ -5,8 +5,8 @@
 
 #include "diag/logparse/record.h"
 
-/// What NCCL and RCCL say while a communicator is made, line by line. A number that a version does not
-/// print is -1 (0 for pointers and ids); an absent text is empty.
+/// What NCCL and RCCL print while a communicator is created, line by line. A number that a version does not print is
+/// -1 (0 for pointers and ids); an absent text is empty.
 /// source  docs/formats 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
 namespace ringside::logs {
 
@@ -25,7 +25,7 @@ struct LibraryVersion {
 /// returns  empty: it names none
 std::string_view library_version_in(std::string_view text);
 
-/// An echo of a variable. `value` is as printed; the final period of integer echoes is left out.
+/// An echo of a variable. `value` is as printed; the final period of integer echoes is removed.
 struct Environment {
   static constexpr RecordKind kKind = RecordKind::Environment;
   enum class How : std::uint8_t {
@@ -33,7 +33,7 @@ struct Environment {
     Invalid,  ///< a library refused the value
     Ignored,  ///< a library does not use it
     Config,   ///< `Comm config <name> set to <value>`
-    Shell     ///< `export NCCL_X=y`, `+ NCCL_X=y`: a script set it, who read it is not said
+    Shell     ///< `export NCCL_X=y`, `+ NCCL_X=y`: a script set it; the reader is unknown
   };
   How how = How::Set;
   bool is_integer = false;  ///< the final period was there: read as an integer

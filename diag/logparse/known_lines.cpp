@@ -45,8 +45,8 @@ std::size_t most_digits(const TextFields::Field& field) {
   return field.width == 8 ? 16 : field.width == 4 ? 9 : field.width == 2 ? 4 : 0;
 }
 
-/// Characters that may differ where they are a field's: words that start with a digit, of which each belongs to a
-/// number or to its base; the number of a call behind `opCount`; in the line of a connection every digit.
+/// The characters that may differ where they belong to a field: in words that start with a digit, each one of a
+/// number or of its base; the number of a call after `opCount`; in the line of a connection every digit.
 TextBits numbers_of(std::string_view text, bool is_edge) {
   TextBits numbers;
   bool is_number = false;
@@ -151,7 +151,7 @@ bool KnownLines::parse_for_learning(std::string_view text, const LineMatch& matc
                     reinterpret_cast<const std::byte*>(&known.meaning);
     const bool is_kept = field.width > 0 && to >= 0 && to < std::ptrdiff_t{sizeof(Record)};
     if (!may_differ || !is_kept) continue;
-    // A number that might not fit is left to the parser.
+    // A number that might not fit is parsed normally.
     if (field.size > most_digits(field)) return false;
     const KnownText::Field mine{field.at, field.size, field.base, field.width,
                                 static_cast<std::uint16_t>(to)};

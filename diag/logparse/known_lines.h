@@ -21,7 +21,7 @@ struct TextBits {
   void set(std::size_t at) { words[at / 64] |= std::uint64_t{1} << (at % 64); }
 };
 
-/// `n01:411:980` at the start of a line, and what it means.
+/// `n01:411:980` at the start of a line, and its meaning.
 struct alignas(64) KnownPrefix {
   static constexpr std::size_t kMost = 55;
   std::array<char, kMost> bytes{};
@@ -30,7 +30,8 @@ struct alignas(64) KnownPrefix {
   std::int32_t tid = -1;
 };
 
-/// A text of level INFO, and what it means: that of all texts that differ from it in the digits of its fields.
+/// A text of level INFO, and its meaning, which covers all texts that differ from it only in the digits of its
+/// fields.
 struct alignas(64) KnownText {
   static constexpr std::size_t kMostFields = 12;
 
@@ -43,24 +44,23 @@ struct alignas(64) KnownText {
   std::uint64_t key = 0;
   std::uint16_t size = 0;  ///< 0: not to be known
   std::uint8_t nfields = 0;
-  std::uint8_t nusual =
-      0;  ///< the fields before it are always read; those behind only if they differ
-  std::uint8_t blanks = 0;  ///< in front of what a message says
-  bool continues = false;   ///< unprefixed lines behind it may belong to it
+  std::uint8_t nusual = 0;  ///< the fields before it are always read; the rest only if they differ
+  std::uint8_t blanks = 0;  ///< before the message's text
+  bool continues = false;   ///< unprefixed lines after it may belong to it
   TextBits literal{};       ///< characters that must be the same
-  TextBits seldom{};        ///< characters of the fields behind nusual
+  TextBits seldom{};        ///< characters of the fields after nusual
   Record meaning;
   std::array<Field, kMostFields> fields{};
   std::array<char, TextBits::kMost> text{};
 
-  /// Makes the record say what a text says that matches.
+  /// Fills the record from a text that matches.
   ///
-  /// with_seldom  fields behind nusual may differ
-  /// returns      false: a number is none, and the record says nothing
+  /// with_seldom  fields after nusual may differ
+  /// returns      false: a number is invalid, and the record is unchanged
   bool fill(std::string_view from, bool with_seldom, Record& record) const;
 };
 
-/// What is known of a line, before anything of it is read one by one.
+/// What is known of a line before it is parsed.
 struct LineMatch {
   static constexpr std::uint32_t kNone = HashSlots::kNone;
   std::uint32_t prefix = kNone;  ///< its slot
@@ -74,9 +74,9 @@ struct LineMatch {
   std::uint64_t key = 0;  ///< of the text; 0: too short or too long to be known
 };
 
-/// Lines of level INFO by heart: the processes of a job speak thousands of times, and say the same, or what
-/// differs in a few numbers alone. Its answers are those of parse_nccl_text(): it learns from that, a number's
-/// place included.
+/// Memory of lines of level INFO: the processes of a job log thousands of times, and print the same text, or texts
+/// that differ in a few numbers alone. The results equal those of parse_nccl_text(): the class learns from it,
+/// including the places of the numbers.
 ///
 /// Threads    one
 /// Ownership  views in what KnownText::fill() fills point into this object, until the next learn_text()
@@ -84,12 +84,12 @@ class KnownLines {
  public:
   KnownLines();
 
-  /// Looks what is known of lines that follow each other.
+  /// Looks up consecutive lines.
   ///
   /// begin    where line 0 starts
-  /// ends     where each of them ends, as find_line_ends() has it, counted from `block`
+  /// ends     where each of them ends, as find_line_ends() returns it, counted from `block`
   /// matches  gets one for each line
-  /// shape    Blocks::kSlack characters can be read behind the last line
+  /// shape    Blocks::kSlack characters can be read after the last line
   void match(const char* begin, const char* block, std::span<const std::uint32_t> ends,
              LineMatch* matches) const;
 
@@ -98,13 +98,13 @@ class KnownLines {
   }
   [[nodiscard]] const KnownText& text(const LineMatch& match) const { return texts_[match.text]; }
 
-  /// Learns who a line is from: the first of the matches is its own. Those that name what is forgotten for it
-  /// then name nothing; so it is with learn_text().
+  /// Learns the writer of a line: the first of the matches belongs to it. Matches that refer to the slot which is
+  /// reused are cleared; learn_text() does the same.
   /// shape  matches.front().prefix_size > 0
   void learn_prefix(std::string_view line, std::uint32_t speaker, std::int32_t tid,
                     std::span<LineMatch> matches);
 
-  /// true  the text is worth learning: it came before and was not known then
+  /// Whether the text is worth learning: it came before and was not known then.
   bool wants(const LineMatch& match);
 
   /// Learns a text.

@@ -15,7 +15,7 @@ namespace {
 /// `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `: a name as pods and hosts have it, before what a program wrote.
 struct Label {
   std::size_t size = 0;   ///< 0: there is none
-  std::string_view host;  ///< of a name with a colon behind it
+  std::string_view host;  ///< of a name with a colon after it
   bool has_bar = false;
 };
 
@@ -66,7 +66,7 @@ Label label_of(std::string_view text) {
   // So does a pod with how many of its containers are ready: `trainer-3   0/1   OOMKilled`.
   const bool is_pod =
       rest.size() > 3 && is_digit(rest[0]) && rest[1] == '/' && is_digit(rest[2]) && rest[3] == ' ';
-  // `trainer-2   Evicted`; what is indented behind a label stays so.
+  // `trainer-2   Evicted`; what is indented after a label stays so.
   static constexpr auto kStates = std::to_array<std::string_view>(
       {"Running", "Evicted", "Completed", "Error", "Pending", "OOMKilled", "Failed", "CrashLoop"});
   const bool is_state = next > behind + 1 && starts_with_any(rest, kStates);
@@ -94,7 +94,7 @@ std::string shape_of(std::string_view text, const Label& label) {
   return shape;
 }
 
-/// The word that a line begins with, as names of containers are written; a program's own first word is none.
+/// The first word of a line, if it has the form of a container's name; a program's own first word does not count.
 std::string_view container_of(std::string_view text) {
   const std::size_t end = text.find(' ');
   if (end == std::string_view::npos || end < 2 || !is_letter(text.front())) return {};
@@ -131,7 +131,7 @@ std::int32_t rank_of_label(std::string_view name) {
   return cursor.number(rank) && cursor.is_done() ? rank : -1;
 }
 
-/// Of containers that each speak for one rank, as some of their lines say, the others are of that rank, too.
+/// If each of several containers belongs to one rank, by some of its lines, its other lines belong to that rank, too.
 void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string>& names) {
   std::map<std::string, std::int32_t> rank_of;  // -1: of several
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -151,7 +151,7 @@ void give_ranks(std::vector<UndressedLine>& lines, const std::vector<std::string
   }
 }
 
-/// Behind the pod's name stands its container's, the same in nearly all lines.
+/// Removes container names, which follow the pod's name and are the same in nearly all lines.
 void take_containers(std::vector<UndressedLine>& lines, const std::vector<bool>& labelled) {
   constexpr std::size_t kFewest = 4;
   std::map<std::string, std::size_t, std::less<>> counts;
@@ -233,8 +233,8 @@ std::int64_t viewer_number(std::string_view line, std::size_t& size) {
 
 }  // namespace
 
-/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin at
-/// zero.
+/// Lines numbered one after the other: the numbers are a viewer's, which begins at one or within a file. Ranks begin
+/// at zero.
 void take_viewer_numbers(std::vector<UndressedLine>& lines) {
   std::size_t all = 0;
   std::size_t in_order = 0;

@@ -4,7 +4,8 @@
 
 #include "diag/logparse/undress.h"
 
-/// What collectors and viewers put before each line of a text: names of pods and containers, numbers of lines.
+/// Removes what collectors and viewers put before each line of a text: names of pods and containers, numbers of
+/// lines.
 namespace ringside::logs {
 
 /// Takes off the label that most lines have one shape of: `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `.

@@ -17,7 +17,8 @@
 namespace ringside::logs {
 namespace {
 
-/// A level within a line whose prefix is gone or stands where a prefix does: not what a wrapped line goes on with.
+/// Whether a line begins with a level, where the prefix is lost, or with a prefix: a wrapped line does not continue
+/// so.
 bool has_prefix_at_start(std::string_view text) {
   NcclPrefix prefix;
   if (read_nccl_prefix(text, prefix)) return true;
@@ -50,7 +51,7 @@ bool has_prefix_at_start(std::string_view text) {
   return true;
 }
 
-/// How lines of other programs begin that stand beside the stack's.
+/// Whether the text begins as lines of other programs do that appear between the stack's lines.
 bool begins_like_others(std::string_view text) {
   static constexpr std::array<std::string_view, 46> kStarts = {"Traceback",
                                                                "File \"",
@@ -99,7 +100,7 @@ bool begins_like_others(std::string_view text) {
                                                                "Caught signal",
                                                                "Loading "};
   if (starts_with_any(text, kStarts)) {
-    // The work that a watchdog names goes on with what the line before began.
+    // The work that a watchdog names continues the previous line.
     return !text.starts_with("WorkNCCL(");
   }
   // `RuntimeError: `, `torch.distributed.DistBackendError: `; `Error: ` alone ends a sentence of a plugin's.
@@ -199,7 +200,7 @@ bool begins_line(std::string_view line) {
 
 namespace {
 
-/// A line of the report that PyTorch's analyser prints, or of ncclras: short, and nothing goes on in the next one.
+/// A line of the report that PyTorch's analyser or ncclras prints: short, and never continued in the next one.
 bool is_report_line(std::string_view text) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"sequence number:", "internal record id:", "group info:", "missing ranks:", "input sizes:",
@@ -224,8 +225,8 @@ bool is_row(std::string_view text) {
 }
 }  // namespace
 
-/// Whether a line of a full page can be the first of what a program said: a header, a tag, a label, a frame, a row,
-/// words that begin messages. More than begins_line() knows: a page is full by chance, too.
+/// Whether a line of a full page can begin a program's line: a header, a tag, a label, a frame, a row, words that
+/// begin messages. Broader than begins_line(): a page can be full by chance.
 bool begins_on_full_page(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"[default",   "[E",          "[W",         "[I",         "[PG ",       "[c10d]",
@@ -241,14 +242,14 @@ bool begins_on_full_page(std::string_view text) {
   return parse_ras(text, record) != Parsed::No || begins_as_message(text);
 }
 
-/// Whether nothing can follow: a rule across the page, a frame of a stack, the last words of a known message.
+/// Whether the line cannot continue: a rule across the page, a frame of a stack, the end of a known message.
 bool ends_line(std::string_view text) {
   const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
   return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
          text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
 }
 
-/// Whether something must follow: `terminated with exception: [Rank 1]` announces what a watchdog caught.
+/// Whether the line must continue: `terminated with exception: [Rank 1]` announces what a watchdog caught.
 bool announces(std::string_view text) {
   if (!text.ends_with(']')) return text.ends_with("exception:");
   const std::size_t at = text.rfind("[Rank ");

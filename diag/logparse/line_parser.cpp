@@ -38,7 +38,7 @@ void LineParser::finish() {
   flush();
 }
 
-/// A place for a text that is not the input's own, until flush().
+/// Stores a text that is not part of the input, until flush().
 std::string_view LineParser::kept(std::string_view text) {
   kept_.push_back(std::make_unique<std::string>(text));
   kept_bytes_ += text.size();
@@ -73,16 +73,16 @@ void LineParser::parse(std::string_view line, std::uint32_t number, bool is_odd,
   parse_line(line, number, is_odd);
 }
 
-void LineParser::parse_mended(const MendedLine& mended, bool is_odd) {
-  const std::string whole = mended.stamped();
+void LineParser::parse_restored(const RestoredLine& restored, bool is_odd) {
+  const std::string whole = restored.stamped();
   const bool is_cut = whole.size() > kMaxLine;
   is_paste_ = true;
-  begin_part(mended.host, mended.rank);
-  parse(kept(std::string_view(whole).substr(0, kMaxLine)), mended.number, is_odd, is_cut);
+  begin_part(restored.host, restored.rank);
+  parse(kept(std::string_view(whole).substr(0, kMaxLine)), restored.number, is_odd, is_cut);
   is_paste_ = false;
   begin_part({}, -1);
   if (is_cut) ++counts_.overlong;
-  counts_.lines += mended.lines - 1;
+  counts_.lines += restored.lines - 1;
 }
 
 void LineParser::begin_part(std::string_view host, std::int32_t rank) {
@@ -112,7 +112,7 @@ void LineParser::parse_lines(const char* begin, const char* block,
   }
 }
 
-/// The quick way, which most lines of a large log go: what is known of a line says all of it.
+/// The fast path, for most lines of a large log: the line's complete meaning is known already.
 bool LineParser::parse_known(std::string_view line, std::uint32_t number) {
   const LineMatch& match = matches_left_.front();
   if (match.prefix == LineMatch::kNone || match.text == LineMatch::kNone || !partial_.empty()) {
@@ -155,7 +155,7 @@ void LineParser::parse_line(std::string_view line, std::uint32_t number, bool is
   }
 }
 
-/// A text behind a prefix that is known.
+/// Parses a text after a known prefix.
 void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match) {
   level_ = rank_ = {};
   const KnownPrefix& known = known_.prefix(match);
@@ -185,7 +185,7 @@ void LineParser::parse_with_prefix(std::string_view line, const LineMatch& match
   parse_clean(parse_texts(line, prefix, known.speaker, {}));
 }
 
-/// Whose line this is, so that the next one of this kind is known.
+/// Learns the writer of this line, so that the next line with this prefix is known.
 void LineParser::learn_prefix(std::string_view line, const NcclPrefix& prefix,
                               std::uint32_t speaker) {
   if (matches_left_.empty() || line.data() != matched_) return;
@@ -249,7 +249,7 @@ std::size_t rank_tag(std::string_view line, std::size_t from) {
   return is_header ? at : 0;
 }
 
-/// Where Ray's ` [repeated 15x across cluster]` begins, which it puts behind a line that many processes say.
+/// Where Ray's ` [repeated 15x across cluster]` begins, which it puts after a line that many processes print.
 std::size_t end_of_folded(std::string_view line) {
   const std::size_t at = find_text(line, " [repeated ");
   const bool is_folded = at != std::string_view::npos &&
@@ -295,14 +295,14 @@ std::string_view LineParser::parse_first(std::string_view line) {
     return parse_beginnings(line, wrapping.size, prefix, wrapping);
   }
   if (const std::size_t tag = rank_tag(line, wrapping.size); tag > wrapping.size) {
-    return line.substr(tag);  // behind a label of a collector that no rule knows
+    return line.substr(tag);  // after a label of a collector that no rule knows
   }
   parse_plain(line, wrapping.size, wrapping, false);
   return {};
 }
 
-/// Where a torn line's host really starts: at a host that has spoken before, else behind signs that no host
-/// starts with.
+/// Finds where a torn line's host really starts: at a host that has logged before, otherwise after characters that no
+/// host starts with.
 void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix& prefix) {
   if (prefix.begin == from) return;
   std::string_view host = prefix.host;
@@ -317,12 +317,12 @@ void LineParser::settle_host(std::string_view line, std::size_t from, NcclPrefix
   prefix.begin = static_cast<std::uint32_t>(host.data() - line.data());
 }
 
-/// From `from` on: what stands before the prefix, and each beginning of a line behind it.
+/// Parses from `from` on: the text before the prefix, and each beginning of a line after it.
 std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t from,
                                               NcclPrefix prefix, const Wrapping& wrapping) {
   if (prefix.begin > from) {
     settle_host(line, from, prefix);
-    // A time in a form of its own, or a label that no rule knows, is no torn text.
+    // A time in an unknown format, or a label that no rule knows, is no torn text.
     const std::string_view before = trimmed(line.substr(from, prefix.begin - from));
     const bool is_label =
         before.find_first_not_of("0123456789-:.,/TZ+[]() ") == std::string_view::npos ||
@@ -337,7 +337,7 @@ std::string_view LineParser::parse_beginnings(std::string_view line, std::size_t
   return parse_texts(line, prefix, speaker, wrapping);
 }
 
-/// A text that nothing follows in its line.
+/// Finishes a text with nothing after it in its line.
 void LineParser::finish_text(Record& record, Parsed parsed) {
   record.is_torn |= parsed == Parsed::Broken;
   if (record.kind == RecordKind::Message) {
@@ -350,7 +350,7 @@ void LineParser::finish_text(Record& record, Parsed parsed) {
   close_record();
 }
 
-/// find_text() of a word in what is left of a line.
+/// find_text() of a word in the rest of a line.
 std::size_t LineParser::find_once(std::string_view line, std::string_view word, std::size_t from,
                                   Sought& sought) {
   const char* const end = line.data() + line.size();
@@ -362,7 +362,7 @@ std::size_t LineParser::find_once(std::string_view line, std::string_view word, 
   return static_cast<std::size_t>(sought.at - line.data());
 }
 
-/// A text behind a prefix, and those behind the prefixes in it.
+/// A text after a prefix, and those after the prefixes in it.
 std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefix,
                                          std::uint32_t speaker, const Wrapping& wrapping) {
   for (;;) {
@@ -373,7 +373,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
     record.speaker = speaker;
     NcclPrefix next;
     std::size_t end = line.size();
-    // Where many lines ran into one, each is parsed by itself at once.
+    // Where many lines are joined into one, each is parsed separately at once.
     constexpr std::size_t kLong = 4'096;
     const bool is_long = record.text().size() > kLong;
     const bool has_second = is_long && find_second(line, prefix.end, next, end);
@@ -384,7 +384,7 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
         return {};
       }
     }
-    // Another line begins in this one: parse what is left of it again.
+    // Another line begins in this one: parse the rest again.
     ++counts_.torn;
     record.kind = RecordKind::Unknown;
     record.line = line.substr(0, end);
@@ -402,8 +402,8 @@ std::string_view LineParser::parse_texts(std::string_view line, NcclPrefix prefi
   }
 }
 
-/// The next beginning of a line behind `from`: an NCCL prefix, or one of PyTorch (next.level is None then).
-/// `end`: where the text before it ends; a launcher's tag before it belongs to the later line.
+/// The next beginning of a line after `from`: an NCCL prefix, or one of PyTorch (next.level is None then). `end`:
+/// where the text before it ends; a launcher's tag before it belongs to the later line.
 bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix& next,
                              std::size_t& end) {
   const std::size_t torch = find_once(line, "[rank", from, rank_);
@@ -432,8 +432,8 @@ bool LineParser::find_second(std::string_view line, std::size_t from, NcclPrefix
   return true;
 }
 
-/// What is left of a prefix at the start of a record's text, and what stands behind it. A place in a source alone
-/// may be anybody's: such a line is NCCL's only if its text is understood.
+/// Reads a partial prefix at the start of a record's text, and the text after it. A place in a source alone is no
+/// evidence: such a line counts as NCCL's only if its text is understood.
 ///
 /// is_place_alone  looks for a place without a level, else for a level
 /// returns  false: it is another program's line; the record is as it was
@@ -457,9 +457,10 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   record.level = prefix.level;
   record.device = prefix.device;
   record.is_torn |= parsed == Parsed::Broken;
-  const bool is_told = wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
-  if (!is_told && (!prefix.host.empty() || prefix.device >= 0)) {
-    // Where the numbers are gone, the device tells the processes of a host apart as well as can be.
+  const bool is_identified =
+      wrapping.launcher_rank >= 0 || wrapping.local_rank >= 0 || wrapping.pid >= 0;
+  if (!is_identified && (!prefix.host.empty() || prefix.device >= 0)) {
+    // Where the numbers are missing, the device is the best way to distinguish the processes of a host.
     record.speaker = speakers_.impl().find({.host = prefix.host,
                                             .pid = prefix.pid,
                                             .launcher_rank = -1,
@@ -470,8 +471,8 @@ bool LineParser::parse_bare(Record& record, const Wrapping& wrapping, bool is_pl
   return true;
 }
 
-/// A paste's line that has lost its beginning, or has one that no rule knows: a message that begins with one of its
-/// words, if the message's own words are many enough to be no chance.
+/// A paste's line that has lost its beginning, or has an unknown one: finds a message that begins with one of its
+/// words, if the message's own words are too many for a coincidence.
 void LineParser::parse_inside(Record& record) {
   constexpr std::size_t kNear = 160;
   const std::string_view text = record.text();
@@ -488,7 +489,7 @@ void LineParser::parse_inside(Record& record) {
   }
 }
 
-/// A traceback is its writer's to its end, also where only its first line has the writer's tag.
+/// A traceback belongs to its writer up to its end, also where only its first line has the writer's tag.
 void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view text, Record& record) {
   constexpr std::uint32_t kLongest = 200;
   if (text.ends_with("Traceback (most recent call last):")) {
@@ -499,7 +500,7 @@ void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view tex
   if (traceback_left_ == 0) return;
   --traceback_left_;
   if (wrapping.size > 0) {
-    traceback_left_ = 0;  // somebody else's tag, or each of its lines has one
+    traceback_left_ = 0;  // another process's tag, or each of its lines has one
     return;
   }
   record.speaker = traceback_speaker_;

@@ -18,46 +18,47 @@
 
 namespace ringside::logs {
 
-/// Lines -> records, of one shard: unwraps a line, finds the beginnings in it, parses what stands behind each,
-/// and hands the records on in batches.
+/// Turns lines of one shard into records: unwraps a line, finds the beginnings in it, parses the text after each, and
+/// passes the records on in batches.
 ///
-/// Ordering   lines come in order; parse() may hand records on only later, flush() hands on all
+/// Ordering   lines come in order; parse() may pass records on later, flush() passes on all
 /// Threads    one
 /// Ownership  a line's bytes stay where they are until the next flush()
 class LineParser {
  public:
   explicit LineParser(RecordSink& sink);
 
-  /// A new piece of input begins: what the last one left open is closed.
+  /// Begins a new piece of input: closes what the last one left open.
   void begin(std::uint32_t piece, std::uint32_t file, std::string_view path);
 
-  /// One line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is left out.
+  /// Parses one line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is omitted.
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
-  /// The same for a line of a paste; its bytes need not stay.
-  void parse_mended(const MendedLine& line, bool is_odd);
+  /// Like parse(), for a line of a paste; its bytes need not stay.
+  void parse_restored(const RestoredLine& line, bool is_odd);
 
-  /// Who wrote the next lines, as far as they do not say it themselves: a host, empty for none, and a rank, -1 for none.
+  /// Sets the writer of the next lines, where they do not name it themselves: a host, empty if unknown, and a rank,
+  /// -1 if unknown.
   void begin_part(std::string_view host, std::int32_t rank);
 
-  /// Lines that follow each other, the first of them with that number.
+  /// Parses consecutive lines; `number` is that of the first.
   /// begin  where the first one starts
-  /// ends   as find_line_ends() has them, counted from `block`
-  /// shape  Blocks::kSlack characters can be read behind the last line
+  /// ends   as find_line_ends() returns them, counted from `block`
+  /// shape  Blocks::kSlack characters can be read after the last line
   void parse_lines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                    std::uint32_t number);
 
-  /// Hands on what is collected. The lines' bytes may move after it.
+  /// Passes on the collected records. The lines' bytes may move after it.
   void flush();
 
-  /// The input ends: what was left open is closed, and all is handed on.
+  /// Ends the input: closes what was left open, and passes on all records.
   void finish();
 
   [[nodiscard]] ParseCounts& counts() { return counts_; }
   [[nodiscard]] const UnparsedShapes& unparsed() const { return unparsed_; }
 
  private:
-  /// Where a word is next in a line that is parsed piece by piece: its rest is not searched for each piece.
+  /// Where a word is next in a line that is parsed piece by piece, so that the rest is not searched for each piece.
   struct Sought {
     const char* at = nullptr;   ///< `end`: nowhere
     const char* end = nullptr;  ///< of that line
@@ -109,17 +110,16 @@ class LineParser {
   std::int64_t time_us_ = 0;  ///< of the JSON object or container line around this one
   bool is_cut_ = false;
   bool is_paste_ = false;         ///< this line is one of a paste
-  std::string label_host_;        ///< that a label before it named, or a heading
-  std::int32_t label_rank_ = -1;  ///< that a heading named
+  std::string label_host_;        ///< named by a label before the line, or a heading
+  std::int32_t label_rank_ = -1;  ///< named by a heading
   std::string partial_;           ///< a container's line in pieces
   KnownLines known_;
   std::unique_ptr<LineMatch[]> matches_;  ///< of the lines that are parsed together
-  std::span<LineMatch>
-      matches_left_;               ///< from the line that is parsed on; empty: it is parsed alone
-  const char* matched_ = nullptr;  ///< where that line starts
-  bool continues_ = false;         ///< the last record may have more lines
+  std::span<LineMatch> matches_left_;     ///< from the current line on; empty: it is parsed alone
+  const char* matched_ = nullptr;         ///< where that line starts
+  bool continues_ = false;                ///< the last record may have more lines
   std::uint32_t continued_speaker_ = 0;
-  std::uint32_t traceback_speaker_ = 0;  ///< whose tag the first line of a traceback has
+  std::uint32_t traceback_speaker_ = 0;  ///< the writer in the tag of a traceback's first line
   std::uint32_t traceback_left_ = 0;     ///< lines that it may still have
   Sought level_;                         ///< ` NCCL `
   Sought rank_;                          ///< `[rank`

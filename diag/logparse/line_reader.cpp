@@ -17,8 +17,7 @@ Status LineReader::read(ByteSource& source, LineRange range, LineParser& parser,
   const std::unique_ptr<Blocks> blocks = source.blocks();
   std::size_t carried = 0;  // bytes of a line without its end
   bool is_odd = false;
-  bool is_dropped =
-      range.begin > 0;  // the line that we are in belongs to somebody else, or is too long
+  bool is_dropped = range.begin > 0;  // the current line belongs to another range, or is too long
   bool is_foreign = is_dropped;
   lines = 0;
   for (;;) {
@@ -91,7 +90,7 @@ std::size_t LineReader::parse_whole_lines(std::span<char> text, LineParser& pars
     const std::size_t count = find_line_ends(text.data() + block, size, ends_.data(), is_odd);
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t end = block + (ends_[i] & ~kOddLine);
-      // A block's first line may have begun in the one before, whose characters were not kept.
+      // A block's first line may have begun in the previous one, whose control characters were not recorded.
       const bool is_line_odd = i == 0 || (ends_[i] & kOddLine) != 0;
       parser.counts().bytes += end + 1 - begin;
       parser.parse({text.data() + begin, end - begin}, static_cast<std::uint32_t>(first + lines),

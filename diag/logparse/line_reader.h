@@ -18,18 +18,19 @@ struct LineRange {
   std::uint64_t end = kEnd;
 };
 
-/// Bytes up to which a line is whole, by how it begins; of longer ones kMaxLine bytes are kept.
+/// The number of bytes up to which a line is kept whole, by its first character; of longer ones kMaxLine bytes are
+/// kept.
 std::size_t longest_from(char first);
 
-/// Cuts bytes into lines and gives them to a parser. One block of memory, which a report as one line makes grow.
+/// Cuts bytes into lines and passes them to a parser. Uses one block of memory, which grows for a report in one line.
 ///
 /// Threads  one
 class LineReader {
  public:
   LineReader();
 
-  /// Reads a source, which stands one byte before range.begin (at 0 if that is 0), to the end of the range.
-  /// The parser has been told which piece begins; it is flushed.
+  /// Reads a source, which is positioned one byte before range.begin (at 0 if that is 0), to the end of the range.
+  /// Call parser.begin() first; the parser is flushed.
   ///
   /// progress  called with the bytes of each block; returns false to stop
   /// lines     gets the number of lines
@@ -37,7 +38,7 @@ class LineReader {
   Status read(ByteSource& source, LineRange range, LineParser& parser,
               const std::function<bool(std::size_t)>& progress, std::uint64_t& lines);
 
-  /// Lines of a text that grows: parses the whole ones, from line number `first` on.
+  /// Parses the whole lines of a growing text, from line number `first` on.
   /// returns  bytes of whole lines
   std::size_t parse_whole_lines(std::span<char> text, LineParser& parser, std::uint64_t first,
                                 std::uint64_t& lines);

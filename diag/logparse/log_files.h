@@ -10,7 +10,7 @@
 
 namespace ringside::logs {
 
-/// Something about an input that a person should know; the rest is read all the same.
+/// A problem of an input that the user should know of; the rest is read.
 struct InputProblem {
   std::string file;
   std::string what;  ///< "gzip data ends early: 17 lines were read"
@@ -30,17 +30,17 @@ struct LogFile {
 /// in names by value (rank2 before rank10).
 struct LogFiles {
   std::vector<LogFile> files;
-  std::vector<InputProblem> problems;  ///< what was left out, and why
+  std::vector<InputProblem> problems;  ///< what was skipped, and why
 
   [[nodiscard]] Bytes total() const;
 };
 
-/// Finds what the arguments name: files, folders (all regular files below), globs (quoted, so that the shell
-/// left them alone), "-" for stdin. No file stays open. An argument that names nothing is a problem in the
+/// Finds the files that the arguments name: files, folders (all regular files below), globs (quoted, so that the
+/// shell does not expand them), "-" for stdin. No file stays open. An argument that names nothing is a problem in the
 /// result, and the others are found.
 LogFiles find_logs(const std::vector<std::string>& arguments);
 
-/// Where a Place is.
+/// The file and line of a Place.
 struct FileLine {
   std::uint32_t file = 0;  ///< index of LogFiles::files
   std::uint64_t line = 0;  ///< from 1, counting '\n' only

@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// What is read with pread(): the end of a file, behind which a mapping has nothing.
+/// Reads the end of a file with pread(), as nothing can be read after it in a mapping.
 class EndOfFile : public ByteSource {
  public:
   EndOfFile(int fd, std::string name) : fd_(fd), name_(std::move(name)) {}
@@ -66,14 +66,14 @@ class MappedBlocks : public Blocks {
   }
 
  private:
-  /// Giving one back interrupts the other cores that run the program: smaller ones do so too often.
+  /// Unmapping a window interrupts the other cores that run the program: smaller windows do so too often.
   static constexpr std::uint64_t kWindow = 8 << 20;
 
   /// Where the next block is.
   /// shape  there is a window, as there is behind any block
   [[nodiscard]] const char* place() const { return window_.data() + (at_ - window_at_); }
 
-  /// Makes the window hold the next block, and what is in front of it since `from`.
+  /// Makes the window hold the next block, and the bytes before it since `from`.
   /// returns  false: the file ends, or it cannot be mapped
   bool map_next(std::uint64_t from) {
     static const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
@@ -95,7 +95,7 @@ class MappedBlocks : public Blocks {
   Mapping window_;
   std::uint64_t window_at_ = 0;
   EndOfFile end_of_file_;
-  std::unique_ptr<Blocks> rest_;  ///< what is not mapped
+  std::unique_ptr<Blocks> rest_;  ///< the part that is not mapped
 };
 
 }  // namespace

@@ -22,11 +22,11 @@ thread_local Watched watched;
 
 std::mutex watch_mutex;
 int mappings = 0;          // under watch_mutex, as is what follows
-bool is_watching = false;  // our handler is in place, or is called by who came behind it
+bool is_watching = false;  // our handler is installed, or a later handler calls it
 struct sigaction sigbus_before {};
 const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 
-/// Puts zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
+/// Maps zeros where the file has gone. Calls only what is allowed in a handler: mmap() is a bare system call.
 void on_bus_error(int signal, siginfo_t* info, void* context) {
   char* const at = static_cast<char*>(info->si_addr);
   if (watched.begin != nullptr && at >= watched.begin && at < watched.end) {
@@ -59,7 +59,7 @@ void begin_watch() {
   is_watching = true;
 }
 
-/// With the last mapping the handler goes, unless somebody has put one over it, who may still call it.
+/// With the last mapping the handler is removed, unless another one was installed over it, which may still call it.
 void end_watch() {
   const std::lock_guard lock(watch_mutex);
   if (--mappings > 0) return;

@@ -5,11 +5,11 @@
 
 namespace ringside::logs {
 
-/// A part of a file in memory, where the kernel has it. If the file is made shorter, what is behind its end reads as
-/// zeros and was_cut() says so: the signal (SIGBUS) that this would raise is caught while there is
-/// any mapping; those of other places go to who wanted them before.
+/// A part of a file in memory, without a copy. If the file is truncated, the bytes after its end read as zeros and
+/// was_cut() returns true: the signal (SIGBUS) that this would raise is caught while there is any mapping; a SIGBUS
+/// at another address goes to the previous handler.
 ///
-/// Threads  one, and one mapping a thread at a time
+/// Threads  one, and one mapping per thread at a time
 class Mapping {
  public:
   Mapping() = default;

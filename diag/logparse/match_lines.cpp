@@ -20,7 +20,7 @@ namespace ringside::logs::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
 #if HWY_TARGET == HWY_SCALAR
-/// Without vectors nothing is quicker than the parsers.
+/// Without vectors, matching is not faster than parsing.
 void MatchLines(const char* /*begin*/, const char* /*block*/, std::span<const std::uint32_t> ends,
                 const LinesToMatch& /*known*/, LineMatch* matches) {
   std::fill_n(matches, ends.size(), LineMatch{});
@@ -66,12 +66,12 @@ HWY_INLINE std::uint64_t lowest(std::size_t size) {
   return size >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << size) - 1;
 }
 
-/// 63 where there is none.
+/// The lowest set bit; 63 if there is none.
 HWY_INLINE std::size_t lowest_bit(std::uint64_t bits) {
   return hwy::Num0BitsBelowLS1Bit_Nonzero64(bits | std::uint64_t{1} << 63);
 }
 
-/// Of the end, where prefixes differ most.
+/// The hash of the last bytes, where prefixes differ most.
 HWY_INLINE std::uint64_t prefix_hash(const char* line, std::size_t size) {
   const char* const end = line + size;
   const std::uint64_t before = word_at(size >= 16 ? end - 16 : line);
@@ -98,14 +98,14 @@ HWY_INLINE bool find_text(const char* line, std::size_t size, LineMatch& match) 
   return true;
 }
 
-/// `AllReduce: opCount 1f `, with a blank behind the colon.
+/// `AllReduce: opCount 1f `, with a blank after the colon.
 HWY_INLINE bool is_call(const char* text, std::size_t size, std::size_t blank) {
   return size >= 64 && word_at(text + blank) == word_at(" opCount") && text[blank + 8] == ' ' &&
          blank > 1 && blank < 17 && text[blank - 1] == ':' && is_letter(text[0]);
 }
 
-/// What does not differ between texts that are known together, as far as a few characters tell: some of a text's
-/// own, or, where its numbers differ, where its blanks are.
+/// A key of the part that is equal in texts which are known together, from a few characters: some of the text itself,
+/// or, where its numbers differ, the positions of its blanks.
 HWY_INLINE void find_key(const char* text, std::size_t size, LineMatch& match) {
   if (size < 16 || size > TextBits::kMost) return;
   const std::uint64_t blanks = where(text, ' ') & lowest(size);
@@ -143,13 +143,13 @@ HWY_INLINE bool is_text(const char* text, std::size_t size, const KnownText& kno
   return wrong == 0;
 }
 
-/// Of a large file, the block that comes next is fetched from memory while this one is understood.
+/// For a large file, the next block is fetched from memory while this one is parsed.
 constexpr std::size_t kAhead = Blocks::kMost;
 
 void MatchLines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                 const LinesToMatch& known, LineMatch* matches) {
   const auto end_of = [&](std::size_t i) { return block + (ends[i] & ~kOddLine); };
-  // First where everything should be, then, when it has been fetched, whether it is.
+  // First compute the addresses, then, when they have been fetched, compare.
   const char* line = begin;
   for (std::size_t i = 0; i < ends.size(); ++i) {
     const char* const end = end_of(i);

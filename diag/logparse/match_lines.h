@@ -20,8 +20,8 @@ struct LinesToMatch {
 void match_lines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                  const LinesToMatch& known, LineMatch* matches);
 
-/// For tests: runs something with each program that match_lines() has on this machine, one for an instruction set.
-/// threads  no other one parses meanwhile
+/// For tests: runs a function with each version of match_lines() on this machine, one for an instruction set.
+/// threads  no other thread parses meanwhile
 void with_each_instruction_set(const std::function<void(const char* name)>& run);
 
 }  // namespace ringside::logs

@@ -115,7 +115,7 @@ bool Matcher::match(std::string_view text, Message& message) const {
   }
   pieces_.search(text, candidates);
   if (candidates.empty()) return false;
-  // Those of one key are in order already.
+  // Candidates of one key are sorted already.
   if (!std::ranges::is_sorted(candidates)) std::ranges::sort(candidates);
   candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
   for (const std::uint16_t candidate : candidates) {
@@ -161,7 +161,7 @@ bool Matcher::fits(const Pattern& pattern, std::string_view text, Message& messa
       while (end < text.size() && is_digit(text[end])) ++end;
       if (end == digits) return false;
     } else if (next.empty()) {
-      // The next hole follows at once, or the pattern ends: a word, or all the rest.
+      // The next hole follows at once, or the pattern ends: it takes a word, or the rest.
       end = is_last ? text.size() : at;
       if (element.hole == Hole::Word) {
         end = std::min(text.find(' ', at), text.size());

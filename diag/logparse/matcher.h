@@ -11,17 +11,17 @@
 
 namespace ringside::logs {
 
-/// The catalogue, ready to be searched. A pattern that starts with text is found by its first characters;
-/// one that starts with a hole by a piece of its longest text, wherever that stands in the line.
+/// The catalogue, indexed for search. A pattern that starts with text is found by its first characters; a pattern
+/// that starts with a hole by a piece of its longest text, anywhere in the line.
 ///
 /// Threads  immutable once made: any thread may match
 class Matcher {
  public:
   static const Matcher& of_catalogue();
 
-  /// The pattern that is the text, without blanks at its end; of several that which says most: one that starts
-  /// with text or a word before one that may start with anything, then the one with more text, then the first.
-  /// returns  false: none is
+  /// The pattern that matches the text, without blanks at its end. Of several the most specific wins: one that starts
+  /// with text or a word before one that starts with any hole, then the one with more text, then the first.
+  /// returns  false: none matches
   bool match(std::string_view text, Message& message) const;
 
   /// Whether a pattern's first words, `least` characters of them or more, begin the text.
@@ -41,7 +41,8 @@ class Matcher {
     MessageId id{};
     std::uint16_t row = 0;  ///< of message_patterns()
     std::vector<Element> elements;
-    std::uint32_t says = 0;  ///< how much: characters of text, and more if it starts with them
+    std::uint32_t says =
+        0;  ///< how specific it is: characters of text, and more if it starts with them
   };
   struct Entry {
     std::uint32_t key;
@@ -55,7 +56,7 @@ class Matcher {
   static void collect(const std::vector<Entry>& entries, std::uint32_t key,
                       std::vector<std::uint16_t>& candidates);
 
-  std::vector<Pattern> patterns_;        ///< what says most first
+  std::vector<Pattern> patterns_;        ///< the most specific first
   std::vector<std::uint16_t> place_of_;  ///< [row]: among patterns_
   std::vector<Entry> starts_;            ///< by the first four characters
   PieceIndex pieces_;                    ///< of those that start with a hole

@@ -7,8 +7,8 @@
 
 #include "diag/logparse/record.h"
 
-/// The catalogue: every line that is told by its words and a few fields. One row a message in
-/// catalogue/*.def: its name, what it means, the patterns of all versions, a sample of each.
+/// The catalogue: every line that is recognised by its words and a few fields. One row for each message in
+/// catalogue/*.def: its name, its meaning, the patterns of all versions, a sample of each.
 namespace ringside::logs {
 
 enum class MessageId : std::uint16_t {
@@ -30,18 +30,18 @@ struct Message {
   std::array<Slice, kFields> slices{};
 };
 
-/// What the pattern's hole of that name took; empty where the version's pattern has no such hole.
+/// The value of the pattern's hole of that name; empty where this version's pattern has no such hole.
 /// shape  record.kind == RecordKind::Message
 std::string_view message_argument(const Record& record, std::string_view name);
 
-/// The same as a number: decimal, or hexadecimal after `0x`.  returns  `otherwise` if there is none
+/// Like message_argument(), as a number: decimal, or hexadecimal after `0x`.  returns  `otherwise` if there is none
 std::int64_t message_number(const Record& record, std::string_view name,
                             std::int64_t otherwise = -1);
 
-/// true  the record is this line of the catalogue
+/// Whether the record is this line of the catalogue.
 bool is_message(const Record& record, MessageId id);
 
-/// What the catalogue says of a message.
+/// The catalogue's entry for a message.
 struct MessageFacts {
   std::string_view name;     ///< "SocketConnectFailed"
   char weight = 'I';         ///< F fatal, D degraded, N noise, I information

@@ -35,7 +35,7 @@ bool take_numbers(Cursor& cursor, NcclPrefix& prefix) {
   return true;
 }
 
-/// The next ` NCCL <level> ` at or behind `from`.
+/// The next ` NCCL <level> ` at or after `from`.
 bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::size_t& end,
                  Level& level) {
   while ((at = find_text(line, " NCCL ", from)) != std::string_view::npos) {
@@ -51,7 +51,7 @@ bool find_anchor(std::string_view line, std::size_t from, std::size_t& at, std::
 
 /// The host:pid:tid that belongs to an anchor: the last one before it, right before it for INFO and CALL.
 bool find_numbers(std::string_view line, std::size_t from, std::size_t anchor, NcclPrefix& prefix) {
-  // A host's name has at most 253 characters, a source's place fewer: what is longer is no prefix, and a long line has
+  // A host's name has at most 253 characters, a source's place fewer: a longer text is no prefix, and a long line has
   // many anchors.
   constexpr std::size_t kLongest = 1'024;
   if (anchor - from > kLongest) from = anchor - kLongest;
@@ -95,7 +95,7 @@ bool read_nccl_prefix(std::string_view line, NcclPrefix& prefix) {
   const std::size_t behind = line.size() - cursor.left();
   if (!find_anchor(line, behind, anchor, end, prefix.level)) return false;
   if (prefix.level != Level::Warn && prefix.level != Level::Trace) return false;
-  // Not ours if another prefix stands between: this line was cut before its level.
+  // Another prefix between them means that this line was cut before its level, which is not its own.
   NcclPrefix other;
   other.level = prefix.level;
   if (find_numbers(line, behind, anchor, other)) return false;

@@ -21,14 +21,15 @@ struct NcclPrefix {
 
 class Cursor;
 
-/// Behind `NCCL`: a blank, the level's word, and a blank or the end.  returns  false: some of it may be taken
+/// Takes what follows `NCCL`: a blank, the level's word, and a blank or the end.  returns  false: some of it may be
+/// taken
 bool take_level(Cursor& cursor, Level& level);
 
 /// A prefix at the very start of a line.
 bool read_nccl_prefix(std::string_view line, NcclPrefix& prefix);
 
-/// The first prefix at or behind `from`, wherever it stands. Its host may have swallowed letters of what the
-/// torn line said before: the characters before `begin` belong to it only as far as a known host does.
+/// The first prefix at or after `from`, anywhere in the line. Its host may include letters of the torn line's earlier
+/// text: the characters before `begin` belong to it only as far as a known host does.
 bool find_nccl_prefix(std::string_view line, std::size_t from, NcclPrefix& prefix);
 
 }  // namespace ringside::logs

@@ -5,7 +5,7 @@
 namespace ringside::logs {
 namespace {
 
-/// Behind `NET/IB : Using `: a list, ` [RO]`, `; OOB eth0:10.1.0.1<0>`.
+/// After `NET/IB : Using `: a list, ` [RO]`, `; OOB eth0:10.1.0.1<0>`.
 Parsed devices(std::string_view net, Cursor cursor, Record& record) {
   NetDevices found;
   found.net = net;
@@ -40,7 +40,7 @@ bool take_hca_name(Cursor& cursor, GdrOfHca& gdr) {
   return true;
 }
 
-/// Behind `GPU Direct RDMA `: `Enabled for HCA 0 'mlx5_0' (no module)`.
+/// After `GPU Direct RDMA `: `Enabled for HCA 0 'mlx5_0' (no module)`.
 Parsed gdr_of_hca(std::string_view net, Cursor cursor, Record& record) {
   GdrOfHca gdr;
   gdr.net = net;

@@ -16,8 +16,8 @@ struct Ends {
   bool is_odd;
 
   void take(std::size_t at, std::uint64_t newlines, std::uint64_t odd) {
-    // Lines are longer than what is looked at here, most often, and have no odd characters: one end or none, which
-    // is written where the next one will be if it is none.
+    // Most lines are longer than these 64 characters and have no odd characters: there is one end or none. It is
+    // written unconditionally, and overwritten by the next one if there is none.
     const std::uint64_t others = newlines & (newlines - 1);
     if (others == 0 && odd == 0 && !is_odd) {
       *out = static_cast<std::uint32_t>(at + lowest_bit(newlines));

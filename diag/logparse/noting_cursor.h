@@ -7,12 +7,12 @@
 
 namespace ringside::logs {
 
-/// Which characters of a text are numbers for its parser, and where it puts them: what is needed to read the next
-/// text that differs in them alone.
+/// The characters of a text that its parser reads as numbers, and where it stores them: with these the next text that
+/// differs only in them can be read.
 struct TextFields {
   struct Field {
     std::uint8_t at = 0, size = 0;  ///< in the text
-    std::uint8_t base = 0;          ///< 10, 16; 0: a word that is not looked at
+    std::uint8_t base = 0;          ///< 10, 16; 0: a word that is skipped
     std::uint8_t width = 0;         ///< bytes of the number
     const void* to = nullptr;
   };
@@ -21,8 +21,8 @@ struct TextFields {
   std::size_t count = 0;
 };
 
-/// A cursor that notes the fields it reads. A parser that goes back by assigning an older cursor takes back what it
-/// noted since. Parsers end by asking is_done().
+/// A cursor that records the fields it reads. A parser that goes back by assigning an older cursor drops the fields
+/// recorded since. Parsers end by asking is_done().
 ///
 /// shape  texts of at most 255 characters; a field beyond TextFields::kMost makes is_done() false
 class NotingCursor : public Cursor {

@@ -1,9 +1,9 @@
 #include "diag/logparse/line_parser.h"
 
-// Lines that are no line of a program's: pieces, objects around them, control characters in them.
+// Lines that are not simple lines of a program: pieces, JSON objects around lines, control characters in lines.
 namespace ringside::logs {
 
-/// The pieces of a container's long line are one line.
+/// Joins the pieces of a container's long line.
 void LineParser::join_partial(std::string_view text, bool goes_on) {
   if (partial_.size() < kMaxLine) partial_ += text.substr(0, kMaxLine - partial_.size());
   if (goes_on) return;
@@ -17,7 +17,7 @@ void LineParser::parse_json(const std::string& text, std::int64_t time_us) {
   std::string_view rest = text;
   if (time_us != 0) time_us_ = time_us;
   const bool is_whole = rest.ends_with('\n');
-  // Collectors other than docker leave the end out of every line; only docker's long pieces go on.
+  // Collectors other than docker omit the end of every line; only docker's long pieces continue.
   constexpr std::size_t kDockerPiece = 16 << 10;
   while (!rest.empty()) {
     const std::size_t end = rest.find('\n');
@@ -63,7 +63,7 @@ bool clean_into(std::string_view line, std::string& clean) {
 
 }  // namespace
 
-/// A line with control characters: CR parts it (a progress bar that a log line follows), the rest is taken out.
+/// A line with control characters: CR splits it (a progress bar that a log line follows), the rest is removed.
 void LineParser::parse_odd(std::string_view line) {
   while (!line.empty() && line.back() == '\r') line.remove_suffix(1);
   const bool is_dirty = line.find_first_of(std::string_view("\0\x1b", 2)) != std::string_view::npos;

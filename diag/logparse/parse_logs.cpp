@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-/// A line inside of JSON that is spread over many: it has a key and leaves something open, or is made of
+/// Whether a line is inside JSON that spans many lines: it has a key and leaves something open, or consists of
 /// numbers and brackets.
 bool is_inside_json(std::string_view line) {
   const std::size_t last = line.find_last_not_of(" \t\r");
@@ -35,8 +35,8 @@ bool is_inside_json(std::string_view line) {
   return line.find_first_not_of("0123456789.+-eE,[]{}") == std::string_view::npos;
 }
 
-/// Where a large file is cut in two: at `wanted`, or behind the JSON report of many lines that goes on there, which
-/// one reader must have whole.
+/// Where a large file is cut in two: at `wanted`, or after the multi-line JSON report around it, which one reader
+/// must have whole.
 ///
 /// wanted   bytes from the start of a file without compression
 /// returns  `wanted` too where the file cannot be read, or the report does not end within kMaxReport bytes
@@ -87,13 +87,13 @@ struct Plan {
   std::vector<std::size_t> first;
 };
 
-/// Unpacked, a log is about this many times as large.
+/// The ratio of a log's size to its compressed size.
 std::uint64_t weight_of(const LogFile& file) {
   return file.size.value * (file.compression == Compression::None ? 1 : 8);
 }
 
-/// Shares the input out in order, so that each shard has as much as the others. Files are cut where that
-/// gives pieces worth a thread.
+/// Distributes the input in order, so that each shard gets an equal amount. Files are cut where the pieces are large
+/// enough for a thread.
 Plan make_plan(const LogFiles& files, std::size_t shards) {
   constexpr std::uint64_t kLeastPiece = 1 << 20;
   std::uint64_t total = 0;
@@ -108,7 +108,7 @@ Plan make_plan(const LogFiles& files, std::size_t shards) {
     const LogFile& file = files.files[f];
     const std::uint64_t weight = weight_of(file);
     const bool may_cut = !file.is_stream && file.compression == Compression::None;
-    // A whole file goes where its middle is.
+    // A file that is not cut goes to the shard that contains its middle.
     while (!may_cut && plan.first.size() < shards && done + weight / 2 >= end_of_shard())
       next_shard();
     std::uint64_t begin = 0;
@@ -127,14 +127,14 @@ Plan make_plan(const LogFiles& files, std::size_t shards) {
   return plan;
 }
 
-/// What one worker found.
+/// The result of one worker.
 struct ShardResult {
   ParseCounts counts;
   UnparsedShapes unparsed;
   std::vector<std::pair<std::size_t, Error>> problems;  ///< piece and what happened
 };
 
-/// Text that is there already.
+/// A source for text in memory.
 class TextSource : public ByteSource {
  public:
   explicit TextSource(std::string_view text) : text_(text) {}
@@ -149,7 +149,7 @@ class TextSource : public ByteSource {
   std::string_view text_;
 };
 
-/// Parses a whole text, which is mended where it is a paste.
+/// Parses a whole text; a paste is normalised first.
 /// lines  gets the number of its lines
 void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
                  std::uint64_t& lines) {
@@ -162,15 +162,15 @@ void parse_whole(std::string_view text, LineReader& reader, LineParser& parser,
   }
   lines = 0;
   parser.counts().bytes += text.size();
-  for (const MendedLine& line : mend_paste(text)) {
+  for (const RestoredLine& line : restore_paste(text)) {
     constexpr std::string_view kControls("\0\r\x1b", 3);
     const bool is_odd = line.text.find_first_of(kControls) != std::string::npos;
-    parser.parse_mended(line, is_odd);
+    parser.parse_restored(line, is_odd);
     lines = line.number + line.lines;
   }
 }
 
-/// The first bytes of a source, and then the others.
+/// The first bytes of a source, followed by the rest.
 class SourceBehind : public ByteSource {
  public:
   SourceBehind(std::string_view head, ByteSource& rest) : head_(head), rest_(rest) {}

@@ -14,7 +14,7 @@
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
-/// Bytes -> lines -> records. The whole of it in use:
+/// Bytes -> lines -> records. Example:
 ///
 ///   LogFiles files = find_logs({"logs/"});
 ///   std::vector<MySink> mine(shards);                       // shards: as many as threads may work
@@ -26,9 +26,9 @@ namespace ringside::logs {
 
 /// Takes the records of one shard: a contiguous part of the input, in its order.
 ///
-/// Ordering   shard 0 is the first part of the input, and so on: what a shard says comes before what the next
-///            one says. A file is split between shards at line ends if it is large, not within a JSON report of up
-///            to kMaxReport; a compressed one never.
+/// Ordering   shard 0 is the first part of the input, and so on: the records of a shard precede those of the next
+///            one. A large file is split between shards at line ends, but not within a JSON report of up to
+///            kMaxReport; a compressed file is never split.
 /// Threads    one thread calls take() of a sink; different sinks are called at the same time
 /// Ownership  records and their views are valid during the call; speakers until parse_logs() returns
 class RecordSink {
@@ -39,7 +39,7 @@ class RecordSink {
   virtual void take(std::span<const Record> records, const SpeakerTable& speakers) = 0;
 };
 
-/// Lines that nothing describes, of one shape: digits and hexadecimal words replaced by `#`.
+/// Unrecognised lines of one shape: digits and hexadecimal words replaced by `#`.
 struct UnparsedShape {
   std::string shape;  ///< `NET/Foo : bar # of #`
   std::uint64_t count = 0;
@@ -47,7 +47,7 @@ struct UnparsedShape {
   std::string example;  ///< the first such line, at most 300 bytes
 };
 
-/// What happened to each line.
+/// Counts of lines by outcome.
 struct ParseCounts {
   std::uint64_t bytes = 0;  ///< after decompression
   std::uint64_t lines = 0;
@@ -59,8 +59,9 @@ struct ParseCounts {
   ParseCounts& operator+=(const ParseCounts& other);
 };
 
-inline constexpr std::size_t kMaxLine = 256 << 10;  ///< bytes; what is behind them is skipped
-/// A line that begins with a brace is whole up to here: ncclras and nccl-tests may write a report as one.
+inline constexpr std::size_t kMaxLine = 256 << 10;  ///< bytes; the rest is skipped
+/// A line that begins with a brace is kept whole up to this size: ncclras and nccl-tests may write a report as one
+/// line.
 inline constexpr std::size_t kMaxReport = 32 << 20;
 
 struct ParseReport {
@@ -79,14 +80,14 @@ struct ParseReport {
 };
 
 struct ParseOptions {
-  /// Called now and then from any worker with the bytes done so far (of LogFiles::total()).
+  /// Called occasionally from any worker with the bytes done so far (of LogFiles::total()).
   std::function<void(Bytes)> progress;
-  std::stop_token stop;  ///< ends early, with what was read until then
+  std::stop_token stop;  ///< ends early, with what was read so far
 };
 
-/// Reads everything once: a worker thread a sink (the caller's thread where there is one sink).
-/// Memory is bounded: a buffer of 1 MiB (of kMaxReport where a line is a report) and the speakers a worker, whatever
-/// the input is.
+/// Reads everything once: one worker thread for each sink (the caller's thread where there is one sink). Memory is
+/// bounded, whatever the input is: each worker has a buffer of 1 MiB (of kMaxReport for a line that is a report) and
+/// its speakers.
 ///
 /// shape   1 .. 256 sinks
 /// errors  Aborted: stopped. Files that cannot be read are problems in the report, not errors.

@@ -23,7 +23,7 @@ std::uint32_t first_four(std::string_view text) {
   return key;
 }
 
-/// One parser after the other, until one knows the text.
+/// Tries one parser after the other, until one succeeds.
 template <typename... Parsers>
 Parsed first_of(std::string_view text, Record& record, Parsers... parsers) {
   Parsed parsed = Parsed::No;
@@ -31,7 +31,7 @@ Parsed first_of(std::string_view text, Record& record, Parsers... parsers) {
   return parsed;
 }
 
-/// What the first characters of a message promise.
+/// Chooses parsers by the first characters of a message.
 Parsed parse_by_start(std::string_view text, Record& record) {
   switch (first_four(text)) {
     case four("Chan"):
@@ -103,8 +103,8 @@ bool is_result_like(std::string_view text) {
   return find_text(text, " -> ") != std::string_view::npos;
 }
 
-/// nccl-tests puts NCCL's last warning behind its own words: `Test NCCL failure common.cu:1279 'remote error /
-/// NET/IB: Got completion ..'`. The warning says more.
+/// nccl-tests puts NCCL's last warning after its own words: `Test NCCL failure common.cu:1279 'remote error / NET/IB:
+/// Got completion ..'`. The warning is more precise.
 void read_last_warning(std::string_view text, Record& record) {
   const std::size_t at = text.find(" / ");
   if (at == std::string_view::npos) return;
@@ -123,7 +123,7 @@ Parsed parse_nccl_text(std::string_view text, Level level, Record& record) {
   if (parsed != Parsed::No) return parsed;
   if (is_result_like(text)) parsed = parse_result(text, record);
   if (parsed == Parsed::No) parsed = parse_message(trimmed_left(text), record);
-  // The last look is for names of variables that do not start with NCCL_.
+  // The last attempt is for names of variables that do not start with NCCL_.
   if (parsed == Parsed::No) parsed = parse_environment(text, record);
   return parsed;
 }
@@ -160,7 +160,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     default:
       break;
   }
-  // Behind whatever writes the kernel's lines down: dmesg -T, journals, collectors.
+  // After the prefix of the kernel log's collector: dmesg -T, journals.
   if (find_text(text, "Xid (") != std::string_view::npos) {
     const Parsed parsed = parse_xid(text, record);
     if (parsed != Parsed::No) return parsed;
@@ -169,7 +169,7 @@ Parsed parse_plain_text(std::string_view text, Record& record) {
     const Parsed parsed = parse_shell_variable(text, record);
     if (parsed != Parsed::No) return parsed;
   }
-  // Behind these words an exception repeats the library's last warning, which says more.
+  // After these words an exception repeats the library's last warning, which is more precise.
   constexpr std::string_view kLast = "Last error: ";
   if (text.starts_with(kLast) && parse_message(text.substr(kLast.size()), record) != Parsed::No) {
     record.text_at += static_cast<std::uint32_t>(kLast.size());

@@ -4,23 +4,23 @@
 
 #include "diag/logparse/record.h"
 
-/// The parsers of single texts. Each makes the record one of its kinds, or leaves it alone.
+/// The parsers of single texts. Each sets the record to one of its kinds, or leaves it unchanged.
 namespace ringside::logs {
 
 enum class Parsed : std::uint8_t {
   No,     ///< not a line of this parser
   Open,   ///< understood, and its end is free text: another line may begin in it
   Whole,  ///< understood to its last character
-  Broken  ///< understood as far as it goes: it ends too early, or goes on with what does not belong there
+  Broken  ///< partly understood: it ends too early, or continues with a foreign text
 };
 
-/// What stands behind ` NCCL INFO ` and the like. Tries all parsers below, then the catalogue.
+/// Parses the text after ` NCCL INFO ` and the like. Tries all parsers below, then the catalogue.
 Parsed parse_nccl_text(std::string_view text, Level level, Record& record);
 
-/// Whether lines without a prefix behind this one may belong to it.
+/// Whether lines without a prefix after this one may belong to it.
 bool may_go_on(const Record& record);
 
-/// A line without that prefix, behind wrappers and PyTorch's prefixes, without leading blanks.
+/// Parses a line without that prefix, after wrappers and PyTorch's prefixes, without leading blanks.
 Parsed parse_plain_text(std::string_view text, Record& record);
 
 Parsed parse_channel(std::string_view text,
@@ -31,7 +31,8 @@ Parsed parse_connected(std::string_view text, Record& record);  ///< `Connected 
 Parsed parse_comm(std::string_view text, Record& record);       ///< `comm 0x`, `nccl.. comm 0x`
 Parsed parse_init(std::string_view text, Record& record);  ///< timings, counts, bootstrap, network
 Parsed parse_environment(std::string_view text, Record& record);  ///< `NCCL_X set by environment`
-/// The same without the library's prefix before it: nothing but that sentence, as a program's own words are many.
+/// Like parse_environment(), without the library's prefix before it: only that sentence, as a program's own words are
+/// many.
 Parsed parse_echo(std::string_view text, Record& record);
 Parsed parse_shell_variable(std::string_view text, Record& record);  ///< `+ export NCCL_X=y`
 Parsed parse_version(std::string_view text, Record& record);   ///< `NCCL version`, `RCCL version`
@@ -53,8 +54,8 @@ bool begins_message(std::string_view text);
 
 struct TextFields;
 
-/// The same as parse_channel() and parse_call(), and what in the text are fields of the record.
-/// shape  texts of at most 255 characters; the fields mean something where the text is Whole
+/// Like parse_channel() and parse_call(), and records which parts of the text are fields of the record.
+/// shape  texts of at most 255 characters; the fields are valid only if the text is Whole
 Parsed note_channel(std::string_view text, Record& record, TextFields& fields);
 Parsed note_call(std::string_view text, Record& record, TextFields& fields);
 

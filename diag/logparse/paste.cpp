@@ -21,8 +21,8 @@
 
 namespace ringside::logs {
 
-/// A pattern that may start with anything says nothing of where a line begins, unless it started with nothing; a
-/// number or a word does.
+/// Whether a message begins here. A pattern that may start with anything is no evidence, unless it started with
+/// nothing; a number or a word is.
 bool begins_as_message(std::string_view text) {
   Message message;
   if (!Matcher::of_catalogue().match(text, message)) return false;
@@ -37,8 +37,8 @@ bool begins_as_message(std::string_view text) {
 
 namespace {
 
-/// `host:pid:tid [3] ` that no level follows: what a collector put before the rest of a line that it had cut.
-/// returns  its size, 0: it is none
+/// `host:pid:tid [3] ` without a level after it: what a collector put before the rest of a line that it had cut.
+/// returns  its size, 0: there is none
 std::size_t prefix_without_level(std::string_view text) {
   Cursor cursor(text);
   while (is_host(cursor.peek())) cursor.skip(1);
@@ -53,7 +53,7 @@ std::size_t prefix_without_level(std::string_view text) {
   return text.size() - cursor.left();
 }
 
-/// What a launcher or a collector put before both pieces of a line: `[1,3]<stderr>:`, `3: `, `(pid=77) `.
+/// The tag that a launcher or a collector put before both pieces of a line: `[1,3]<stderr>:`, `3: `, `(pid=77) `.
 /// returns  its size, 0: nothing
 std::size_t common_tag(std::string_view line, std::string_view next) {
   std::size_t size = strip_wrappers(next, false).size;
@@ -64,7 +64,7 @@ std::size_t common_tag(std::string_view line, std::string_view next) {
 constexpr std::size_t kLongestJoined = 4'096;
 constexpr std::uint32_t kMostJoined = 64;
 
-/// A line of a library, as far as its words tell, and not one that only mentions a rank.
+/// Parses a line of a library, as far as its words show, but not one that only mentions a rank.
 Parsed parse_joined(std::string_view line, Record& record) {
   const Wrapping wrapping = strip_wrappers(line, false);
   std::string_view text = trimmed_left(line.substr(wrapping.size));
@@ -90,7 +90,7 @@ bool is_known(std::string_view line) {
   return parsed == Parsed::Whole || parsed == Parsed::Open;
 }
 
-/// Joined, the line says what it does not say alone.
+/// Whether the joined line is recognised, while the first piece alone is not.
 bool becomes_known(std::string_view alone, std::string_view joined) {
   Record record;
   const Parsed before = parse_joined(alone, record);
@@ -101,7 +101,7 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
   const Parsed parsed = parse_joined(joined, after);
   if (parsed != Parsed::Whole && parsed != Parsed::Open) return false;
   if (!is_known_before) return true;
-  // A row that takes any line of a plugin's knows nothing of this one.
+  // A row that matches any line of a plugin does not recognise this one.
   const bool is_more = is_message_before && after.kind == RecordKind::Message &&
                        facts_of(record.as<Message>().id).weight == 'I' &&
                        facts_of(after.as<Message>().id).weight != 'I';
@@ -110,20 +110,21 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
          after.as<Message>().fields > fields;
 }
 
-/// What a joined line says is no less than what its beginning says alone.
+/// Whether the joined line is still recognised as its beginning is.
 bool stays_known(std::string_view alone, std::string_view joined) {
   Record record;
   if (parse_joined(alone, record) != Parsed::Whole) return true;
   return parse_joined(joined, record) == Parsed::Whole;
 }
 
-/// Of the stack, or of a launcher, a kernel or a program that says what went wrong: people wrap those too.
+/// Whether the line is of the stack, a launcher, the kernel or a program that reports an error: people wrap those
+/// too.
 bool may_go_on(std::string_view text) {
   return is_of_stack(text) ||
          contains_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
 }
 
-/// What a paste's lines are, each asked at most once.
+/// The classification of a paste's lines, each computed at most once.
 class Lines {
  public:
   explicit Lines(const std::vector<UndressedLine>& lines) : lines_(lines), known_(lines.size()) {}
@@ -166,7 +167,7 @@ class Lines {
   std::vector<std::uint8_t> known_;
 };
 
-/// The width at which a text was broken: few lines are wider, and several are nearly as wide.
+/// The width at which a text was wrapped: few lines are wider, and several are nearly as wide.
 struct Page {
   std::size_t width = 0;  ///< 0: it was not
   bool is_alone = false;  ///< one line is that wide, which may be chance
@@ -181,7 +182,7 @@ Page page_of(const std::vector<UndressedLine>& lines) {
   std::sort(widths.begin(), widths.end());
   constexpr std::size_t kLeast = 60;
   constexpr std::size_t kMost = 240;
-  // Words that are wider than a page stand out of it: at most one line in eight.
+  // Words that are wider than a page exceed it: at most one line in eight.
   std::size_t last = widths.size() - 1;
   const std::size_t lowest = widths.size() - 1 - widths.size() / 8;
   while (last > lowest && widths[last] > widths[last - 1] + 8) --last;
@@ -192,87 +193,87 @@ Page page_of(const std::vector<UndressedLine>& lines) {
   return {width < kLeast ? 0 : width, is_alone};
 }
 
-/// How much of a line stands before its first blank: an editor would have put it on the line before if it fitted.
+/// The length of a line's first word: an editor would have put it on the previous line if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
-/// A prefix without its text, or words that announce some.
+/// Whether a line ends open: a prefix without its text, or words that announce more text.
 bool ends_open(std::string_view text) {
   return text.ends_with(':') || text.ends_with("NCCL WARN") || text.ends_with("NCCL INFO");
 }
 
-/// Parted by hand, or by an editor: only of what tells of trouble, which is what people keep.
+/// Whether a line was split manually or by an editor: only trouble counts, as people keep such lines.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
   if (contains_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
-  // A message of its own: it says what it says without the line before it.
+  // A message of its own, complete without the previous line.
   const bool is_own = go_on.size() == next.size() &&
                       (begins_as_message(go_on) || RowMatcher::of_catalogue().begins(go_on));
   if (is_own && !ends_open(trimmed_right(text))) return false;
   if (!is_trouble_of_stack(text)) return becomes_known(text, joined);
-  // A tag, whose program no rule here knows; a stack, which no message goes on with.
+  // A tag of an unknown program, or a stack: no message continues so.
   if (go_on.starts_with('[') || is_frame_line(trimmed(go_on))) return false;
   const bool is_indented = go_on.size() < next.size();
   const char first = go_on.front();
   const char end = trimmed_right(last).empty() ? ' ' : trimmed_right(last).back();
   const bool is_parted = end == ',' || end == ':' || end == '(' || end == ';' || first == ')';
-  // In the middle of a sentence; what is understood without it goes on with a field, if at all.
+  // In the middle of a sentence; a text that is understood without it continues with a field, if at all.
   const bool is_middle = (first >= 'a' && first <= 'z') || is_digit(first);
   const bool has_field = go_on.find_first_of(":=,") != std::string_view::npos;
   return is_indented || is_parted || (is_middle && (has_field || !is_known(text))) ||
          becomes_known(text, joined);
 }
 
-/// The first says nothing by itself, and ends in the middle of a word.
+/// Whether the first part alone means nothing, and ends in the middle of a word.
 bool is_cut_within_word(std::string_view text, std::string_view rest) {
   return is_letter(text.back()) && is_letter(rest.front()) && !is_known(text);
 }
 
-/// All that stands behind its prefixes is a piece of one word.
+/// Whether all text after the prefixes is a piece of one word.
 bool ends_in_first_word(std::string_view line) {
   const Wrapping wrapping = strip_wrappers(line, false);
   const std::string_view own = line.substr(wrapping.size);
   return wrapping.size > 0 && !own.empty() && is_letter(own.back()) && !contains(own, ' ');
 }
 
-/// Puts together the lines of a page that was broken by a terminal, which fills its lines, or by an editor, which
-/// leaves off before a word.
+/// Joins the lines of a page that was wrapped by a terminal, which fills its lines, or by an editor, which breaks
+/// before a word.
 class Joiner {
  public:
   Joiner(Lines& lines, const Page& page, bool is_terminal)
       : lines_(lines), page_(page), is_terminal_(is_terminal) {}
 
-  std::vector<MendedLine> join() {
-    std::vector<MendedLine> mended;
+  std::vector<RestoredLine> join() {
+    std::vector<RestoredLine> restored;
     std::string joined;
     for (std::size_t at = 0; at < lines_.size(); ++at) {
-      MendedLine line{lines_[at].text,
-                      static_cast<std::uint32_t>(at),
-                      1,
-                      lines_[at].stamp,
-                      lines_[at].host,
-                      lines_[at].rank,
-                      lines_[at].is_gap};
+      RestoredLine line{lines_[at].text,
+                        static_cast<std::uint32_t>(at),
+                        1,
+                        lines_[at].stamp,
+                        lines_[at].host,
+                        lines_[at].rank,
+                        lines_[at].is_gap};
       while (goes_on(line, at, joined)) {
         line.text = joined;
         ++line.lines;
         ++at;
       }
-      mended.push_back(std::move(line));
+      restored.push_back(std::move(line));
     }
-    return mended;
+    return restored;
   }
 
  private:
-  /// Whether the line behind `at` goes on with `line`; `joined` is then both.
-  bool goes_on(const MendedLine& line, std::size_t at, std::string& joined) {
+  /// Whether the line after `at` goes on with `line`; `joined` is then both.
+  bool goes_on(const RestoredLine& line, std::size_t at, std::string& joined) {
     if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
     const UndressedLine& next = lines_[at + 1];
     if (line.is_gap || next.is_gap || line.text.size() + next.text.size() >= kLongestJoined)
       return false;
     if (lines_[at].is_heading || next.is_heading) return false;
-    // What stands behind a quotation is another's, unless a terminal has wrapped the quotation itself.
+    // Text after a quotation is another author's, unless a terminal has wrapped the quotation itself.
     if (lines_[at].quotes != next.quotes) {
       constexpr std::size_t kMark = 2;  // `> `
       const std::size_t columns = lines_[at].columns + kMark * lines_[at].quotes;
@@ -302,8 +303,8 @@ class Joiner {
     return goes_on_by_hand(line.text, lines_[at].text, next.text, joined);
   }
 
-  /// The same tag or a time stands before both, and the first is as wide as the page: it was cut before it was collected.
-  bool goes_on_behind_tag(const MendedLine& line, std::size_t at, std::string& joined) {
+  /// Both have the same tag or a time, and the first is as wide as the page: it was cut before it was collected.
+  bool goes_on_behind_tag(const RestoredLine& line, std::size_t at, std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::size_t tag = common_tag(line.text, next.text);
@@ -321,18 +322,19 @@ class Joiner {
       const std::string other = line.text + (has_blank ? "" : " ") + std::string(own);
       if (becomes_known(line.text, other)) joined = other;
     }
-    // One wide line alone may be as long as that.
+    // A single wide line may just be long.
     if (page_.is_alone && !is_cut_within_word(line.text, rest) && !lacks_level &&
         !becomes_known(line.text, joined))
       return false;
     return stays_known(line.text, joined);
   }
 
-  bool fills_page(const MendedLine& line, std::size_t at, bool is_announced, std::string& joined) {
+  bool fills_page(const RestoredLine& line, std::size_t at, bool is_announced,
+                  std::string& joined) {
     const UndressedLine& before = lines_[at];
     const UndressedLine& next = lines_[at + 1];
     const std::string_view own = trimmed(next.text);
-    // A collector's time stands before what a program wrote as a line.
+    // A collector's time precedes a line of a program.
     if (page_.width == 0 || !next.stamp.empty() || begin_alike(line.text, own)) return false;
     const bool is_wide = is_terminal_ ? before.columns + 1 >= page_.width
                                       : before.columns + 1 + first_word(own) > page_.width;
@@ -351,8 +353,8 @@ class Joiner {
   bool is_terminal_;
 };
 
-/// How often phrases stand in the lines that are long enough to be broken often.
-std::size_t sense_of(const std::vector<MendedLine>& lines) {
+/// Counts known phrases in the lines that are long enough to be wrapped often.
+std::size_t sense_of(const std::vector<RestoredLine>& lines) {
   static constexpr auto kPhrases = std::to_array<std::string_view>(
       {"Watchdog caught collective operation timeout: WorkNCCL(SeqNum=",
        "milliseconds before timing out.",
@@ -375,7 +377,7 @@ std::size_t sense_of(const std::vector<MendedLine>& lines) {
        " of ",
        " to "});
   std::size_t found = 0;
-  for (const MendedLine& line : lines) {
+  for (const RestoredLine& line : lines) {
     if (line.lines == 1) continue;  // alike in all readings, or part of another one's line
     if (is_known(line.text)) ++found;
     for (const std::string_view phrase : kPhrases) {
@@ -388,7 +390,7 @@ std::size_t sense_of(const std::vector<MendedLine>& lines) {
   return found;
 }
 
-/// Whether lines that go on in the next one are as wide as a terminal.
+/// Whether lines that continue in the next one are as wide as a terminal.
 bool are_full(Lines& lines, std::size_t width) {
   std::size_t full = 0;
   std::size_t broken = 0;
@@ -398,7 +400,7 @@ bool are_full(Lines& lines, std::size_t width) {
     ++broken;
     full += lines[i].columns + 1 >= width ? 1U : 0U;  // a blank at the cut is gone
   }
-  // One break alone does not tell which of them it was: terminals have some widths, editors any.
+  // A single break does not show which of them it was: terminals have some widths, editors any.
   static constexpr std::array kTerminals = {
       std::size_t{72},  std::size_t{78},  std::size_t{80},  std::size_t{90},  std::size_t{100},
       std::size_t{110}, std::size_t{118}, std::size_t{120}, std::size_t{128}, std::size_t{132},
@@ -410,7 +412,7 @@ bool are_full(Lines& lines, std::size_t width) {
 }  // namespace
 
 bool is_as_written(std::string_view text) {
-  // A process says most of its lines from few threads, and their prefixes are alike to the byte.
+  // A process prints most of its lines from few threads, and their prefixes are byte-identical.
   std::array<std::string_view, 8> known;
   std::size_t next = 0;
   while (!text.empty()) {
@@ -431,17 +433,17 @@ bool is_as_written(std::string_view text) {
   return true;
 }
 
-std::string MendedLine::stamped() const { return stamp.empty() ? text : stamp + " " + text; }
+std::string RestoredLine::stamped() const { return stamp.empty() ? text : stamp + " " + text; }
 
-std::vector<MendedLine> mend_paste(std::string_view text) {
+std::vector<RestoredLine> restore_paste(std::string_view text) {
   const std::vector<UndressedLine> undressed = undress(text);
   Lines lines(undressed);
   const Page page = page_of(undressed);
-  std::vector<MendedLine> by_editor = Joiner(lines, page, false).join();
+  std::vector<RestoredLine> by_editor = Joiner(lines, page, false).join();
   if (by_editor.size() == undressed.size() || page.width == 0) return by_editor;
-  // What makes more sense is what it was; where both make as much, terminals have some widths, and their lines are
-  // full.
-  std::vector<MendedLine> by_terminal = Joiner(lines, page, true).join();
+  // The variant with more known phrases wins; in a tie, a terminal is assumed if the width is a terminal's and its
+  // lines are full.
+  std::vector<RestoredLine> by_terminal = Joiner(lines, page, true).join();
   const std::size_t sense = sense_of(by_terminal);
   const std::size_t other = sense_of(by_editor);
   if (sense != other) return sense > other ? by_terminal : by_editor;

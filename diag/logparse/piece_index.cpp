@@ -7,7 +7,7 @@
 namespace ringside::logs {
 namespace {
 
-/// How seldom a character is in other programs' output.
+/// How rare a character is in other programs' output.
 int rarity(char c) {
   if (c == ' ') return 0;
   if (c >= 'a' && c <= 'z') return contains(std::string_view("etaoinsr"), c) ? 0 : 1;

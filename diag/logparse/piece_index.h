@@ -8,9 +8,9 @@
 
 namespace ringside::logs {
 
-/// Finds which of many texts may stand in a line. Each is known by a piece of seven characters, wherever it stands.
+/// Finds which of many texts may occur in a line. Each is indexed by a piece of seven characters, at any position.
 ///
-/// The search looks at every fourth place of a line: four characters there are the key of a filter that knows the
+/// The search looks at every fourth place of a line: four characters there are the key of a filter that holds the
 /// pieces in their four alignments. Most lines of other programs pass through it without a hit.
 ///
 /// Ordering  add() for each text, then finish(), once
@@ -28,7 +28,7 @@ class PieceIndex {
   void add(std::string_view piece, std::uint16_t id);
   void finish();
 
-  /// Appends the ids whose pieces may stand in the text; an id may come several times.
+  /// Appends the ids whose pieces may occur in the text; an id may come several times.
   void search(std::string_view text, std::vector<std::uint16_t>& ids) const;
 
  private:

@@ -36,7 +36,7 @@ bool take_host(Cursor& cursor, Wrapping& wrapping) {
   return !wrapping.host.empty();
 }
 
-/// Up to the first character of what follows.
+/// Skips to the first character of the following text.
 bool take_anything(Cursor& cursor, char stop) {
   constexpr std::size_t kLongest = 80;
   const std::string_view rest = cursor.rest().substr(0, kLongest);

@@ -15,7 +15,7 @@ struct PrefixRow {
 
 std::span<const PrefixRow> prefix_rows();
 
-/// Takes the first row that begins the text.  returns  false: none does, and nothing is taken
+/// Takes the first row that matches at the start of the text.  returns  false: none does, and nothing is taken
 bool take_prefix_row(Cursor& cursor, Wrapping& wrapping);
 
 }  // namespace ringside::logs

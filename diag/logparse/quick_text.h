@@ -6,7 +6,7 @@
 #include <cstring>
 #include <string_view>
 
-/// What the lines that come most often are read with: eight characters at a time, in a word.
+/// Reads the most frequent lines: eight characters at a time, in a word.
 namespace ringside::logs {
 
 static_assert(std::endian::native == std::endian::little, "the first character is the lowest byte");
@@ -21,7 +21,7 @@ inline std::uint64_t word_at(const char* text) {
 
 /// Eight decimal digits at once, the first in the lowest byte.
 /// returns  false: another character is among them
-/// source   digits are summed in pairs, these in fours, and those in eights, each by a multiplication
+/// source   digits are summed in pairs, pairs in fours, and fours in eights, each by a multiplication
 inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {
   const std::uint64_t digits = text - 0x3030303030303030U;
   // A character below '0' borrows, and one above '9' carries, into its highest bit.
@@ -35,7 +35,7 @@ inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {
 
 /// A decimal number of one to eight digits.
 /// shape    eight characters can be read before its end
-/// returns  false: it is none
+/// returns  false: it is no such number
 inline bool short_number(std::string_view digits, std::uint64_t& value) {
   std::uint64_t text;
   std::memcpy(&text, digits.data() + digits.size() - 8, 8);
@@ -48,7 +48,7 @@ inline bool short_number(std::string_view digits, std::uint64_t& value) {
 inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
-  // Of characters below 0x80, an addition that carries into the highest bit says: at least so large.
+  // Of characters below 0x80, an addition that carries into the highest bit means: at least so large.
   const std::uint64_t plain = text & ~kHigh;
   const std::uint64_t low = plain | 0x20 * kEach;
   const std::uint64_t is_digit = (plain + (0x80 - '0') * kEach) & ~(plain + (0x7F - '9') * kEach);
@@ -64,7 +64,7 @@ inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
 
 /// A hexadecimal number of one to sixteen digits.
 /// shape    sixteen characters can be read before its end
-/// returns  false: it is none
+/// returns  false: it is no such number
 inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
   const char* const end = digits.data() + digits.size();
   const auto eight = [end](std::size_t before, std::size_t size, std::uint64_t& part) {
@@ -79,7 +79,7 @@ inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
   return true;
 }
 
-/// Where a character first is in sixteen; 16 where it is not.
+/// Where a character first occurs in sixteen; 16 where it does not.
 /// shape  so many can be read
 inline std::size_t find_in_sixteen(const char* text, char sought) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;

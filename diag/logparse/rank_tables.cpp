@@ -25,7 +25,7 @@ std::string_view without_code(std::string_view cell) {
   return trimmed(cell);
 }
 
-/// Of `| a | b |`, and of `a | b`, as databases print it.  returns  empty: it is no row
+/// The cells of `| a | b |`, and of `a | b`, as databases print it.  returns  empty: it is no row
 Cells barred_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -41,7 +41,7 @@ Cells barred_cells(std::string_view line) {
   return cells;
 }
 
-/// Of `a   b c   d`: parted by two blanks or more, the first one by any.
+/// The cells of `a   b c   d`: separated by two blanks or more, the first one by any.
 Cells blank_cells(std::string_view line, std::size_t columns) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -89,7 +89,7 @@ bool is_number(std::string_view cell) {
   return !cell.empty() && cell.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// A number, or a word that says nothing without its column's name: `tp0` of a group.
+/// A number, or a word that means nothing without its column's name: `tp0` of a group.
 bool needs_name(std::string_view header, std::string_view cell) {
   static constexpr std::array kNames = {
       std::string_view{"group"},         std::string_view{"pg"},
@@ -101,7 +101,7 @@ bool needs_name(std::string_view header, std::string_view cell) {
   return is_value || std::find(kNames.begin(), kNames.end(), lower_case(header)) != kNames.end();
 }
 
-/// Of `a,b,c`.  returns  empty: it is no row
+/// The cells of `a,b,c`.  returns  empty: it is no row
 Cells comma_cells(std::string_view line) {
   Cells cells;
   std::string_view text = trimmed(line);
@@ -115,7 +115,7 @@ Cells comma_cells(std::string_view line) {
   return cells;
 }
 
-/// `pending` of a `no` below `returned?`, `done` of a `yes`; other cells as they are.
+/// `pending` for a `no` below `returned?`, `done` for a `yes`; other cells unchanged.
 std::string_view state_of(std::string_view header, std::string_view cell) {
   static constexpr std::array kEnds = {std::string_view{"returned"}, std::string_view{"done"},
                                        std::string_view{"finished"}, std::string_view{"completed"},
@@ -159,7 +159,7 @@ std::size_t rank_column_of(const Cells& header) {
   return static_cast<std::size_t>(other - header.begin());
 }
 
-/// Of lines none of which stands for others.
+/// The rows of lines that were not restored from wrapped ones.
 std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& lines) {
   std::vector<std::string> rows(lines.size());
   for (std::size_t at = 0; at + 2 < lines.size(); ++at) {
@@ -174,7 +174,7 @@ std::vector<std::string> rows_of_lines(const std::vector<std::string_view>& line
                          : is_list ? fields
                                    : blank_cells(lines[at], kMostCells);
     const std::size_t column = rank_column_of(header);
-    // Without bars nothing but its place tells a column, so the ranks' must be the first.
+    // Without bars only its position identifies a column, so the ranks' must be the first.
     if (column == header.size() || header.size() < 2 || (!is_barred && !is_list && column != 0))
       continue;
     // `rank 0 is stuck` heads no table.

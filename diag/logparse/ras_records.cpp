@@ -6,7 +6,7 @@
 namespace ringside::logs {
 namespace {
 
-/// `0 1 2 8 16 16 RUNNING OK`: a row of the table of communicators. Ranks a node may be `4-8`.
+/// `0 1 2 8 16 16 RUNNING OK`: a row of the table of communicators. The number of ranks per node may be `4-8`.
 Parsed comm_row(Cursor cursor, Record& record) {
   RasComm comm;
   std::int32_t ranks_per_node = 0;
@@ -32,7 +32,7 @@ Parsed comm_row(Cursor cursor, Record& record) {
   return Parsed::Open;
 }
 
-/// `3 (NVML 3) managed by process 77 on node 10.1.0.2`, behind `GPU`.  returns  false: no number stands there
+/// `3 (NVML 3) managed by process 77 on node 10.1.0.2`, after `GPU`.  returns  false: there is no number
 bool take_place(Cursor& cursor, RasRank& rank) {
   if (!cursor.number(rank.gpu)) return false;
   if (cursor.eat(" (NVML ")) {

@@ -53,7 +53,7 @@ std::string_view location(const Record& record) {
   const std::string_view prefix = record.line.substr(0, record.text_at);
   const std::size_t end = prefix.rfind(" NCCL WARN");
   if (record.level != Level::Warn || end == std::string_view::npos) return {};
-  // Behind `[<device>] `: brackets with digits alone, unlike those of a time before the host.
+  // After `[<device>] `: brackets with digits alone, unlike those of a time before the host.
   for (std::size_t open = prefix.find('['); open < end; open = prefix.find('[', open + 1)) {
     const std::size_t close = prefix.find_first_not_of("-0123456789", open + 1);
     if (close >= end || prefix.substr(close, 2) != "] ") continue;

@@ -11,8 +11,8 @@
 
 namespace ringside::logs {
 
-/// What a line says. Each kind but the last rows has a struct of its own, whose kKind names it; the
-/// header that holds it is on the right.
+/// What a line states. Each kind but the last rows has a struct of its own, whose kKind names it; the header that
+/// holds it is on the right.
 enum class RecordKind : std::uint8_t {
   Message,             ///< a line of the catalogue                                     message.h
   LibraryVersion,      ///< `NCCL version 2.19.3+cuda12.3`                         init_records.h
@@ -51,44 +51,43 @@ enum class RecordKind : std::uint8_t {
   RasRank,             ///< a rank of an ncclras report                           ras_records.h
   Traceback,           ///< `Traceback (most recent call last):` and frames      host_records.h
   PythonError,         ///< `RuntimeError: text`, the end of a traceback         host_records.h
-  Unknown,             ///< a NCCL line that nothing above describes; no struct
+  Unknown,             ///< a NCCL line of no kind above; no struct
   Continuation,        ///< unprefixed text right after a prefixed line; no struct
-  Fragment,            ///< a piece of a torn line that nothing describes; no struct
-  Text                 ///< other people's output; no struct
+  Fragment,            ///< an unrecognised piece of a torn line; no struct
+  Text                 ///< output of other programs; no struct
 };
 
 inline constexpr int kRecordKinds = static_cast<int>(RecordKind::Text) + 1;
 
-/// The word behind `NCCL` in the prefix. None: the line has no NCCL prefix.
+/// The word after `NCCL` in the prefix. None: the line has no NCCL prefix.
 enum class Level : std::uint8_t { None, Info, Warn, Trace, Call };
 
-/// Where a line is: opaque, 8 bytes, ordered as the input is. LogFiles::where() makes file:line of it.
+/// Where a line is: opaque, 8 bytes, ordered as the input is. LogFiles::where() returns its file and line.
 struct Place {
   std::uint32_t piece = 0;  ///< a part of a file
   std::uint32_t line = 0;   ///< from the start of the piece, in '\n'
   friend auto operator<=>(Place, Place) = default;
 };
 
-/// One line, understood. A torn line is as many records as it has beginnings of lines in it.
+/// One parsed line. A torn line gives a record for each beginning of a line in it.
 ///
-/// Ownership  `line` and all views in the payload are valid during RecordSink::take() and no longer:
-///            copy what is kept
+/// Ownership  `line` and all views in the payload are valid only during RecordSink::take(): copy what is kept
 struct Record {
   static constexpr std::size_t kPayload = 96;
 
   RecordKind kind = RecordKind::Text;
   Level level = Level::None;
-  bool is_torn = false;       ///< its end was cut off by another line: what is absent may be lost
-  bool is_cut = false;        ///< NCCL's own buffer, or our limit of a line, ended it
-  std::int16_t device = -1;   ///< `[<dev>]`: the CUDA device selected in that thread, no identity
+  bool is_torn = false;  ///< another line cut off its end: absent fields may be lost
+  bool is_cut = false;   ///< NCCL's buffer, or ringside's limit of a line, cut it
+  std::int16_t device =
+      -1;  ///< `[<dev>]`: the CUDA device selected in that thread; does not identify it
   std::uint16_t repeats = 1;  ///< `[repeated 7x across cluster]` counts 7
   std::int32_t tid = -1;
-  std::uint32_t speaker = 0;  ///< who wrote it: an index of the shard's SpeakerTable
+  std::uint32_t speaker = 0;  ///< its writer: an index of the shard's SpeakerTable
   Place place;
-  std::int64_t time_us =
-      0;                  ///< wall time since 1970 as the line says it, its zone ignored; 0: none
-  std::string_view line;  ///< the logical line: unwrapped, without colours
-  std::uint32_t text_at = 0;  ///< where behind all prefixes its text begins
+  std::int64_t time_us = 0;   ///< wall time since 1970 as in the line, its zone ignored; 0: none
+  std::string_view line;      ///< the logical line: unwrapped, without colours
+  std::uint32_t text_at = 0;  ///< where its text begins, after all prefixes
 
   [[nodiscard]] std::string_view text() const { return line.substr(text_at); }
 
@@ -108,7 +107,7 @@ struct Record {
     return *::new (payload_) T{};
   }
 
-  /// Makes it say what the other one says, of another speaker and in another place.
+  /// Copies the meaning of another record, for another speaker and another place.
   void take_meaning(const Record& other) {
     kind = other.kind;
     std::memcpy(payload_, other.payload_, kPayload);

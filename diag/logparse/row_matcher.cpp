@@ -93,7 +93,7 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
     Pattern pattern;
     parse(row.pattern, pattern);
     pattern.id = row.id;
-    // What stands in parentheses or is a number goes on with a line.
+    // A text in parentheses or a number continues a line.
     pattern.begins_lines =
         !row.is_general && row.program != "person" && is_letter(pattern.elements[0].literal[0]);
     const auto longest = std::max_element(
@@ -106,7 +106,7 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
   pieces_.finish();
 }
 
-/// The first text of the pattern stands at `at`.
+/// Whether the pattern matches with its first text at `at`.
 bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::string_view line,
                          std::size_t at, std::vector<Captured>& fields) {
   fields.clear();

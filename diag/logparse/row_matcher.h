@@ -16,13 +16,13 @@ struct Captured {
   std::string_view name, value;
 };
 
-/// A form that a line has.
+/// A form that matches a line.
 struct RowMatch {
   std::uint16_t row = 0;  ///< of catalogue_rows()
   std::vector<Captured> fields;
 };
 
-/// Finds all rows of the catalogue that a line has somewhere. Of several forms of one row the first counts.
+/// Finds all rows of the catalogue that match a line anywhere. Of several forms of one row the first counts.
 ///
 /// Threads  immutable once made: any thread may match
 class RowMatcher {
@@ -33,7 +33,7 @@ class RowMatcher {
   /// matches  of the line, in the order of the catalogue; their values are views of the line
   void match(std::string_view line, std::vector<RowMatch>& matches) const;
 
-  /// A row of a program begins the line: it is no rest of another line.
+  /// Whether a row of a program begins the line: then it does not continue another line.
   [[nodiscard]] bool begins(std::string_view line) const;
 
   /// Why a pattern cannot be used; empty: it can.
@@ -49,7 +49,7 @@ class RowMatcher {
   struct Pattern {
     std::vector<Element> elements;
     bool is_open = false;       ///< it begins with {}
-    bool begins_lines = false;  ///< it is no rest of another line where it stands first
+    bool begins_lines = false;  ///< a line that it begins does not continue another one
     std::string_view id;
   };
 

@@ -5,15 +5,15 @@
 #include <string_view>
 #include <vector>
 
-/// What lines of text mean, as data: rows/*.def, one file a program. diag/facts makes facts of them.
+/// The meaning of lines of text, as data: rows/*.def, one file for each program. diag/facts makes facts of them.
 namespace ringside::logs {
 
 /// An entry of the catalogue, as its file has it.
 struct RowEntry {
   enum class Kind : std::uint8_t {
     Program,  ///< the rows below are of this program
-    Row,  ///< a form that may stand anywhere in a line, without regard to case, and the facts that it emits
-    Form,       ///< another form of the row above
+    Row,   ///< a form that may occur anywhere in a line, in any case, and the facts that it emits
+    Form,  ///< another form of the row above
     LookAlike,  ///< a line that the row above must not match
     Message,    ///< the facts of a message of catalogue/
     Place       ///< a source file, and which part of the stack its errors are of
@@ -30,7 +30,7 @@ struct RowEntry {
 
 std::span<const RowEntry> row_entries();
 
-/// A form of a row, ready to be used.
+/// A form of a row, prepared for matching.
 struct Row {
   std::string_view program;
   std::string_view id;

@@ -25,13 +25,13 @@ std::size_t call_at_start(std::string_view text) {
   return at < text.size() && text[at] == '(' ? at + 1 : 0;
 }
 
-/// Behind the comment of a line, if it has one.
+/// After the comment of a line, if it has one.
 std::string_view without_comment(std::string_view text) {
   const std::size_t comment = text.find("  # ");
   return trimmed_right(text.substr(0, comment));
 }
 
-/// `os.environ["X"] = `, `loss = `, `a, b = `: what is given a value.  returns  0: nothing is
+/// `os.environ["X"] = `, `loss = `, `a, b = `: the length of an assignment's left side.  returns  0: there is none
 std::size_t assignment(std::string_view text) {
   if (text.empty() || (!is_letter(text[0]) && text[0] != '_')) return 0;
   const std::size_t at = text.find(" = ");
@@ -41,13 +41,14 @@ std::size_t assignment(std::string_view text) {
   const bool is_name = std::all_of(name.begin(), name.end(), [](char c) {
     return is_word(c) || contains(std::string_view(".,[]\"' "), c);
   });
-  // Two words one behind the other are a sentence, or a type and its name.
+  // Two words in a row are a sentence, or a type and its name.
   const std::size_t blank = name.find(' ');
   const bool is_sentence = blank != std::string_view::npos && blank > 0 && name[blank - 1] != ',';
   return is_name && !is_sentence ? at + 3 : 0;
 }
 
-/// Behind the word of a block stands an expression; a sentence that ends with a colon has a comma, and no sign of one.
+/// An expression follows the word of a block; a sentence that ends with a colon has a comma, and no sign of an
+/// expression.
 bool is_condition(std::string_view text) {
   const std::size_t word = text.find(' ');
   if (word == std::string_view::npos) return true;  // `else:`
@@ -94,7 +95,7 @@ bool is_python(std::string_view whole) {
   return false;
 }
 
-/// `NCCL_DEBUG=INFO torchrun train.py`: variables, and a command behind them.
+/// `NCCL_DEBUG=INFO torchrun train.py`: variables, and a command after them.
 bool is_command_with_variables(std::string_view text) {
   Cursor cursor(text);
   bool has_variable = false;
@@ -127,7 +128,7 @@ bool is_shell(std::string_view text) {
          is_command_with_variables(text);
 }
 
-/// `%s`, `%d`, `%lx` within quotation marks: what a program would print, and has not.
+/// `%s`, `%d`, `%lx` within quotation marks: text that a program has not printed yet.
 bool has_format(std::string_view text) {
   if (!contains(text, '"')) return false;
   for (std::size_t at = text.find('%'); at != std::string_view::npos; at = text.find('%', at + 1)) {
@@ -156,7 +157,7 @@ bool is_c(std::string_view text) {
          (text.ends_with("];") && std::count(text.begin(), text.end(), ' ') < 3);
 }
 
-/// What begins a line that a program printed.
+/// How a line begins that a program printed.
 bool is_tagged(std::string_view text) {
   if (has_format(text)) return false;
   return find_text(text, "CCL INFO") != text.npos || find_text(text, "CCL WARN") != text.npos ||
@@ -173,7 +174,7 @@ bool is_table_rule(std::string_view text) {
          text.find_first_not_of("|-: ") == std::string_view::npos;
 }
 
-/// Headers of tables that say what to do about messages: what stands in their rows nobody has printed.
+/// Headers of tables that advise on messages: no program has printed the text in their rows.
 bool advises(std::string_view header) {
   return contains_any(header, {"olution", "eaning", "emedy", "ix |", "likely", "xplanation",
                                "ymptom", "What to", "what to"});
@@ -204,7 +205,7 @@ bool explains_variable(std::string_view text) {
   if (text.starts_with("- ") || text.starts_with("* ")) text.remove_prefix(2);
   if (!text.starts_with('`')) return false;
   const std::size_t end = text.find('`', 1);
-  constexpr std::size_t kShortest = 16;  // of what is said behind it
+  constexpr std::size_t kShortest = 16;  // of the explanation after it
   return end != std::string_view::npos && text.size() - end > kShortest &&
          begins_with_variable(text.substr(0, end));
 }
@@ -212,7 +213,7 @@ bool explains_variable(std::string_view text) {
 void take_tables(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   for (std::size_t rule = 1; rule < lines.size(); ++rule) {
-    // A collector's columns may stand around a table; else a row may have lost its bars to what it holds.
+    // A collector's columns may surround a table; otherwise a row may have lost its bars to its content.
     const bool is_inside = is_table_rule(trimmed(lines[rule])) && lines[rule] != dressed[rule];
     const std::vector<std::string>& rows = is_inside ? lines : dressed;
     if (!is_table_rule(trimmed(rows[rule]))) continue;
@@ -222,7 +223,7 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
     for (std::size_t row = rule + 1; row < lines.size(); ++row) {
       const std::string_view text = trimmed(rows[row]);
       if (!text.starts_with('|')) break;
-      // A row that has become a rank's line tells of that rank.
+      // A row that was turned into a rank's line is evidence of that rank.
       if (trimmed(lines[row]).starts_with("rank")) continue;
       is_source[row] =
           is_advising || (!is_tagged(text) && (is_explaining || begins_with_variable(text)));
@@ -230,7 +231,7 @@ void take_tables(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
-/// The comments and the unremarkable lines of a block that is mostly source.
+/// Marks the comments and the unremarkable lines of a block that is mostly source.
 void take_blocks(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                  std::vector<bool>& is_source) {
   std::size_t begin = 0;
@@ -252,13 +253,13 @@ void take_blocks(const std::vector<std::string>& lines, const std::vector<std::s
   }
 }
 
-/// Somebody tells what has happened to them.
+/// A person describes what has happened to them.
 bool is_of_first_person(std::string_view text) {
   return text.starts_with("I ") || text.starts_with("We ") || text.starts_with("My ") ||
          contains_any(text, {" I ", " I'm", " I've", " we ", " my ", " our ", " me "});
 }
 
-/// `If you see`, `when the job fails with`: of any job, and not of this one.
+/// `If you see`, `when the job fails with`: about any job, and not this one.
 bool is_conditional(std::string_view text) {
   if (is_of_first_person(text)) return false;
   const bool is_when = text.starts_with("If ") || text.starts_with("When ") ||
@@ -280,7 +281,7 @@ bool explains_message(std::string_view text) {
   return is_conditional(text);
 }
 
-/// `` - When the job prints `NCCL WARN ...`, check ...``: a sentence, whatever the message in it is.
+/// `` - When the job prints `NCCL WARN ...`, check ...``: a sentence, with any message in it.
 bool is_sentence_of_page(std::string_view text) {
   if (text.starts_with("- ") || text.starts_with("* ")) text = trimmed_left(text.substr(2));
   const bool is_sentence =
@@ -308,7 +309,7 @@ void take_explained_blocks(const std::vector<std::string>& lines,
   }
 }
 
-/// `slurm-77.out:`, `and then I get:`: what is below is no script.
+/// `slurm-77.out:`, `and then I get:`: the text below is no script.
 bool is_heading(std::string_view text) {
   return text.ends_with(':') && text.find_first_of("(){}=$[;") == std::string_view::npos &&
          !is_python(text);
@@ -330,19 +331,19 @@ bool has_task_label(std::string_view text) {
   return end != std::string_view::npos && end > 0 && text.substr(end).starts_with(": ");
 }
 
-/// A line that a program of the stack or its launcher wrote: where a script ends and its output begins.
+/// A line that a program of the stack or its launcher wrote: here a script ends and its output begins.
 bool begins_output(std::string_view text) {
   if (text.starts_with('#')) return false;
   if (is_heading(text) || has_process(text) || has_task_label(text)) return true;
-  // `grep "NCCL WARN" log` looks for what it does not print.
+  // `grep "NCCL WARN" log` searches for it, and does not print it.
   const bool is_quoted = text.find_first_of("\"'") < find_text(text, "CCL ");
   return (is_tagged(text) && !is_quoted) || text.starts_with("Traceback (") ||
          text.starts_with("srun: ") || text.starts_with("slurmstepd: ") || text.starts_with("+ ") ||
          text.starts_with("$ ");
 }
 
-/// A script begins with the name of its interpreter, or what a scheduler reads of it, and goes on until output begins
-/// or a fence ends it: what it would print, and what its comments quote, has not happened.
+/// A script begins with the name of its interpreter, or with options for a scheduler, and continues until output
+/// begins or a fence ends it: what it would print, and what its comments quote, has not happened.
 void take_scripts(const std::vector<std::string>& lines, const std::vector<std::string>& dressed,
                   std::vector<bool>& is_source) {
   bool is_inside = false;
@@ -367,8 +368,8 @@ bool is_yaml(std::string_view text) {
          (end + 1 == text.size() || text[end + 1] == ' ');
 }
 
-/// Manifests of Kubernetes and of docker compose say what is to run. What `kubectl get -o yaml` shows of a pod has a
-/// status, which tells what has happened.
+/// Manifests of Kubernetes and of docker compose describe what is to run. The output of `kubectl get -o yaml` has a
+/// status, which shows what has happened.
 void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   static constexpr auto kKeys = std::to_array<std::string_view>(
       {"apiVersion:", "kind:", "services:", "metadata:", "spec:", "image:", "containers:",
@@ -387,7 +388,7 @@ void take_manifests(const std::vector<std::string>& lines, std::vector<bool>& is
   }
 }
 
-/// Of a text that is source for the most part, what stands between: comments and pieces of strings.
+/// In a text that is mostly source, marks the rest: comments and pieces of strings.
 void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_source) {
   std::size_t all = 0;
   std::size_t source = 0;
@@ -405,7 +406,7 @@ void take_whole(const std::vector<std::string>& lines, std::vector<bool>& is_sou
   }
 }
 
-/// What stands between two backquotes each is a literal of a page in reStructuredText: `` ``unhandled system error`` ``.
+/// Text between two backquotes each is a literal of a page in reStructuredText: `` ``unhandled system error`` ``.
 /// Chats and issues write one, and fences three.
 bool has_literal(std::string_view text) {
   std::size_t marks = 0;

@@ -9,23 +9,23 @@
 
 namespace ringside::logs {
 
-/// The inside of a SpeakerTable: finds or makes a speaker by what the prefixes say.
+/// The implementation of a SpeakerTable: finds or makes a speaker by its prefixes.
 struct SpeakerTable::Impl {
-  /// What tells one speaker from another.
+  /// What distinguishes one speaker from another.
   struct Key {
     std::string_view host;
     std::int32_t pid = -1;
     std::int32_t launcher_rank = -1;
     std::int32_t local_rank = -1;
-    std::uint32_t file = 0;  ///< where it is heard; not part of the key
+    std::uint32_t file = 0;  ///< where it was first seen; not part of the key
   };
 
   std::uint32_t find(const Key& key);
 
-  /// true  somebody on this host has spoken
+  /// Whether a process on this host has logged.
   [[nodiscard]] bool knows_host(std::string_view host) const;
 
-  /// What a file's name says, found once a file.
+  /// The speaker by a file's name, computed once for each file.
   std::uint32_t speaker_of(std::uint32_t file, std::string_view path);
 
   static constexpr std::uint32_t kMost = 1 << 18;  ///< more are one nameless speaker

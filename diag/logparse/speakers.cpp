@@ -113,7 +113,7 @@ const Speaker& SpeakerTable::operator[](std::uint32_t id) const { return impl_->
 
 namespace {
 
-/// The number behind `key` in a name, such as 3 in `rank_3.log` or `rank3`.
+/// The number after `key` in a name, such as 3 in `rank_3.log` or `rank3`.
 std::int32_t number_behind(std::string_view name, std::string_view key) {
   const std::size_t at = name.find(key);
   if (at == std::string_view::npos) return -1;
@@ -142,7 +142,7 @@ void take_host_and_pid(std::string_view name, Speaker& speaker) {
   speaker.pid = pid;
 }
 
-/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: a kernel's log has its host's name in its own, if at all.
+/// `dmesg-n04.txt`, `n04.dmesg`, `kern_n04.log`: the file name of a kernel's log may contain its host.
 void take_host_of_kernel(std::string_view name, Speaker& speaker) {
   for (const std::string_view end : {".log", ".txt", ".out"}) {
     if (name.ends_with(end)) name.remove_suffix(end.size());

@@ -6,8 +6,8 @@
 
 #include "diag/logparse/record.h"
 
-/// The parts of PyTorch's lines: the prefix that stands before a Message's text, and the texts that several
-/// messages share. Read on demand: `message_argument(record, "work")` gives the text, parse_work() its fields.
+/// The parts of PyTorch's lines: the prefix before a Message's text, and the texts that several messages share. Read
+/// on demand: `message_argument(record, "work")` gives the text, parse_work() its fields.
 /// source  docs/formats 5.1 to 5.8
 namespace ringside::logs {
 
@@ -16,7 +16,7 @@ struct TorchPrefix {
   char severity = 0;              ///< I W E F; 0: not a line of PyTorch's C++ logger
   std::int32_t global_rank = -1;  ///< `[rank3]:`, 2.2+ and after init_process_group
   std::int32_t group_rank = -1;   ///< in the process group: not the global rank
-  std::int32_t pg_id = -1;        ///< counts in this process: do not compare between ranks
+  std::int32_t pg_id = -1;        ///< numbered in this process: do not compare between ranks
   std::string_view pg_guid;       ///< 2.5+
   std::string_view pg_desc;       ///< 2.4+
   std::string_view file;          ///< `ProcessGroupNCCL.cpp`
@@ -24,11 +24,11 @@ struct TorchPrefix {
   std::string_view time;  ///< `E301 10:20:30`: month and day, no year; order by the second only
 };
 
-/// The prefix of a record's line: what stands before record.text().
+/// The prefix of a record's line, before record.text().
 TorchPrefix torch_prefix(const Record& record);
 
-/// The same of `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: an exception and a line without its logger have it
-/// there. The last one counts.
+/// Finds `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: exceptions and lines without a logger have it there.
+/// The last one counts.
 /// returns  whether there is one
 bool find_torch_group(std::string_view text, TorchPrefix& prefix);
 
@@ -44,7 +44,7 @@ struct TorchWork {
 /// Takes the text with or without `WorkNCCL(` and `)`.
 TorchWork parse_work(std::string_view text);
 
-/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order, 2^20 at most; what is not a number is left out.
+/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order, 2^20 at most; other words are skipped.
 std::vector<std::int32_t> parse_rank_list(std::string_view text);
 
 /// `KEY: value, KEY: value, ...` of the environment line.  returns  empty if the key is not there

@@ -21,7 +21,7 @@
 namespace ringside::logs {
 namespace {
 
-/// What word processors, chats and web pages make of characters, and what stood there.
+/// Characters that word processors, chats and web pages substitute, and the originals.
 struct Typeset {
   std::string_view is, was;
 };
@@ -40,7 +40,7 @@ const Typeset* typeset_at(std::string_view text) {
   return row == kTypeset.end() ? nullptr : &*row;
 }
 
-/// Without escape sequences of a terminal, other control characters, and what typesetting has made of it.
+/// Removes escape sequences of a terminal, other control characters, and typesetting.
 std::string without_colours(std::string_view line) {
   const bool is_clean = std::none_of(line.begin(), line.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);
@@ -68,7 +68,7 @@ std::string without_colours(std::string_view line) {
   return clean;
 }
 
-/// Quotations may be nested; a shell's `>` of its own, and `>` of a text, is followed by no blank.
+/// Quotations may be nested; a shell's `>`, and `>` within a text, has no blank after it.
 std::string_view without_quotes(std::string_view line, std::uint32_t* quotes = nullptr) {
   for (std::string_view rest = line;;) {
     const std::size_t first = rest.find_first_not_of(' ');
@@ -88,7 +88,7 @@ bool is_clock(std::string_view text) {
   return text.find_first_not_of("0123456789:.,") == std::string_view::npos;
 }
 
-/// Of `| 12:00:01 | worker-3 | NCCL WARN ... |` the cell that the stack wrote; the line where none is one.
+/// The cell of `| 12:00:01 | worker-3 | NCCL WARN ... |` that the stack wrote; the line itself where none is one.
 std::string_view cell_of(std::string_view line, std::string& stamp) {
   std::string_view rest = line.substr(1);
   const std::size_t first = rest.find('|');
@@ -118,7 +118,7 @@ std::string_view cell_of(std::string_view line, std::string& stamp) {
   return line;
 }
 
-/// What Markdown puts around a line.
+/// Removes Markdown around a line.
 std::string_view without_markup(std::string_view line, std::string& stamp) {
   const std::string_view text = trimmed(line);
   if (text.starts_with("```") || text.starts_with("~~~")) return {};
@@ -142,7 +142,7 @@ std::string_view without_markup(std::string_view line, std::string& stamp) {
 UndressedLine undressed(std::string_view raw) {
   UndressedLine line;
   while (!raw.empty() && raw.back() == '\r') raw.remove_suffix(1);
-  // A progress bar redraws itself within a line: who parses it parts it. What is binary stays as it is.
+  // A progress bar redraws itself within a line: its parser splits it. Binary text stays as it is.
   if (raw.find_first_of(std::string_view("\r\0", 2)) != std::string_view::npos) {
     line.text = raw;
     line.columns = columns_of(raw);
@@ -171,8 +171,8 @@ bool is_time_column(std::string_view text) {
          std::all_of(text.begin(), text.end(), is_digit);
 }
 
-/// `TIME<TAB>STREAM<TAB>` of `aws logs tail` and of spreadsheets: what stands before the last of the first `most` tabs.
-/// returns  0: there is none, or the first column is no time; all of a line that ends before its text
+/// `TIME<TAB>STREAM<TAB>` of `aws logs tail` and of spreadsheets: the text before the last of the first `most` tabs.
+/// returns  0: there is none, or the first column is no time; the whole size of a line that ends before its text
 std::size_t tab_columns(std::string_view text, std::size_t most) {
   std::size_t end = text.find('\t');
   if (end == std::string_view::npos || !is_time_column(trimmed(text.substr(0, end)))) return 0;
@@ -185,7 +185,7 @@ std::size_t tab_columns(std::string_view text, std::size_t most) {
   return taken;
 }
 
-/// `1739848302006,"` of an export to CSV, whose line ends with the quotation mark.  returns  0: it is none
+/// `1739848302006,"` of an export to CSV, whose line ends with the quotation mark.  returns  0: there is none
 std::size_t csv_columns(std::string_view text) {
   const std::size_t quote = text.find(",\"");
   constexpr std::size_t kLongest = 160;
@@ -249,9 +249,9 @@ void take_columns(std::vector<UndressedLine>& lines) {
     quoted += csv_columns(line.text) > 0 ? 1U : 0U;
   }
   const bool are_tabbed = tabbed * 2 > all;
-  const bool are_quoted = quoted > 0 && quoted * 2 >= all;  // beside a header
+  const bool are_quoted = quoted > 0 && quoted * 2 >= all;  // in addition to a header
   if (!are_tabbed && !are_quoted) return;
-  // A line's own text may have tabs, and an empty one has lost its last; what many lines have are the columns.
+  // A line's own text may have tabs, and an empty line has lost its last one; the columns are what many lines have.
   std::size_t columns = 1;
   while (columns < kMostColumns && with[columns] * 2 < tabbed) ++columns;
   for (UndressedLine& line : lines) {
@@ -269,7 +269,7 @@ void take_columns(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// A collector's time before most lines, and what a container's runtime says of the line behind it.
+/// Removes a collector's time before most lines, and a container runtime's stream name after it.
 void take_stamps(std::vector<UndressedLine>& lines) {
   std::vector<std::size_t> sizes(lines.size());
   std::size_t all = 0;
@@ -303,7 +303,7 @@ void take_stamps(std::vector<UndressedLine>& lines) {
   }
 }
 
-/// Tables behind what was put before each line.
+/// Joins tables after the text before each line was removed.
 void take_rows(std::vector<UndressedLine>& lines) {
   std::vector<std::string_view> texts;
   texts.reserve(lines.size());
@@ -334,7 +334,7 @@ std::string own_host(const std::vector<UndressedLine>& lines, std::size_t begin,
   return {};
 }
 
-/// A name that stands before other lines, too, stands before an empty one here.
+/// Whether the name also labels other lines; then it labels an empty line here.
 bool is_label_elsewhere(const std::vector<UndressedLine>& lines, std::string_view name) {
   return std::any_of(lines.begin(), lines.end(), [&](const UndressedLine& line) {
     const std::string_view text = trimmed_left(line.text);
@@ -378,7 +378,7 @@ bool goes_on_with_arrow(std::string_view before, std::string_view line) {
          is_frame_line(trimmed(own.substr(0, own.find(" > "))));
 }
 
-/// The lines that rows of ranks become; empty for all others.
+/// The lines that rows of ranks are turned into; empty for all others.
 std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
   const bool may_hold_one = std::any_of(raw.begin(), raw.end(), [](std::string_view line) {
     constexpr std::size_t kLongest = 240;
@@ -395,7 +395,7 @@ std::vector<std::string> rows_of(const std::vector<std::string_view>& raw) {
   return rank_rows(plain);
 }
 
-/// Source that somebody shows beside the output of it.
+/// Marks source that a person shows together with its output.
 void take_sources(std::vector<UndressedLine>& lines, std::string_view paste) {
   std::vector<std::string> plain;
   std::vector<std::string> dressed;
@@ -453,7 +453,7 @@ std::vector<UndressedLine> undress(std::string_view paste) {
   take_indent(lines);
   take_columns(lines);
   take_stamps(lines);
-  // A pod's name, and what the program's own collector has put before that; behind both its own time may stand.
+  // A pod's name and the program's own collector label come first; the line's own time may follow both.
   if (take_labels(lines)) take_labels(lines);
   take_stamps(lines);
   take_viewer_numbers(lines);

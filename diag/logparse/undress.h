@@ -8,35 +8,35 @@
 
 namespace ringside::logs {
 
-/// A line of a paste, and what was put before it on its way there.
+/// A line of a paste, and what was added before it.
 struct UndressedLine {
   std::string text;   ///< indented as its program wrote it
-  std::string stamp;  ///< a collector's time, and what a container's runtime puts behind it
+  std::string stamp;  ///< a collector's time, and what a container's runtime puts after it
   std::string host;   ///< that a label before it names, `n01` of `n01: `, or the heading above it
   std::size_t columns =
-      0;  ///< with all that, without quotation marks: as wide as a page or a terminal shows it
+      0;  ///< width with all of that, without quotation marks, as a page or a terminal shows it
   std::uint32_t quotes = 0;  ///< `> ` before it
-  bool is_gap = false;       ///< nothing, a fence, `...`: what stands for lines, or dresses them
-  bool is_indented = false;  ///< blanks stand before it
-  bool is_heading = false;   ///< it names whose lines follow
-  std::int32_t rank = -1;    ///< that the heading above it names
+  bool is_gap = false;       ///< empty, a fence, `...`: omitted lines, or decoration
+  bool is_indented = false;  ///< blanks precede it
+  bool is_heading = false;   ///< it names the writer of the following lines
+  std::int32_t rank = -1;    ///< named by the heading above it
 };
 
-/// Takes off what is put around the lines of a text between a program and a thread: colours, quotation marks, code
+/// Removes what is added to the lines of a text between a program and a thread: colours, quotation marks, code
 /// fences, tables' bars, a collector's times and pod names, viewers' numbers, a block's indent. Source and rows of
-/// tables that explain (source_text.h) are gaps: no program printed them. Lines below a heading (headings.h) are of the
-/// rank or host that it names, up to the next one.
+/// tables that explain (source_text.h) are gaps: no program printed them. Lines below a heading (headings.h) are of
+/// the rank or host that it names, up to the next one.
 ///
-/// What stands before every line is taken for a label only where most lines have one of its shape. Ranks' own tags
+/// A text before every line is taken for a label only where most lines have one of its shape. Ranks' own tags
 /// (`[rank3]:`, `3: `) stay.
 /// returns  as many as the text has lines
 std::vector<UndressedLine> undress(std::string_view paste);
 
-/// Of one line alone: without colours, `> `, `| a | b |`, fences, backquotes, bullets.
+/// Undresses one line: removes colours, `> `, `| a | b |`, fences, backquotes, bullets.
 /// returns  empty for a fence
 std::string undecorated(std::string_view line);
 
-/// What stands for lines that were left out, and what only dresses a paste.
+/// Whether the line marks omitted lines, or only decorates a paste.
 /// shape  without blanks at its ends
 bool is_gap(std::string_view text);
 

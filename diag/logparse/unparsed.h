@@ -9,7 +9,7 @@
 
 namespace ringside::logs {
 
-/// Counts lines that nothing describes by their shape, with the first of each.
+/// Counts unrecognised lines by their shape, with the first of each.
 /// Memory is bounded: shapes beyond the thousandth are one shape, "(other shapes)".
 class UnparsedShapes {
  public:

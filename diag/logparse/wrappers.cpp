@@ -151,7 +151,7 @@ bool kernel_time(Cursor& cursor) {
   return true;
 }
 
-/// MPICH's `[3] `: only an NCCL prefix behind it tells it from text.
+/// MPICH's `[3] `: only an NCCL prefix after it distinguishes it from text.
 bool mpich_tag(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   std::int32_t rank = -1;
@@ -270,7 +270,7 @@ bool syslog_header(Cursor& cursor, Wrapping& wrapping) {
   return true;
 }
 
-/// pdsh's `n01: `: only an NCCL or PyTorch prefix behind it tells it from text.
+/// pdsh's `n01: `: only an NCCL or PyTorch prefix after it distinguishes it from text.
 bool host_label(Cursor& cursor, Wrapping& wrapping) {
   Cursor at = cursor;
   if (!is_letter(at.peek())) return false;
@@ -320,7 +320,7 @@ bool strip_one(Cursor& cursor, Wrapping& wrapping) {
 Wrapping strip_wrappers(std::string_view line, bool with_doubtful) {
   Wrapping wrapping;
   Cursor cursor(line);
-  // Six are more than any chain of collectors puts there; text that looks like tags ends somewhere.
+  // No chain of collectors adds more than six; text that looks like tags must end somewhere.
   for (int i = 0; i < 6; ++i) {
     Wrapping more = wrapping;
     if (!strip_one(cursor, more)) break;
@@ -351,7 +351,7 @@ void append_utf8(std::uint32_t code, std::string& text) {
   }
 }
 
-/// Behind the opening quote, up to and with the closing one.
+/// After the opening quote, up to and with the closing one.
 bool json_string(Cursor& cursor, std::string& text) {
   while (!cursor.is_done()) {
     const char c = cursor.peek();

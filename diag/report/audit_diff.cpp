@@ -82,7 +82,7 @@ std::vector<Change> changes_of(const Audit& before, const Audit& after) {
   return changes;
 }
 
-/// Findings of one run that the other has not, at that severity.
+/// The findings of one run that the other does not have, at that severity.
 std::vector<const Finding*> only_in(const Audit& one, const Audit& other) {
   std::vector<const Finding*> only;
   for (const Finding& finding : one.findings) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kFewComms = 12;
 
-/// Nearly all are of PCI domain 0.
+/// Nearly all devices are in PCI domain 0.
 std::string short_bus_text(std::int64_t bus_id) {
   const std::string text = bus_text(bus_id);
   constexpr std::string_view kDomain = "0000:";
@@ -57,7 +57,7 @@ void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& sty
   }
   for (const auto& [name, count] : transports_of(facts, comm))
     out += fmt::format("  {:>8}  {}\n", count, name);
-  // Rings that are alike are said once.
+  // Equal rings are printed once.
   std::vector<std::pair<std::string, std::vector<int>>> rings;
   std::vector<int> crossings;
   for (std::size_t c = 0; c < comm.rings.size(); ++c) {
@@ -79,7 +79,7 @@ void add_comm(const JobFacts& facts, const CommFacts& comm, const TextStyle& sty
   }
 }
 
-/// Hosts that are alike are one line.
+/// Equal hosts share a line.
 void add_hosts(const JobFacts& facts, const TextStyle& style, std::string& out) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const HostFacts& host : facts.hosts) {
@@ -110,7 +110,7 @@ void add_bootstraps(const JobFacts& facts, const TextStyle& style, std::string& 
   }
 }
 
-/// Hosts whose matrices say the same are one line.
+/// Hosts with equal matrices share a line.
 void add_matrices(const JobFacts& facts, const TextStyle& style, std::string& out) {
   std::vector<std::pair<std::string, std::vector<std::string>>> kinds;
   for (const LinkMatrix& matrix : facts.matrices) {
@@ -183,7 +183,7 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
         return 'P';
     }
   };
-  // Ranks, or hosts where ranks do not fit.
+  // By ranks, or by hosts where ranks do not fit.
   const int room = style.width - 8;
   const bool is_folded = world->nranks > room;
   // Hosts in the order of their first ranks.
@@ -211,7 +211,7 @@ std::string matrix_text(const Audit& audit, const TextStyle& style) {
     if (from < 0 || to < 0 || from >= size || to >= size) continue;
     char& cell = rows[static_cast<std::size_t>(from)][static_cast<std::size_t>(to)];
     const char mine = letter(link);
-    // The slower one shows where both are: T over N over S over G over P.
+    // Where both occur, the slower one is shown: T over N over S over G over P.
     constexpr std::string_view kSlowness = ".PCGSNT";
     if (kSlowness.find(mine) > kSlowness.find(cell)) cell = mine;
   }

@@ -12,7 +12,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A list of rings of 16,384 ranks on 32 channels is nobody's to read: what is beyond is left out, and said.
+/// A list of rings of 16,384 ranks on 32 channels is too long to read: the rest is omitted, and the output notes it.
 constexpr std::size_t kMostNumbers = 200'000;
 
 Json evidence_json(const Audit& audit, const Evidence& evidence) {
@@ -92,8 +92,8 @@ Json comm_json(const JobFacts& facts, const CommFacts& comm) {
     const bool fits = nranks <= room;
     if (fits) {
       room -= nranks;
-      constexpr std::int32_t kNotSaid = -2;
-      std::vector<std::int32_t> parents(nranks, kNotSaid);
+      constexpr std::int32_t kUnknown = -2;
+      std::vector<std::int32_t> parents(nranks, kUnknown);
       for (const auto& [rank, parent] : tree) parents[static_cast<std::size_t>(rank)] = parent;
       trees.push_back(parents);
     } else {

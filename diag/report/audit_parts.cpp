@@ -14,7 +14,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Lines that are not what their writers wrote; empty: all are.
+/// Counts lines that are not as their programs wrote them; empty: none.
 std::string damage_of(const logs::ParseCounts& counts) {
   std::vector<std::string> parts;
   const auto add = [&parts](std::uint64_t count, std::string_view what) {
@@ -26,7 +26,7 @@ std::string damage_of(const logs::ParseCounts& counts) {
   return list_of(parts);
 }
 
-/// What the diagnostics of NCCL 2.31 found to be well.
+/// The checks that NCCL 2.31's diagnostics passed.
 std::string checks_of(const JobFacts& facts) {
   std::vector<std::string> parts;
   for (const facts::Warning& warning : facts.stated.warnings) {

@@ -5,7 +5,7 @@
 
 #include "diag/audit/audit.h"
 
-/// What the text and the page say alike.
+/// The parts that the text and the page have in common.
 namespace ringside::audit {
 
 struct HeadField {
@@ -19,13 +19,13 @@ std::vector<HeadField> head_of(const Audit& audit);
 /// "2 errors, 1 warning, 0 notes"
 std::string counts_text(const std::vector<Finding>& findings);
 
-/// How many findings stand above this one, each the cause of the next.
+/// How many findings are above this one, each the cause of the next.
 int depth_of(const std::vector<Finding>& findings, std::size_t index);
 
-/// The file without its folders, and the line; of one file the line alone: the room is the text's.
+/// The file without its folders, and the line; for a single file only the line, to save room.
 std::string short_place(const Audit& audit, logs::Place place);
 
-/// What could not be read, by reason: a folder may hold thousands of broken files.
+/// The inputs that could not be read, by reason: a folder may hold thousands of broken files.
 /// returns  "a.log, b.log: gzip data ends early"
 std::vector<std::string> unread_inputs(const Audit& audit);
 

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "diag/audit/audit.h"
 
-/// An audit as people and programs read it. Nothing here prints.
+/// An audit for people and for programs. Nothing here prints.
 namespace ringside::audit {
 
 struct TextStyle {
@@ -31,17 +31,17 @@ Result<std::string> about_text(std::string_view id);
 /// The index of these pages, docs/findings/README.md.
 std::string findings_index();
 
-/// What the parser did not understand, by shape.
+/// Lines that the parser did not understand, by shape.
 std::string unparsed_text(const Audit& audit, const TextStyle& style);
 
 /// schema  ringside.audit/1: findings, facts, files, problems
 Json report_json(const Audit& audit);
 Json facts_json(const Audit& audit);
 
-/// The same as one page of HTML without other files.
+/// The report as one page of HTML without other files.
 std::string report_html(const Audit& audit);
 
-/// What changed from one run to the other: findings gone and new, versions, variables, transports, channels.
+/// The changes from one run to the other: findings gone and new, versions, variables, transports, channels.
 std::string diff_text(const Audit& before, const Audit& after, const TextStyle& style);
 /// schema  ringside.audit-diff/1
 Json diff_json(const Audit& before, const Audit& after);

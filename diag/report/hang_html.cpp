@@ -20,7 +20,7 @@ namespace {
 using report::Page;
 
 constexpr std::size_t kLanes =
-    128;  ///< beyond it: culprits, whom they wait for, then the first ones
+    128;  ///< beyond it: culprits, the ranks that they wait for, then the first ones
 constexpr std::size_t kCalls = 24;  ///< of a lane: the newest
 constexpr int kBox = 34;
 constexpr int kHeight = 18;
@@ -31,7 +31,7 @@ constexpr std::string_view kStyle =
 .n{fill:#000}.c{font-weight:bold}.k{display:inline-block;width:12px;height:12px;margin-right:4px}
 )";
 
-// Told apart without red and green; waiting calls also have a thick border, so that colour is not all.
+// Colours that do not rely on red and green; waiting calls also have a thick border, so that colour is not all.
 constexpr const char* kColours[] = {"#4477aa", "#66ccee", "#228833", "#ccbb44",
                                     "#ee6677", "#aa3377", "#bbbbbb", "#999933"};
 
@@ -49,7 +49,7 @@ std::string box(const Examination& all, int rank, std::size_t index, int x, int 
   const RankView& view = all.job->rank(rank);
   const Call& call = view.dump->calls[index];
   const int group = view.group_of_call[index];
-  const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+  const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
   const bool is_stuck_here = block && block->call == index;
   const char* colour = group < 0 ? "#dddddd" : kColours[static_cast<std::size_t>(group) % 8];
   const std::string title = group < 0 ? "group unknown"

@@ -53,7 +53,7 @@ Json groups_json(const Examination& all) {
   for (std::size_t i = 0; i < all.job->groups().size(); ++i) {
     const Group& group = all.job->groups()[i];
     Json fronts = Json::array();
-    for (const Front& front : all.standing.fronts) {
+    for (const Front& front : all.wait_state.fronts) {
       if (front.group != static_cast<int>(i)) continue;
       fronts.push_back({{"sequence", front.sequence},
                         {"waiting", front.waiting},
@@ -78,7 +78,7 @@ Json report_json(const Examination& all) {
     others.back()["against"] = against_of(all.verdict.best, other);
   }
   Json rows = Json::array();
-  for (const Stand& row : stands_of(all)) {
+  for (const PlaceRow& row : place_rows(all)) {
     rows.push_back(
         {{"ranks", row.ranks}, {"call", row.call}, {"state", row.state}, {"waits_for", row.waits}});
   }

@@ -9,32 +9,33 @@
 #include "base/result.h"
 #include "diag/hangdetect/examine.h"
 
-/// An examination as people and programs read it. Nothing here prints.
+/// An examination for people and for programs. Nothing here prints.
 namespace ringside::hang {
 
-/// The verdict in the first line; then why, where each rank stands, what else was weighed, what to collect.
+/// The verdict in the first line; then the reason, where each rank is, other hypotheses, what to collect.
 std::string report_text(const Examination& all);
 
 /// schema ringside.hang/1
 Json report_json(const Examination& all);
 
-/// One page without anything from elsewhere: the verdict, and a lane a rank with its last calls.
+/// One page without external files: the verdict, and a lane for each rank with its last calls.
 std::string report_html(const Examination& all);
 
-/// Ranks that stand at the same place, as a row of the table has them.
-struct Stand {
+/// Ranks at the same place, as a row of the table.
+struct PlaceRow {
   std::vector<int> ranks;
-  std::string call;   ///< the one it stands at, or its last one
+  std::string call;   ///< the one that it is blocked in, or its last one
   std::string state;  ///< `waits`, `idle`, `no dump`
-  std::string waits;  ///< for whom
+  std::string waits;  ///< the ranks that it waits for
 };
-std::vector<Stand> stands_of(const Examination& all);
+std::vector<PlaceRow> place_rows(const Examination& all);
 
-/// Dumps that were read, without those that log lines stand in for.
+/// The number of dumps that were read, without dumps made from log lines.
 std::size_t dumps_read(const Examination& all);
 
-/// The page on a kind, docs/findings/hang_<kind>.md: what it means, how to confirm and fix it, when it is a false alarm, an example.
-/// errors  InvalidArgument: no such kind; it names those that there are
+/// The page on a kind, docs/findings/hang_<kind>.md: its meaning, how to confirm and fix it, when it is a false
+/// alarm, an example.
+/// errors  InvalidArgument: no such kind; the message lists the kinds
 Result<std::string_view> page_of(std::string_view kind);
 
 }  // namespace ringside::hang

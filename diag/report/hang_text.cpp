@@ -20,7 +20,7 @@ constexpr std::size_t kFrames = 12;  ///< of a stack
 constexpr std::size_t kOthers = 4;
 
 std::string folded(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : fold_ranks(ranks);
+  return ranks.empty() ? "none" : fold_ranks(ranks);
 }
 
 /// A name, a path or a line that comes from a file, as part of a line of the report.
@@ -34,7 +34,7 @@ std::string headline(const Explanation& best) {
   if (!best.culprits.empty()) {
     who = (best.culprits.size() == 1 ? ": rank " : ": ranks ") + folded(best.culprits);
   } else if (best.kind != Kind::NotAHang) {
-    who = ": nobody in particular";
+    who = ": no single culprit";
   }
   const std::string where = best.call.empty() || best.kind == Kind::NotAHang
                                 ? ""
@@ -65,11 +65,11 @@ std::string evidence_text(const Evidence& one) {
 }
 
 std::string table_text(const Examination& all) {
-  std::vector<Stand> rows = stands_of(all);
-  for (Stand& row : rows) row.call = shown(std::move(row.call));
+  std::vector<PlaceRow> rows = place_rows(all);
+  for (PlaceRow& row : rows) row.call = shown(std::move(row.call));
   std::size_t ranks = 5;
   std::size_t call = 9;
-  for (const Stand& row : rows) {
+  for (const PlaceRow& row : rows) {
     ranks = std::max(ranks, std::min<std::size_t>(24, folded(row.ranks).size()));
     call = std::max(call, row.call.size());
   }
@@ -90,14 +90,14 @@ std::string read_text(const Examination& all) {
                                     [](const RankDump& dump) { return dump.version == "trace"; });
   int stacks = 0;
   for (const ProcessStack& one : all.facts.stacks) stacks += one.count;
-  // The highest rank that a line names is no size of a job.
+  // The highest rank that a line names is not the size of the job.
   const std::string ranks = is_world_known(*all.job, all.facts)
                                 ? fmt::format("{} of {} ranks", dumps, all.job->world())
                                 : fmt::format("{} ranks", dumps);
   std::string out =
       fmt::format("\nread: {} of {}, {}{} lines of logs\n", is_trace ? "traces" : "dumps", ranks,
                   stacks > 0 ? fmt::format("{} stacks, ", stacks) : "", all.facts.lines);
-  // Beside dumps the logs are extra, and most of their lines are the program's own.
+  // With dumps the logs are extra, and most of their lines are the program's own.
   if (dumps == 0 && all.facts.unread > 0 && all.verdict.best.confidence < 0.8) {
     out += fmt::format("  {} of {} lines not understood\n", all.facts.unread, all.facts.lines);
   }
@@ -112,44 +112,44 @@ std::string read_text(const Examination& all) {
       out += fmt::format("  {}: ends in the middle of a record\n", shown(dump.path));
   }
   for (const BadFile& bad : all.bad)
-    out += fmt::format("  left out: {}\n", shown(bad.error.message));
+    out += fmt::format("  skipped: {}\n", shown(bad.error.message));
   return out;
 }
 
-/// The ranks that something tells to be there. The highest that lines name is no size of a job, so that those below it
-/// may be of another one.
-std::vector<bool> told_ranks(const Examination& all) {
+/// The ranks that exist by some evidence. The highest rank that lines name is not the size of the job, so lower ranks
+/// may not exist.
+std::vector<bool> known_ranks(const Examination& all) {
   const Job& job = *all.job;
   const auto world = static_cast<std::size_t>(job.world());
-  std::vector<bool> told(world, is_world_known(job, all.facts));
-  const auto tell = [&](const std::vector<int>& ranks) {
+  std::vector<bool> known(world, is_world_known(job, all.facts));
+  const auto mark = [&](const std::vector<int>& ranks) {
     for (const int rank : ranks) {
-      if (rank >= 0 && rank < job.world()) told[static_cast<std::size_t>(rank)] = true;
+      if (rank >= 0 && rank < job.world()) known[static_cast<std::size_t>(rank)] = true;
     }
   };
-  for (const LogStatement& one : all.facts.statements) tell(one.ranks);
+  for (const LogStatement& one : all.facts.statements) mark(one.ranks);
   for (const facts::Died& one : all.facts.facts.deaths) {
-    tell(one.ranks);
-    tell({one.subject.rank});
+    mark(one.ranks);
+    mark({one.subject.rank});
   }
-  for (const ProcessStack& one : all.facts.stacks) tell(one.ranks);
-  for (const auto& [rank, notes] : all.facts.notes) tell({rank});
+  for (const ProcessStack& one : all.facts.stacks) mark(one.ranks);
+  for (const auto& [rank, notes] : all.facts.notes) mark({rank});
   for (std::size_t rank = 0; rank < world; ++rank)
-    told[rank] = told[rank] || job.rank(static_cast<int>(rank)).dump != nullptr;
-  tell(all.verdict.best.culprits);
-  return told;
+    known[rank] = known[rank] || job.rank(static_cast<int>(rank)).dump != nullptr;
+  mark(all.verdict.best.culprits);
+  return known;
 }
 
 }  // namespace
 
-std::vector<Stand> stands_of(const Examination& all) {
+std::vector<PlaceRow> place_rows(const Examination& all) {
   const Job& job = *all.job;
-  const std::vector<bool> told = told_ranks(all);
+  const std::vector<bool> known = known_ranks(all);
   std::map<std::tuple<std::string, std::string, std::string>, std::vector<int>> rows;
   for (int rank = 0; rank < job.world(); ++rank) {
-    if (!told[static_cast<std::size_t>(rank)]) continue;
+    if (!known[static_cast<std::size_t>(rank)]) continue;
     const RankView& view = job.rank(rank);
-    const auto& block = all.standing.blocks[static_cast<std::size_t>(rank)];
+    const auto& block = all.wait_state.blocks[static_cast<std::size_t>(rank)];
     std::string call = "-";
     std::string state = "no dump";
     if (view.dump != nullptr) {
@@ -163,18 +163,18 @@ std::vector<Stand> stands_of(const Examination& all) {
         call = call_title(job, view.group_of_call[last - 1], view.dump->calls[last - 1]);
       }
     }
-    std::vector<int> waits = all.standing.waits[static_cast<std::size_t>(rank)];
+    std::vector<int> waits = all.wait_state.waits[static_cast<std::size_t>(rank)];
     std::erase_if(waits, [&](int other) {
-      return other < job.world() && !told[static_cast<std::size_t>(other)];
+      return other < job.world() && !known[static_cast<std::size_t>(other)];
     });
     rows[{call, state, waits.empty() ? "" : folded(waits)}].push_back(rank);
   }
-  std::vector<Stand> out;
+  std::vector<PlaceRow> out;
   for (auto& [key, ranks] : rows) {
     out.push_back({std::move(ranks), std::get<0>(key), std::get<1>(key), std::get<2>(key)});
   }
   std::sort(out.begin(), out.end(),
-            [](const Stand& a, const Stand& b) { return a.ranks.front() < b.ranks.front(); });
+            [](const PlaceRow& a, const PlaceRow& b) { return a.ranks.front() < b.ranks.front(); });
   return out;
 }
 

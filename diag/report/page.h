@@ -5,8 +5,8 @@
 
 namespace ringside::report {
 
-/// One page of HTML without other files, light or dark as its reader has it: the head and the styles that all
-/// our pages share, then what is added, in order.
+/// One page of HTML without other files, light or dark as the reader's system is: the head and the styles that all
+/// pages share, then the added parts, in order.
 ///
 ///     Page page("ringside audit", "ringside audit");
 ///     page.begin_fields();
@@ -15,13 +15,13 @@ namespace ringside::report {
 ///     write(std::move(page).finish());
 class Page {
  public:
-  /// style  rules of this page alone, behind the shared ones
+  /// style  rules of this page alone, after the shared ones
   Page(std::string_view title, std::string_view heading, std::string_view style = "");
 
-  /// Markup as it is: what comes from a file goes through escaped_markup() first.
+  /// Appends markup as it is: pass text from a file through escaped_markup() first.
   Page& operator+=(std::string_view markup);
 
-  /// A list of names and texts. A field without text is left out.
+  /// A list of names and texts. A field without text is omitted.
   void begin_fields() { *this += "<dl>\n"; }
   void field(std::string_view name, std::string_view text);
   void end_fields() { *this += "</dl>\n"; }

@@ -77,13 +77,13 @@ class Pen {
  private:
   [[nodiscard]] ImVec2 at(float x, float y) const { return {origin_.x + x, origin_.y + y}; }
 
-  /// Slanted lines, cut to the box by arithmetic: a clip rectangle each would cost a draw call each.
+  /// Slanted lines, clipped to the box by arithmetic: clip rectangles would cost a draw call each.
   void hatch(ImVec2 from, ImVec2 to, Ink ink) const {
     list_.AddRectFilled(from, to, colour_of(ink, is_dark_, 0.25F));
     constexpr float kApart = 5;
     const ImU32 colour = colour_of(ink, is_dark_, 0.8F);
     const float height = to.y - from.y;
-    // On one grid for the whole window: the pattern stands still while boxes move.
+    // On one grid for the whole window: the pattern does not move when boxes do.
     const float first = std::floor((from.x - height) / kApart) * kApart;
     constexpr float kMost = 4000;
     const float last = std::min(to.x, first + kMost * kApart);

@@ -28,7 +28,7 @@ constexpr std::array<NamedKey, 7> kNamedKeys{{{ImGuiKey_LeftArrow, "Left"},
                                               {ImGuiKey_End, "End"},
                                               {ImGuiKey_Escape, "Escape"}}};
 
-/// Goes to the next line where something that wide does not fit on this one.
+/// Starts a new line if an item of that width does not fit on this one.
 void make_room(float width) {
   if (ImGui::GetContentRegionAvail().x < width) ImGui::NewLine();
 }
@@ -53,17 +53,17 @@ bool button(const char* text, const char* tip) {
   return is_pressed;
 }
 
-void lesson_buttons(FrameWishes& wishes) {
+void lesson_buttons(FrameRequests& requests) {
   for (const EmbeddedLesson& one : kLessons) {
     const std::string name(one.name);
     make_room(button_width(name.c_str()));
-    if (ImGui::Button(name.c_str())) wishes.lesson = name;
+    if (ImGui::Button(name.c_str())) requests.lesson = name;
     ImGui::SameLine();
   }
   ImGui::NewLine();
 }
 
-void change_lesson(const LessonBar& lesson, Command command, FrameWishes& wishes) {
+void change_lesson(const LessonBar& lesson, Command command, FrameRequests& requests) {
   struct Change {
     Command command;
     std::size_t choice;
@@ -78,12 +78,12 @@ void change_lesson(const LessonBar& lesson, Command command, FrameWishes& wishes
   if (lesson.numbers.ranks == 0) return;
   for (const Change& change : kChanges) {
     if (change.command != command) continue;
-    wishes.again = {lesson.name,
-                    next_of(lesson_choices()[change.choice], lesson.numbers, change.is_more)};
+    requests.again = {lesson.name,
+                      next_of(lesson_choices()[change.choice], lesson.numbers, change.is_more)};
   }
 }
 
-/// Of a file, as people read it.
+/// The size of a file, for people.
 std::string size_text(std::uint64_t bytes) {
   if (bytes < 1000) return fmt::format("{} B", bytes);
   const auto size = static_cast<double>(bytes);
@@ -101,9 +101,9 @@ Canvas canvas_of(ImVec2 size) {
 
 }  // namespace
 
-FrameWishes Frame::draw(Session& session, const std::string& loading, double loaded,
-                        const std::optional<LessonBar>& lesson, float scale) {
-  FrameWishes wishes;
+FrameRequests Frame::draw(Session& session, const std::string& loading, double loaded,
+                          const std::optional<LessonBar>& lesson, float scale) {
+  FrameRequests requests;
   set_style(session.state().is_dark, scale);
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({0, 0});
@@ -116,24 +116,25 @@ FrameWishes Frame::draw(Session& session, const std::string& loading, double loa
     ImGui::ProgressBar(static_cast<float>(loaded), {-1, 0}, loading.c_str());
   }
   if (session.document() == nullptr) {
-    welcome(session, !loading.empty(), wishes);
+    welcome(session, !loading.empty(), requests);
   } else {
-    keys(session, lesson, wishes);
+    keys(session, lesson, requests);
     bar(session);
     caption(session);
-    if (lesson) lesson_row(*lesson, wishes);
+    if (lesson) lesson_row(*lesson, requests);
     tabs(session);
     view(session);
     scrubber(session);
     status(session);
   }
   ImGui::End();
-  if (shows_open_) open_dialog(session, wishes, scale);
+  if (shows_open_) open_dialog(session, requests, scale);
   if (session.state().shows_help) help(session, scale);
-  return wishes;
+  return requests;
 }
 
-void Frame::keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes) {
+void Frame::keys(Session& session, const std::optional<LessonBar>& lesson,
+                 FrameRequests& requests) {
   const ImGuiIO& io = ImGui::GetIO();
   if (is_typing_ || shows_open_) return;  // the dialog has keys of its own
   const auto press = [&](std::string_view key) {
@@ -141,8 +142,8 @@ void Frame::keys(Session& session, const std::optional<LessonBar>& lesson, Frame
       if (row.key != key) continue;
       if (row.command == Command::Search) wants_search_ = true;
       if (row.command == Command::Open) shows_open_ = true;
-      if (row.command == Command::Close) wishes.closes = true;
-      if (lesson) change_lesson(*lesson, row.command, wishes);
+      if (row.command == Command::Close) requests.closes = true;
+      if (lesson) change_lesson(*lesson, row.command, requests);
       session.press(row.command);
     }
   };
@@ -184,7 +185,7 @@ void Frame::bar(Session& session) {
   const bool is_entered =
       ImGui::InputTextWithHint("##search", "/ rank=3 waiting >10us", text.data(), text.size(),
                                ImGuiInputTextFlags_EnterReturnsTrue);
-  // What belongs to this frame's key goes to the field; the next one is a command again.
+  // Input that belongs to this frame's key goes to the field; the next key is a command again.
   is_typing_ = ImGui::IsItemActive();
   state.search = text.data();
   if (state.search == "/") state.search.clear();
@@ -193,7 +194,7 @@ void Frame::bar(Session& session) {
   if (ImGui::Button("? keys")) session.press(Command::Help);
 }
 
-void Frame::welcome(Session& session, bool is_loading, FrameWishes& wishes) {
+void Frame::welcome(Session& session, bool is_loading, FrameRequests& requests) {
   const bool is_dark = session.state().is_dark;
   if (!session.message.empty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, colour_of(Ink::Warn, is_dark));
@@ -205,12 +206,12 @@ void Frame::welcome(Session& session, bool is_loading, FrameWishes& wishes) {
       "Drop a trace (.rtrace), a scenario, or a folder of flight recorder dumps or logs here, "
       "choose it below, or take a "
       "lesson:");
-  lesson_buttons(wishes);
+  lesson_buttons(requests);
   ImGui::Separator();
-  chooser(wishes, is_dark);
+  chooser(requests, is_dark);
 }
 
-void Frame::open_dialog(Session& session, FrameWishes& wishes, float scale) {
+void Frame::open_dialog(Session& session, FrameRequests& requests, float scale) {
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   ImGui::SetNextWindowPos({size.x / 2, size.y / 2}, ImGuiCond_Appearing, {0.5F, 0.5F});
   ImGui::SetNextWindowSize(
@@ -221,18 +222,18 @@ void Frame::open_dialog(Session& session, FrameWishes& wishes, float scale) {
     if (session.state().view == View::Compare)
       ImGui::TextWrapped("What is opened now is compared with what is shown.");
     ImGui::TextUnformatted("a lesson:");
-    lesson_buttons(wishes);
+    lesson_buttons(requests);
     ImGui::Separator();
-    chooser(wishes, session.state().is_dark);
+    chooser(requests, session.state().is_dark);
   }
   ImGui::End();
-  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) || !wishes.paths.empty() ||
-      !wishes.lesson.empty()) {
+  if (ImGui::IsKeyPressed(ImGui::GetKeyIndex(ImGuiKey_Escape)) || !requests.paths.empty() ||
+      !requests.lesson.empty()) {
     shows_open_ = false;
   }
 }
 
-void Frame::chooser(FrameWishes& wishes, bool is_dark) {
+void Frame::chooser(FrameRequests& requests, bool is_dark) {
   if (chooser_.folder().empty()) chooser_.go(".");
   std::array<char, 4096> text{};
   std::strncpy(text.data(), chooser_.folder().c_str(), text.size() - 1);
@@ -252,7 +253,7 @@ void Frame::chooser(FrameWishes& wishes, bool is_dark) {
     chooser_.go(text.data());
   is_typing_ = is_typing_ || ImGui::IsItemActive();
   ImGui::SameLine();
-  if (ImGui::Button(what.c_str())) wishes.paths = chooser_.paths();
+  if (ImGui::Button(what.c_str())) requests.paths = chooser_.paths();
   if (!chooser_.trouble().empty()) ImGui::TextWrapped("%s", chooser_.trouble().c_str());
   ImGui::BeginChild("files", {0, 0}, true);
   const FolderEntry* clicked = nullptr;
@@ -270,7 +271,7 @@ void Frame::chooser(FrameWishes& wishes, bool is_dark) {
                           ImGuiSelectableFlags_AllowDoubleClick)) {
       clicked = &entry;
       if (!is_folder && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left))
-        wishes.paths = {chooser_.folder() + "/" + entry.name};
+        requests.paths = {chooser_.folder() + "/" + entry.name};
     }
     ImGui::PopStyleColor();
   }
@@ -283,7 +284,7 @@ void Frame::caption(const Session& session) {
   if (caption.empty()) return;
   const bool is_dark = session.state().is_dark;
   ImGui::PushStyleColor(ImGuiCol_ChildBg, colour_of(Ink::Chosen, is_dark, 0.22F));
-  // Of the same height whatever is said, so that nothing jumps; more where it needs more.
+  // The same height for any text, so that nothing jumps; more if the text needs it.
   const ImVec2 padding = ImGui::GetStyle().WindowPadding;
   const float width = ImGui::GetContentRegionAvail().x - 2 * padding.x;
   const float said =
@@ -295,7 +296,7 @@ void Frame::caption(const Session& session) {
   ImGui::PopStyleColor();
 }
 
-void Frame::lesson_row(const LessonBar& lesson, FrameWishes& wishes) {
+void Frame::lesson_row(const LessonBar& lesson, FrameRequests& requests) {
   ImGui::AlignTextToFramePadding();
   ImGui::Text("lesson %s", lesson.name.c_str());
   if (lesson.numbers.ranks == 0) return;  // a scenario has its own
@@ -308,7 +309,7 @@ void Frame::lesson_row(const LessonBar& lesson, FrameWishes& wishes) {
     if (!ImGui::BeginCombo(fmt::format("##{}", choice.name).c_str(), now.c_str())) continue;
     for (const LessonNumbers& numbers : choice.all_of(lesson.numbers)) {
       const std::string text = choice.text_of(numbers);
-      if (ImGui::Selectable(text.c_str(), text == now)) wishes.again = {lesson.name, numbers};
+      if (ImGui::Selectable(text.c_str(), text == now)) requests.again = {lesson.name, numbers};
     }
     ImGui::EndCombo();
   }
@@ -365,7 +366,7 @@ void Frame::legend(View view, bool is_dark) {
   const float side = ImGui::GetFontSize() * 0.8F;
   for (const Sample& sample : samples) width += ImGui::CalcTextSize(sample.text).x + side * 2;
   const float right = ImGui::GetWindowContentRegionMax().x;
-  // Where there is no room beside the tabs, in a row of its own.
+  // In a row of its own if there is no room next to the tabs.
   if (ImGui::GetCursorPosX() + width > right) ImGui::NewLine();
   ImGui::SetCursorPosX(std::max(ImGui::GetCursorPosX(), right - width));
   Picture picture;
@@ -390,7 +391,7 @@ void Frame::view(Session& session) {
                     state.view == View::Timeline
                         ? ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse
                         : 0);
-  // Lines first: what is left of the height is the picture's.
+  // Lines first: the picture gets the rest of the height.
   ImVec2 left = ImGui::GetContentRegionAvail();
   const float line = ImGui::GetTextLineHeightWithSpacing();
   const float above = state.view == View::Timeline ? 0 : 2 * line;
@@ -459,7 +460,7 @@ void Frame::pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 
   ImGui::EndTooltip();
 }
 
-/// All of the time, whatever the view: where one is, and the marks on it.
+/// The whole time, whatever the view: the current position, and its marks.
 void Frame::scrubber(Session& session) {
   State& state = session.state();
   const Document& document = *session.document();

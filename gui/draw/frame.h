@@ -12,36 +12,37 @@
 
 namespace ringside::gui {
 
-/// A lesson that is shown, and what one may change about it.
+/// The lesson that is shown, and the numbers that the user may change.
 struct LessonBar {
   std::string name;
   LessonNumbers numbers = {};
 };
 
-/// What the window wants of whoever runs it.
-struct FrameWishes {
+/// What the user requested in this frame, for the caller to do.
+struct FrameRequests {
   bool closes = false;
   std::string lesson = {};              ///< one to be opened
   std::optional<LessonBar> again = {};  ///< the lesson that is shown, with other numbers
   std::vector<std::string> paths = {};  ///< files to be opened
 };
 
-/// The whole window: what is open, how time goes, the view, what is below the pointer. Lays out, and hands on what was
-/// pressed; it decides nothing.
+/// The whole window: the document, playback, the view, the tooltip. Lays out, and passes on the pressed buttons; it
+/// decides nothing.
 class Frame {
  public:
-  /// One frame, between ImGui's NewFrame and Render. loading  what is being opened, and how far it is; empty: nothing
-  FrameWishes draw(Session& session, const std::string& loading, double loaded,
-                   const std::optional<LessonBar>& lesson, float scale);
+  /// Draws one frame, between ImGui's NewFrame and Render. loading  what is being opened, and its progress; empty:
+  /// nothing
+  FrameRequests draw(Session& session, const std::string& loading, double loaded,
+                     const std::optional<LessonBar>& lesson, float scale);
 
  private:
-  void keys(Session& session, const std::optional<LessonBar>& lesson, FrameWishes& wishes);
+  void keys(Session& session, const std::optional<LessonBar>& lesson, FrameRequests& requests);
   void bar(Session& session);
-  void welcome(Session& session, bool is_loading, FrameWishes& wishes);
-  static void lesson_row(const LessonBar& lesson, FrameWishes& wishes);
+  void welcome(Session& session, bool is_loading, FrameRequests& requests);
+  static void lesson_row(const LessonBar& lesson, FrameRequests& requests);
   static void caption(const Session& session);
-  void chooser(FrameWishes& wishes, bool is_dark);
-  void open_dialog(Session& session, FrameWishes& wishes, float scale);
+  void chooser(FrameRequests& requests, bool is_dark);
+  void open_dialog(Session& session, FrameRequests& requests, float scale);
   void tabs(Session& session);
   void view(Session& session);
   void pointer(Session& session, const Panel& panel, ImVec2 origin, ImVec2 size);

@@ -6,14 +6,14 @@
 
 namespace ringside::gui {
 
-/// Colours that people with any of the usual colour deficiencies tell apart, on dark and on light.
+/// Colours that readers with any of the usual colour deficiencies can distinguish, on dark and on light.
 /// source  Okabe and Ito, "Color Universal Design", 2008
 ImU32 colour_of(Ink ink, bool is_dark);
 
-/// The same with so much of it: 0 .. 1.
+/// The colour with an opacity of 0 .. 1.
 ImU32 colour_of(Ink ink, bool is_dark, float opacity);
 
-/// ImGui's own parts (buttons, tables), on the same page.
+/// Sets the colours of ImGui's own parts (buttons, tables).
 void set_style(bool is_dark, float scale);
 
 }  // namespace ringside::gui

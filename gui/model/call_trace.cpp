@@ -41,7 +41,7 @@ Collective collective_of(hang::Op op) {
   return Collective::AllReduce;
 }
 
-/// Of an element, by the first of the recorded types; 1 where it is none that we know.
+/// The bytes of an element, by the first of the recorded types; 1 if it is unknown.
 std::uint64_t element_bytes(std::string_view types) {
   struct Size {
     std::string_view name;
@@ -72,7 +72,7 @@ TimeRange made_in(const hang::Job& job) {
   return made.begin_ns < made.end_ns ? made : TimeRange{made.end_ns, made.end_ns};
 }
 
-/// Writes calls down, one behind the other: events are numbered as they are added.
+/// Writes calls one after the other: events are numbered in the order in which they are added.
 class CallWriter {
  public:
   static Result<CallWriter> start(TraceClock clock) {
@@ -165,7 +165,7 @@ Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome) {
     last = std::max({last, call.started_ns, call.completed_ns});
   const std::int64_t end = study::behind(0, last);
   for (const study::PlayedCall& call : outcome.played) {
-    if (call.started_ns < 0) continue;  // it stands in a queue, behind one that never ends
+    if (call.started_ns < 0) continue;  // it is queued after a call that never ends
     writer.add(study::event_of(call, outcome.groups.size(), end),
                call.moving_ns < 0 ? CallTrace::kForever : call.moving_ns);
   }

@@ -25,8 +25,7 @@ struct Pair {
 
 using Numbered = std::map<std::pair<std::size_t, std::size_t>, const CallFacts*>;
 
-/// By the communicator's place among those of the file, and the call's place among its calls: numbers differ from job to
-/// job.
+/// By the communicator's place in the file, and the call's place among its calls: numbers differ between jobs.
 Numbered numbered(const Document& document) {
   std::map<std::uint32_t, std::vector<const CallFacts*>> calls;
   for (const CallFacts& call : document.calls) calls[call.communicator].push_back(&call);
@@ -40,14 +39,14 @@ Numbered numbered(const Document& document) {
   return all;
 }
 
-/// Of all channels; a file's times may be so far off that no count of nanoseconds holds the sum.
+/// The sum over all channels; as a file's times may be absurd, nanoseconds could overflow.
 Seconds sum_of(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
   Seconds sum{0};
   for (const ChannelStatistics& one : all.channels) sum += one.*time;
   return sum;
 }
 
-/// Of the time that channels were in steps, so much a step.
+/// The mean time of a step that channels spent so.
 std::string a_step(const TraceStatistics& all, Nanoseconds ChannelStatistics::*time) {
   return all.primitives == 0 ? std::string("-")
                              : format_time(sum_of(all, time) / static_cast<double>(all.primitives));
@@ -57,7 +56,7 @@ std::string mean_waiting(const TraceStatistics& all) {
   return a_step(all, &ChannelStatistics::waiting);
 }
 
-/// Where as many steps take longer, what is slower is each message, and not the way that they go.
+/// If as many steps take longer, each message is slower, and the path is the same.
 std::string longer_steps(const TraceStatistics& a, const TraceStatistics& b) {
   const double first = sum_of(a, &ChannelStatistics::busy).count();
   const double second = sum_of(b, &ChannelStatistics::busy).count();
@@ -107,7 +106,7 @@ void prepare_compare(const Document& document, const Document* other, const Stat
       there.size() > pairs.size() + unlike ? there.size() - pairs.size() - unlike : 0;
   std::ranges::stable_sort(pairs, std::ranges::greater{},
                            [](const Pair& pair) { return std::abs(std::log(pair.ratio)); });
-  into.lines.push_back(fmt::format("{} beside {}: {} in both", document.title, other->title,
+  into.lines.push_back(fmt::format("{} and {}: {} in both", document.title, other->title,
                                    plural(pairs.size(), "call", "calls")));
   if (alone + more + unlike > 0) {
     into.lines.push_back(
@@ -166,7 +165,7 @@ void prepare_findings(const Document& document, const Canvas& canvas, Panel& int
   draw_waits(document.waits, canvas, into.picture);
   if (document.findings.empty()) {
     into.lines.emplace_back(
-        "Nothing was found: every rank came to the end of its calls, and the file is whole.");
+        "Nothing was found: every rank finished its calls, and the file is whole.");
     return;
   }
   const bool has_lanes = !document.replay->lanes().empty();

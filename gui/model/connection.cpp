@@ -38,7 +38,7 @@ ConnectionHistory ConnectionHistory::make(const Replay& replay, const Connection
 }
 
 ConnectionHistory::Moment ConnectionHistory::at(std::int64_t time_ns) const {
-  // Both sides go on in order: what has ended is a first part of the messages.
+  // Both sides proceed in order: the messages that have ended come first.
   Moment moment;
   const auto posted = std::ranges::partition_point(
       messages_, [&](const Message& one) { return one.sending.end_ns <= time_ns; });

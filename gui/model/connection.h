@@ -9,12 +9,12 @@
 
 namespace ringside::gui {
 
-/// What went over one direction of one channel between two ranks, message by message: the nth use of its slots.
+/// The messages over one direction of one channel between two ranks: the nth use of its slots.
 class ConnectionHistory {
  public:
   struct Message {
     EventId send = kNoEvent;
-    EventId receive = kNoEvent;  ///< none: nobody has taken it
+    EventId receive = kNoEvent;  ///< none: it was not received
     TimeRange sending;
     TimeRange taking;  ///< {INT64_MAX, INT64_MAX}: never
     std::uint64_t bytes = 0;
@@ -22,7 +22,7 @@ class ConnectionHistory {
 
   static ConnectionHistory make(const Replay& replay, const ConnectionKey& key);
 
-  /// In the order that they were sent.
+  /// In the order in which they were sent.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
 
   struct Moment {
@@ -40,7 +40,7 @@ class ConnectionHistory {
 /// Connections that a call uses, the busiest first. most  no more than these
 std::vector<ConnectionKey> connections_of(const Document& document, std::size_t most);
 
-/// One connection's FIFO at the moment: 8 slots, head and tail, who waits for whom, and the protocol's line.
+/// One connection's FIFO at the moment: 8 slots, head and tail, which side waits, and the protocol's line.
 class Slots {
  public:
   explicit Slots(Making making) : shown_(making, shown_of) {}

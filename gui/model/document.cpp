@@ -15,7 +15,7 @@
 namespace ringside::gui {
 namespace {
 
-/// Calls as their ranks recorded them; where nobody has come to an end, what their primitives say.
+/// Calls as their ranks recorded them; if no rank has ended one, as their primitives show it.
 class CallBook {
  public:
   explicit CallBook(const Replay& replay) : replay_(replay) {}
@@ -29,7 +29,7 @@ class CallBook {
       if (lanes[i].channel == LaneKey::kCalls) continue;
       const LaneId lane{static_cast<std::uint32_t>(i)};
       const auto events = replay_.events(lane);
-      // What stands behind the last call that came to its end has none; before that all calls are known.
+      // Calls after the last recorded one are incomplete; before it all calls are recorded.
       for (auto id = events.rbegin(); id != events.rend(); ++id) {
         const TraceEvent event = replay_.event(*id);
         const auto known = calls_.find({event.communicator, event.sequence});
@@ -109,7 +109,7 @@ std::vector<std::string> communicators_of(std::string_view groups) {
   }
 }
 
-/// Of an event of a whole call.
+/// Whether an event of a whole call never ended.
 bool is_endless(const Document& document, EventId id, const TraceEvent& event) {
   if (document.never_ended_ns == event.end_ns) return true;
   return to_int(id) < document.waits_until.size() && document.waits_until[to_int(id)] == INT64_MAX;
@@ -118,7 +118,7 @@ bool is_endless(const Document& document, EventId id, const TraceEvent& event) {
 }  // namespace
 
 TimeRange Document::whole() const {
-  // Times of a file lie within 2^62; what is reckoned with them has to lie within 2^63.
+  // Times of a file are within 2^62; results computed from them must be within 2^63.
   constexpr std::int64_t kFar = std::int64_t{1} << 61;  // the year 2043
   const TraceStatistics& all = replay->statistics();
   const std::int64_t begin = std::clamp(all.begin_ns, -kFar, kFar);
@@ -225,7 +225,7 @@ std::vector<std::string> describe(const Document& document, EventId id) {
                         ? fmt::format("from {}, and it never ended", time(event.begin_ns - origin))
                         : when);
     if (!is_stuck && waited.count() > 0)
-      lines.push_back(fmt::format("{} of that not all ranks had come", time(waited.count())));
+      lines.push_back(fmt::format("{} of that not all ranks had entered", time(waited.count())));
     return lines;
   }
   std::vector<std::string> lines{

@@ -10,17 +10,17 @@
 
 namespace ringside::gui {
 
-/// Who makes what a view keeps.
+/// Where a view's data is computed.
 enum class Making : std::uint8_t {
-  Now,     ///< whoever asks: what is seen is whole
-  Beside,  ///< a worker, while the window goes on
+  Now,       ///< in the calling thread: the view is complete
+  InWorker,  ///< in a worker, while the window goes on
 };
 
-/// What a view makes of one call, or of something else in a document, and keeps: to go over all steps takes longer than
-/// a frame may, and so does giving back what was made of them.
+/// Data that a view computes of one call, or of another part of a document, and keeps: visiting all steps can take
+/// longer than a frame, and so can freeing the result.
 ///
-/// Threads    one asks; a worker makes, one thing at a time, of the document alone, which never changes
-/// Ownership  a worker holds the document until it is done; the end of a Kept waits for it
+/// Threads    one thread asks; a worker computes, one thing at a time, from the document alone, which never changes
+/// Ownership  a worker holds the document until it is done; the destructor of a Kept waits for it
 template <typename Made, typename Key = const CallFacts*>
 class Kept {
  public:
@@ -28,7 +28,7 @@ class Kept {
 
   Kept(Making making, Make make) : making_(making), make_(make) {}
 
-  /// Of that and nothing else. Null: it is being made, ask again. Else valid until the next call.
+  /// The data for that key. Null: it is being computed, ask again. Else valid until the next call.
   Made* of(const std::shared_ptr<const Document>& document, const Key& key) {
     if (is_there(document, key)) return &kept_->made;
     if (making_ == Making::Now) {
@@ -39,18 +39,18 @@ class Kept {
     if (is_there(document, key)) return &kept_->made;
     if (worker_.valid()) return nullptr;
     start([make = make_, of = std::shared_ptr(document), key]() mutable {
-      // What a thread was started with outlives its work; the document does not have to.
+      // A thread's argument outlives its work; the document must not.
       const std::shared_ptr<const Document> held = std::move(of);
       return std::make_unique<One>(One{held, key, make(*held, key)});
     });
-    // What is made within a frame is shown in it.
+    // A result within this time is shown in the same frame.
     constexpr std::chrono::milliseconds kPatience{2};
     worker_.wait_for(kPatience);
     take();
     return is_there(document, key) ? &kept_->made : nullptr;
   }
 
-  /// Of a document that is shown no longer.
+  /// Drops the data of a document that is no longer shown.
   void forget() {
     take();
     if (kept_ == nullptr) return;
@@ -60,12 +60,12 @@ class Kept {
 
  private:
   struct One {
-    std::weak_ptr<const Document> document;  ///< another one may come to stand at its address
+    std::weak_ptr<const Document> document;  ///< another one may be allocated at its address
     Key key;
     Made made;
   };
 
-  /// Beside whoever asks: gives back what was kept, then works.
+  /// Frees the kept data, then works, in another thread than the caller's.
   template <typename Work>
   void start(Work work) {
     worker_ = std::async(std::launch::async,

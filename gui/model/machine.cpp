@@ -15,7 +15,7 @@ namespace {
 
 using PlaceKind = MachinePlace::Kind;
 
-/// `node 3: GPU 0 -> NVSwitch`: a link's name is its ends'.
+/// `node 3: GPU 0 -> NVSwitch`: a link's name consists of its ends.
 struct LinkEnds {
   std::int32_t node = -1;
   std::string from, to;
@@ -31,7 +31,7 @@ std::optional<LinkEnds> ends_of(std::string_view name) {
     name.remove_prefix(colon + 2);
   }
   const auto arrow = name.find(" -> ");
-  if (arrow == std::string_view::npos) return std::nullopt;  // what a GPU sends on one channel
+  if (arrow == std::string_view::npos) return std::nullopt;  // a GPU's link of one channel
   ends.from = name.substr(0, arrow);
   ends.to = name.substr(arrow + 4);
   return ends;
@@ -46,9 +46,9 @@ PlaceKind place_kind_of(std::int32_t node, std::string_view name) {
   return PlaceKind::Nic;
 }
 
-/// A card, of which the port has a name of its own.
+/// Whether it is a NIC, whose port has a name of its own.
 bool is_card(std::string_view name) { return name.starts_with("NIC "); }
-/// The fabric's word for a port.
+/// Whether it is the fabric's name for a port.
 bool is_port(std::string_view name) { return name.starts_with("host "); }
 
 }  // namespace
@@ -85,7 +85,7 @@ class Machine::Maker {
       const std::string name = gpu < system.gpus.size()
                                    ? fmt::format("GPU {}", system.gpus[gpu].dev)
                                    : fmt::format("rank {}", here.ranks[gpu]);
-      // Of a domain of several hosts each has a GPU 0.
+      // In a domain of several hosts each has a GPU 0.
       MachinePlace one{
           .kind = PlaceKind::Gpu, .node = number, .rank = here.ranks[gpu], .name = name};
       const auto at = static_cast<std::uint32_t>(made_.places_.size());
@@ -101,7 +101,7 @@ class Machine::Maker {
 
   static std::set<Message> messages_of(const Replay& replay) {
     constexpr std::size_t kFew = 4096;         // of a lane: the peers come again
-    constexpr std::size_t kMostWays = 50'000;  // further messages are drawn without a way
+    constexpr std::size_t kMostWays = 50'000;  // further messages are drawn without a path
     std::set<Message> messages;
     std::vector<EventId> others;
     for (std::size_t i = 0; i < replay.lanes().size() && messages.size() < kMostWays; ++i) {
@@ -123,17 +123,17 @@ class Machine::Maker {
   void add_way(std::int32_t from, std::int32_t to, std::int32_t channel) {
     const SimRoute route = network_.route(Rank{from}, Rank{to}, channel);
     std::vector<std::uint32_t> way{gpu_of_[from]};
-    constexpr double kUntold = std::numeric_limits<double>::infinity();
-    double rate = kUntold;  // of what leads to the next place
-    double last = kUntold;  // an ideal network holds nobody up: it has the wire's
+    constexpr double kUnknown = std::numeric_limits<double>::infinity();
+    double rate = kUnknown;  // of what leads to the next place
+    double last = kUnknown;  // an ideal network has no limit: use the wire's
     const auto go = [&](std::uint32_t next) {
       if (way.back() == next) return;
-      last = rate == kUntold ? last : rate;
-      made_.rates_[{way.back(), next}] = last == kUntold ? 0 : last;
+      last = rate == kUnknown ? last : rate;
+      made_.rates_[{way.back(), next}] = last == kUnknown ? 0 : last;
       way.push_back(next);
-      rate = kUntold;
+      rate = kUnknown;
     };
-    // Routes name a NIC's and a node's links side by side; a message crosses its own node, the fabric, the other node.
+    // Routes list a NIC's and a node's links together; a message crosses its own node, the fabric, the other node.
     std::vector<std::pair<LinkEnds, double>> links;  // and their rates
     for (const int id : route.links) {
       const SimLink link = network_.link(id);
@@ -144,11 +144,11 @@ class Machine::Maker {
       return link.first.node == home ? 0 : link.first.node < 0 ? 1 : 2;
     });
     for (const auto& [ends, link_rate] : links) {
-      arrive(ends, ends.from, go, way);  // where the way enters a node
+      arrive(ends, ends.from, go, way);  // where the path enters a node
       rate = std::min(rate, link_rate);
       arrive(ends, ends.to, go, way);
     }
-    if (way.size() == 1) return;  // no link that has a name: nobody knows the way
+    if (way.size() == 1) return;  // no link has a name: the path is unknown
     go(gpu_of_[to]);
     set_tiers(way);
     made_.ways_[{from, to, channel}] = std::move(way);
@@ -171,7 +171,7 @@ class Machine::Maker {
     go(place(kind, ends.node, name));
   }
 
-  /// How many switches it stands behind a NIC at least.
+  /// Sets the tier of each switch: its least distance from a NIC.
   void set_tiers(const std::vector<std::uint32_t>& way) {
     const auto is_fabric = [&](std::uint32_t at) {
       return made_.places_[at].kind == PlaceKind::Fabric;
@@ -190,7 +190,7 @@ class Machine::Maker {
   const SimNetwork& network_;
   std::map<std::pair<std::int32_t, std::string>, std::size_t> numbers_;
   std::map<std::int32_t, std::uint32_t> gpu_of_;  ///< [rank]
-  /// None: several have that name.
+  /// None: several GPUs have that name.
   std::map<std::pair<std::int32_t, std::string>, std::optional<std::uint32_t>> gpu_named_;
   Machine made_;
 };

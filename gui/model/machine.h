@@ -12,29 +12,29 @@
 
 namespace ringside::gui {
 
-/// Something that messages cross, or that is where they could.
+/// A place that messages cross, start from or end at.
 struct MachinePlace {
   enum class Kind : std::uint8_t { Gpu, NvSwitch, Pci, Cpu, Nic, Fabric };
   Kind kind = Kind::Fabric;
   std::int32_t node = -1;  ///< -1: of the fabric between nodes
   std::int32_t rank = -1;  ///< of a GPU
-  int tier = 0;            ///< of the fabric's: 1 beside the NICs, 2 above it
+  int tier = 0;            ///< of the fabric's: 1 next to the NICs, 2 above it
   std::string name;        ///< "GPU 3", "mlx5_0", "leaf 3"
 };
 
-/// What a job's messages cross, as far as they do: GPUs, switches, PCIe, NICs, the fabric's switches.
+/// The places that a job's messages cross: GPUs, switches, PCIe, NICs, the fabric's switches.
 class Machine {
  public:
   using Hop = std::pair<std::uint32_t, std::uint32_t>;  ///< from place to place
 
-  /// The ways of all messages in the trace, by channel.
+  /// The paths of all messages in the trace, by channel.
   static Machine make(const Job& job, const SimNetwork& network, const Replay& replay);
 
   [[nodiscard]] const std::vector<MachinePlace>& places() const { return places_; }
-  /// The places from GPU to GPU; empty: nobody knows.
+  /// The places from GPU to GPU; empty: unknown.
   [[nodiscard]] std::span<const std::uint32_t> way(std::int32_t from, std::int32_t to,
                                                    std::int32_t channel) const;
-  /// Bytes/s of one direction between two places that follow each other; 0: nobody knows.
+  /// Bytes/s of one direction between two consecutive places; 0: unknown.
   [[nodiscard]] double rate(Hop hop) const;
   [[nodiscard]] const std::map<Hop, double>& hops() const { return rates_; }
   /// "node 3", "rack 0: one NVLink domain of 18 hosts"

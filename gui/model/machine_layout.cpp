@@ -10,7 +10,7 @@ namespace {
 using PlaceKind = MachinePlace::Kind;
 using PlaceRow = std::vector<std::uint32_t>;
 
-/// What stands in one row of a node.
+/// The rows of a node.
 struct NodeRows {
   PlaceRow switches, gpus, pcie, nics;
 };
@@ -99,7 +99,7 @@ class MachineGrid {
     const float width = box.x1 - box.x0;
     const float title = box.y1 - box.y0 > canvas_.line * 5 ? canvas_.line * 1.3F : 0;
     const float room = box.y1 - box.y0 - title;
-    // As many rows as there are, and GPUs in several where they are too many.
+    // As many rows as needed; GPUs in several if they are too many.
     constexpr float kLeast = 14;  // px from GPU to GPU
     const auto gpus = static_cast<float>(std::max<std::size_t>(rows.gpus.size(), 1));
     const float gpu_rows = std::clamp(std::ceil(gpus * kLeast / width), 1.0F, 4.0F);
@@ -126,7 +126,7 @@ class MachineGrid {
     between(rows.pcie, box, y);
   }
 
-  /// Each amid what it leads to, as far as they do not overlap.
+  /// Each in the middle of its neighbours, as far as they do not overlap.
   void between(PlaceRow row, const MachineLayout::NodeBox& box, float y) {
     std::map<std::uint32_t, std::pair<float, float>> sums;  // of x, and how many
     for (const auto& [hop, rate] : machine_.hops()) {

@@ -28,7 +28,7 @@ struct MachineLayout {
   float radius = 8;         ///< of a GPU
   float tall = 8;           ///< of other places: half
 
-  /// The corners of a way.
+  /// The corners of a path.
   [[nodiscard]] std::vector<Point> corners(std::span<const std::uint32_t> way) const;
 };
 

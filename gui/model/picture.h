@@ -5,13 +5,14 @@
 #include <string_view>
 #include <vector>
 
-/// What a view wants to be seen, as plain data: shapes in pixels, tables, lines of text. Whoever draws it decides nothing.
+/// The content of a view, as plain data: shapes in pixels, tables, lines of text. The drawing code decides nothing.
 namespace ringside::gui {
 
-/// What something is, for the palette to colour: two palettes, and a pattern or a word beside each colour.
+/// The meaning of a shape, for the palette to colour: two palettes, and a pattern or a word in addition to each
+/// colour.
 enum class Ink : std::uint8_t {
   Page,
-  Panel,  ///< behind rows and boxes
+  Panel,  ///< the background of rows and boxes
   Line,   ///< rules, edges of boxes
   Text,
   Faint,  ///< text of less weight
@@ -35,7 +36,7 @@ inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
 
 enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
 
-/// What a click or the pointer is on. Which of the numbers mean something is the kind's business.
+/// The object of a click or of the pointer. The kind decides which numbers have a meaning.
 struct Target {
   enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time, Place };
   Kind kind = Kind::None;
@@ -67,7 +68,7 @@ struct Disc {
 struct Words {
   enum class Align : std::uint8_t { Left, Middle, Right };
   float x = 0, y = 0;  ///< of the top, at the side that `align` names
-  float width = 0;     ///< what is longer is cut; 0: nothing is
+  float width = 0;     ///< longer text is cut; 0: no limit
   Align align = Align::Left;
   Ink ink = Ink::Text;
   std::string text;
@@ -78,7 +79,7 @@ struct Spot {
   Target target;
 };
 
-/// Drawn in this order: boxes, strokes, discs, words; within each as they stand.
+/// Drawn in this order: boxes, strokes, discs, words; within each in the order of the list.
 struct Picture {
   std::vector<Box> boxes;
   std::vector<Stroke> strokes;
@@ -122,12 +123,12 @@ struct Panel {
   std::vector<std::string> lines;  ///< above the rest
   Picture picture;
   std::vector<Table> tables;
-  bool is_being_prepared = false;  ///< a worker is at what is missing; whoever asks again gets it
+  bool is_being_prepared = false;  ///< a worker computes the missing part; ask again
   void clear();
   void say_it_is_being_prepared(std::string_view title);
 };
 
-/// All of it as text, a shape a line: for tests, and for whoever wants it as data.
+/// The panel as text, a shape a line: for tests and for programs.
 std::string to_text(const Panel& panel);
 
 }  // namespace ringside::gui

@@ -101,7 +101,7 @@ class Finder {
     if (query_.collective && *query_.collective != event.collective) return false;
     if (query_.longer_than && event.end_ns - event.begin_ns <= query_.longer_than->count())
       return false;
-    // Where there are steps, they say it more exactly than their call.
+    // Steps, where there are any, are more exact than their call.
     const bool is_vague =
         event.kind == EventKind::Collective && replay_.statistics().primitives > 0;
     return !query_.is_waiting ||
@@ -134,7 +134,7 @@ std::optional<EventId> find_event(const Document& document, const Query& query, 
   const Key here = state.event != kNoEvent
                        ? Key{replay.event(state.event).begin_ns, to_int(state.event)}
                        : Key{state.now_ns, is_forward ? 0 : UINT32_MAX};
-  std::optional<Key> next;   // behind `here`, the nearest
+  std::optional<Key> next;   // after `here`, the nearest
   std::optional<Key> round;  // from the other end
   const auto is_nearer = [&](const Key& a, const std::optional<Key>& b) {
     return !b || (is_forward ? a < *b : a > *b);
@@ -144,7 +144,7 @@ std::optional<EventId> find_event(const Document& document, const Query& query, 
       const EventId id = events[is_forward ? i : events.size() - 1 - i];
       const TraceEvent event = replay.event(id);
       const Key key{event.begin_ns, to_int(id)};
-      // Lanes are in order: nothing behind this one is nearer.
+      // Lanes are sorted: nothing after this event is nearer.
       const bool is_behind = is_forward ? key > here : key < here;
       if (is_behind ? !is_nearer(key, next) : !is_nearer(key, round)) {
         if (is_behind) break;

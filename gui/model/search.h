@@ -16,15 +16,16 @@ struct Query {
   bool is_waiting = false;
 };
 
-/// errors  InvalidArgument: a word that means nothing; with those that do
+/// errors  InvalidArgument: an unknown word; the message lists the known ones
 Result<Query> parse_query(std::string_view text);
 
-/// The next event by its beginning that fits, behind (or before) the chosen one, or behind the moment; round the end.
-/// takes  O(events) where few fit
+/// The next matching event by its beginning, after (or before) the chosen one, or after the moment; wraps around the
+/// end.
+/// takes  O(events) if few match
 std::optional<EventId> find_event(const Document& document, const Query& query, const State& state,
                                   bool is_forward);
 
-/// The longest that fits.
+/// The longest matching event.
 std::optional<EventId> find_longest(const Document& document, const Query& query);
 
 }  // namespace ringside::gui

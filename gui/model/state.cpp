@@ -17,13 +17,13 @@ constexpr std::array<std::string_view, kViews> kViewNames{"timeline", "topology"
                                                           "numbers",  "findings", "compare"};
 constexpr std::int64_t kShortest = 10;  // ns that a window shows at least
 
-/// INT64_MAX for what is longer: a file may have times as far off as 2^62 on either side.
+/// INT64_MAX if it is longer: a file may have times as far as 2^62 on either side.
 std::int64_t length(TimeRange range) {
   std::int64_t ns = 0;
   return __builtin_sub_overflow(range.end_ns, range.begin_ns, &ns) ? INT64_MAX : ns;
 }
 
-/// With a twentieth on each side: what begins first and ends last is seen to do so.
+/// With a margin of a twentieth on each side, so that the first beginning and the last end are visible.
 TimeRange with_margin(TimeRange range) {
   const std::int64_t margin = std::max<std::int64_t>(length(range) / 20, 1);
   return {range.begin_ns - margin, range.end_ns + margin};
@@ -45,7 +45,7 @@ class Nearest {
   std::optional<std::int64_t> found_;
 };
 
-/// Events of a lane around `now`: what lies further off is no nearest.
+/// Visits events of a lane around `now`: events further off cannot be the nearest.
 template <typename Visit>
 void visit_near(const Replay& replay, LaneId lane, std::int64_t now, const Visit& visit) {
   constexpr std::ptrdiff_t kAround = 256;
@@ -151,7 +151,7 @@ State first_state(const Document& document) {
   const TimeRange whole = document.whole();
   state.now_ns = whole.begin_ns;
   state.visible = with_margin(whole);
-  // A minute for a long one; what is short takes ten seconds.
+  // A long trace plays for a minute; a short one for ten seconds.
   state.speed = std::max(1.0, static_cast<double>(length(whole)) / 10);
   return state;
 }

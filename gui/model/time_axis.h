@@ -8,7 +8,7 @@
 
 namespace ringside::gui {
 
-/// Where moments lie on a strip of the window, and what its ticks are called.
+/// Converts times to positions on a strip of the window, and labels its ticks.
 struct TimeAxis {
   TimeRange visible;
   float left = 0, right = 0;
@@ -24,7 +24,7 @@ struct Tick {
   std::string text;
 };
 
-/// At steps of 1, 2 or 5 x 10^n, no closer than `apart` px; with as many digits as tell them apart.
+/// Ticks at steps of 1, 2 or 5 x 10^n, no closer than `apart` px; with enough digits to distinguish them.
 std::vector<Tick> ticks_of(const TimeAxis& axis, float apart);
 
 /// `12.345678 ms`: a moment to the nanosecond, in the unit that suits `scale_ns`.

@@ -17,14 +17,14 @@ struct Transfer {
   std::uint64_t bytes = 0;
   std::int32_t from = 0, to = 0;
   std::int32_t channel = 0;
-  /// Through a switch, which reduces what several ranks send and multicasts to several.
+  /// Through a switch, which reduces data of several senders and multicasts to several receivers.
   bool is_by_switch = false;
-  /// Whether it counts on the way to the switch, and on the way from there: of one send's transfers the first one does, and
-  /// of one receive's. Without a switch every transfer counts.
+  /// Whether it counts on the path to the switch, and on the path from there: of one send's transfers the first one
+  /// does, and of one receive's. Without a switch every transfer counts.
   bool enters = true, leaves = true;
   EventId send = kNoEvent;
 
-  /// Of its time that in which both ends were in it: what the way between them takes. 0: it never came.
+  /// The part of its time in which both ends were active: the time on the path. 0: it never arrived.
   [[nodiscard]] std::int64_t under_way_ns() const {
     return taken_ns == INT64_MAX
                ? 0

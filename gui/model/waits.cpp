@@ -16,13 +16,13 @@ namespace {
 constexpr std::size_t kMostBoxes = 24;
 constexpr int kUnplaced = -1;
 
-/// Ranks that stand at one call and wait for the same ones.
+/// Ranks that wait in one call for the same ranks.
 struct WaitBox {
   std::vector<int> ranks;
   std::vector<std::size_t> behind;  ///< boxes that it waits for
   std::string at;
   bool is_culprit = false;
-  int column = kUnplaced;  ///< 0: waits for nobody; else one more than whom it waits for
+  int column = kUnplaced;  ///< 0: not blocked; else one more than the box that it waits for
   float x0 = 0, y0 = 0;
 };
 
@@ -50,7 +50,7 @@ std::vector<WaitBox> boxes_of(const std::vector<WaitingRank>& ranks) {
   return boxes;
 }
 
-/// Those that wait for nobody at the right; in a circle that nobody ends, those who are blamed, or else the first.
+/// Places boxes that are not blocked at the right; in a cycle without such a box, the culprits, or else the first.
 /// returns  the columns
 int place_in_columns(std::vector<WaitBox>& boxes) {
   std::vector<std::size_t> now;
@@ -108,7 +108,8 @@ void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Pic
   const int most = std::min<int>(std::ranges::max(in_column), kMostBoxes);
   const float top = into.height + 1.5F * line;
   const float whole = static_cast<float>(most) * 1.4F * height;
-  into.words.push_back({.x = 0, .y = into.height, .ink = Ink::Faint, .text = "who waits for whom"});
+  into.words.push_back(
+      {.x = 0, .y = into.height, .ink = Ink::Faint, .text = "which rank waits for which"});
   std::vector<int> taken(static_cast<std::size_t>(columns), 0);
   for (WaitBox& box : boxes) {
     const auto column = static_cast<std::size_t>(box.column);
@@ -140,7 +141,7 @@ void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Pic
                           .align = Words::Align::Middle,
                           .ink = Ink::Faint,
                           .text = !box.at.empty()      ? box.at
-                                  : box.behind.empty() ? "waits for nobody"
+                                  : box.behind.empty() ? "is not blocked"
                                                        : "waits"});
     into.spots.push_back(
         {box.x0,

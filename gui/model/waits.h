@@ -11,14 +11,14 @@ namespace ringside::gui {
 struct WaitingRank {
   int rank = 0;
   std::vector<int>
-      for_whom;    ///< ranks without which it cannot go on, ascending; none: it waits for nobody
-  std::string at;  ///< "all_reduce 12 of default_pg"; empty: at nothing that is known
+      for_whom;    ///< ranks without which it cannot go on, ascending; none: it is not blocked
+  std::string at;  ///< "all_reduce 12 of default_pg"; empty: unknown
   bool is_culprit = false;
 };
 
-/// Who waits for whom, ranks that are alike as one box: those that wait at the left of those they wait for.
+/// Draws which ranks wait for which, equal ranks as one box: waiting ranks at the left of the ranks they wait for.
 ///
-/// shape  `canvas.height` counts for nothing: the picture is as high as it must be; nothing is drawn where nobody waits
+/// shape  `canvas.height` is ignored: the picture is as high as needed; nothing is drawn if no rank waits
 void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Picture& into);
 
 }  // namespace ringside::gui

@@ -92,7 +92,7 @@ Status check(const Spoken& words, Arguments& arguments) {
                  "name a trace, a scenario or a folder of dumps; or --lesson ring"};
   }
   std::vector<std::string> inputs = arguments.paths;
-  inputs.insert(inputs.end(), {arguments.beside, arguments.cluster, words.question.job.on});
+  inputs.insert(inputs.end(), {arguments.second, arguments.cluster, words.question.job.on});
   const OutputFile picture{"--screenshot", arguments.screenshot, ContentKind::Png};
   const OutputFile film{"--record", arguments.record, ContentKind::Film};
   RINGSIDE_TRY(check_output(picture, inputs, words.is_forced));
@@ -117,8 +117,8 @@ ParsedArguments parse_arguments(int argc, char** argv) {
   app.add_option("what", arguments.paths,
                  "traces of one job, a scenario, or Flight Recorder dumps and logs");
   app.add_option("--cluster", arguments.cluster,
-                 "what the hosts of logs are, where these do not tell: as ringside sim takes --on");
-  app.add_option("--beside", arguments.beside,
+                 "the hosts of logs, where these do not show them: as ringside sim takes --on");
+  app.add_option("--beside", arguments.second,
                  "a second trace: calls side by side, differences first");
   app.add_option("--lesson", arguments.lesson,
                  "ring, tree, nvls, ll128, channels, overlap or hang");

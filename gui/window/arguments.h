@@ -9,17 +9,17 @@
 
 namespace ringside::gui {
 
-/// What the command line of ringside-gui asks for, all of it checked.
+/// The checked command line of ringside-gui.
 struct Arguments {
   std::vector<std::string> paths;
   std::string cluster;  ///< of logs: what their hosts are
-  std::string beside;   ///< a second trace, to be compared with
+  std::string second;   ///< a second trace to compare with
   std::optional<study::SimQuestion> simulation = {};
   std::string lesson;
   LessonNumbers numbers = {};  ///< of the lesson
   std::string screenshot;
   std::string record;
-  double seconds = 10;                 ///< that what is recorded plays
+  double seconds = 10;                 ///< the length of the recording
   std::optional<Seconds> at = {};      ///< from the beginning of the trace
   std::optional<int> at_percent = {};  ///< of the trace
   std::optional<View> view = {};
@@ -31,7 +31,7 @@ struct Arguments {
   bool prints = false;  ///< the view as text, and no window
 };
 
-/// What is left to do is in `status` where the words asked for help, or were wrong.
+/// `status` is set if the words requested help, or were wrong.
 struct ParsedArguments {
   Arguments arguments;
   std::optional<int> status = {};

@@ -20,12 +20,12 @@
 namespace ringside::gui {
 namespace {
 
-/// What GLFW's callbacks say of dropped files, until the next frame.
+/// Files that GLFW's callbacks report as dropped, until the next frame.
 struct Dropped {
   std::vector<std::string> paths;
 };
 
-/// A file's place in the settings.
+/// A file's key in the settings.
 std::string key_of(const std::string& path) {
   std::error_code failed;  // the current folder may have been removed
   const std::string whole = std::filesystem::absolute(path, failed).string();
@@ -112,7 +112,7 @@ class Window {
     return {};
   }
 
-  /// No larger than what the desktop leaves of it.
+  /// No larger than the desktop's work area.
   void fit_the_screen() {
     int x = 0;
     int y = 0;
@@ -137,7 +137,7 @@ class Window {
   }
 
   void frame() {
-    // Nothing moves while nothing is done: a window that is looked at costs nothing.
+    // Without activity nothing is redrawn: an idle window costs nothing.
     if (session_.state().is_playing || session_.is_preparing() || !loader_.what().empty() ||
         fresh_frames_ > 0) {
       glfwPollEvents();
@@ -155,7 +155,7 @@ class Window {
       advance(session_.state(), *session_.document(),
               static_cast<double>(ImGui::GetIO().DeltaTime));
     }
-    const FrameWishes wishes =
+    const FrameRequests requests =
         frame_.draw(session_, loader_.what(), loader_.done(), lesson_, scale_);
     ImGui::Render();
     int width = 0;
@@ -165,7 +165,7 @@ class Window {
     glClear(GL_COLOR_BUFFER_BIT);
     ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
     glfwSwapBuffers(window_);
-    take(wishes);
+    take(requests);
   }
 
   void take_loaded() {
@@ -197,10 +197,10 @@ class Window {
       go_to_start();
     }
     again_ = false;
-    if (!std::exchange(is_first_, false) || arguments_.beside.empty()) return;
+    if (!std::exchange(is_first_, false) || arguments_.second.empty()) return;
     is_second_ = true;
-    load("opening " + arguments_.beside,
-         [path = arguments_.beside](const OnProgress& progress, const OnPart&) {
+    load("opening " + arguments_.second,
+         [path = arguments_.second](const OnProgress& progress, const OnPart&) {
            return open_paths({path}, progress);
          });
   }
@@ -211,7 +211,7 @@ class Window {
     glfwSetWindowTitle(window_, fmt::format("{} - ringside", session_.document()->title).c_str());
   }
 
-  /// Where the person was when it was open last; the command line's wishes go before that.
+  /// Goes to the position at which the file was last closed; the command line's settings take precedence.
   void go_to_start() {
     if (!lesson_) show_hang(session_);
     settings_.restore(shown_key_, *session_.document(), session_.state());
@@ -231,7 +231,7 @@ class Window {
   }
 
   void open_files(std::vector<std::string> paths) {
-    // Onto the view that compares, it is what to compare with.
+    // Dropped onto the comparing view, it is the document to compare with.
     is_second_ = session_.document() != nullptr && session_.state().view == View::Compare;
     if (!is_second_) {
       key_ = key_of(paths.front());
@@ -243,14 +243,14 @@ class Window {
          });
   }
 
-  void take(const FrameWishes& wishes) {
-    if (wishes.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
-    if (!wishes.lesson.empty()) start_lesson({.name = wishes.lesson});
-    if (wishes.again) {
+  void take(const FrameRequests& requests) {
+    if (requests.closes) glfwSetWindowShouldClose(window_, GLFW_TRUE);
+    if (!requests.lesson.empty()) start_lesson({.name = requests.lesson});
+    if (requests.again) {
       again_ = true;
-      start_lesson(*wishes.again);
+      start_lesson(*requests.again);
     }
-    if (!wishes.paths.empty()) open_files(wishes.paths);
+    if (!requests.paths.empty()) open_files(requests.paths);
   }
 
   void start_lesson(const LessonBar& wanted) {
@@ -269,17 +269,17 @@ class Window {
   std::string settings_path_;
   Settings settings_;
   GLFWwindow* window_ = nullptr;
-  Session session_{Making::Beside};
+  Session session_{Making::InWorker};
   Frame frame_;
   Loader loader_;
   Dropped dropped_;
   std::optional<LessonBar> lesson_;
   std::string key_;         ///< of what is being opened, in the settings
   std::string shown_key_;   ///< of what is shown
-  bool is_first_ = true;    ///< what the command line names is not there yet
-  bool is_second_ = false;  ///< what is being opened is to be compared with
-  bool has_part_ = false;   ///< of what is being opened the beginning is shown
-  bool again_ = false;  ///< what is being opened is the lesson that is shown, with other numbers
+  bool is_first_ = true;    ///< the document of the command line is not open yet
+  bool is_second_ = false;  ///< the document being opened is the one to compare with
+  bool has_part_ = false;   ///< the beginning of the document being opened is shown
+  bool again_ = false;      ///< the document being opened is the shown lesson with other numbers
   float scale_ = 1;
   int fresh_frames_ = 3;
 };
@@ -309,7 +309,7 @@ Opened open_asked(const Arguments& arguments, const OnProgress& on_progress,
   return open_paths(arguments.paths, on_progress, on_part, arguments.cluster);
 }
 
-/// What hung opens with whose fault it is, and what has no calls with what was found.
+/// A hung job opens with its culprits, and a document without calls with its findings.
 void show_hang(Session& session) {
   const bool is_hang = std::ranges::any_of(
       session.document()->findings,

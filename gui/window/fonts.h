@@ -2,7 +2,7 @@
 
 namespace ringside::gui {
 
-/// A font that scales, where the system has one of those that are known; else ImGui's own.
+/// Loads a scalable font, if the system has a known one; else ImGui's own.
 void load_fonts(float scale);
 
 }  // namespace ringside::gui

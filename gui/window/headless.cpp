@@ -20,10 +20,11 @@ namespace ringside::gui {
 namespace {
 
 Error no_egl(const char* what) {
-  return {ErrorCode::Unsupported,
-          fmt::format("no picture without a display: {} (EGL error 0x{:x})", what, eglGetError()),
-          "Mesa's EGL draws anywhere (libegl1, libgl1-mesa-dri); ringside gui --print says what is "
-          "seen as text"};
+  return {
+      ErrorCode::Unsupported,
+      fmt::format("no picture without a display: {} (EGL error 0x{:x})", what, eglGetError()),
+      "Mesa's EGL draws anywhere (libegl1, libgl1-mesa-dri); ringside gui --print shows what is "
+      "seen as text"};
 }
 
 /// A GL context that needs no display.

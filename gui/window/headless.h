@@ -9,10 +9,10 @@
 
 namespace ringside::gui {
 
-/// So many frames until ImGui's parts have their sizes.
+/// The number of frames until ImGui's parts have their final sizes.
 inline constexpr int kSettlingFrames = 4;
 
-/// Draws where nobody looks, by EGL without a surface.
+/// Draws without a display, by EGL without a surface.
 ///
 /// Threads  one at a time, and one of these at a time: ImGui has one context
 class Headless {

@@ -11,14 +11,14 @@
 
 namespace ringside::gui {
 
-/// Opens one thing at a time beside the window, which goes on meanwhile.
+/// Opens one document at a time in another thread, while the window goes on.
 class Loader {
  public:
   using Open = std::function<Opened(const OnProgress&, const OnPart&)>;
 
   ~Loader();
 
-  /// Ends what was being opened before.
+  /// Cancels the current loading, and starts another one.
   void start(std::string what, Open open);
 
   [[nodiscard]] const std::string& what() const {
@@ -26,9 +26,9 @@ class Loader {
   }  ///< empty: nothing is being opened
   [[nodiscard]] double done() const { return done_; }
 
-  /// The beginning of what is being opened, once, as soon as there is one.
+  /// The beginning of the document being opened, once, as soon as there is one.
   std::shared_ptr<const Document> poll_part();
-  /// What was opened, once; nothing before that.
+  /// The opened document, once; nothing before that.
   std::optional<Opened> poll();
 
  private:

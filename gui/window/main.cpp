@@ -13,14 +13,14 @@
 namespace ringside::gui {
 namespace {
 
-/// What the arguments ask for, opened here and now: for a picture, or for text.
+/// Opens the document of the arguments in this thread: for a picture, or for text.
 Result<std::unique_ptr<Session>> opened_session(const Arguments& arguments) {
   auto session = std::make_unique<Session>();
   RINGSIDE_TRY(auto document, open_asked(arguments, {}));
   session->state().is_dark = !arguments.is_light;
   session->open(std::move(document));
-  if (!arguments.beside.empty()) {
-    RINGSIDE_TRY(auto other, open_paths({arguments.beside}));
+  if (!arguments.second.empty()) {
+    RINGSIDE_TRY(auto other, open_paths({arguments.second}));
     session->compare_with(std::move(other));
   }
   RINGSIDE_TRY(go_where_asked(arguments, *session));

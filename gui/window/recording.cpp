@@ -22,8 +22,8 @@ namespace {
 
 constexpr double kFramesASecond = 25;
 
-/// Options of ffmpeg for a kind of film, its format first: the name of a draft does not say it. Colours at half the resolution,
-/// which players expect, need even sizes.
+/// Options of ffmpeg for a kind of film, its format first, since a draft's name does not show it. Colours at half the
+/// resolution, which players expect, need even sizes.
 struct Encoding {
   const char* ending;
   std::vector<std::string> options;
@@ -46,13 +46,13 @@ const std::vector<Encoding>& encodings() {
 /// ffmpeg, which reads pictures from a pipe.
 class Encoder {
  public:
-  /// path  where to write; recording.path says how
+  /// path  where to write; the extension of recording.path gives the format
   static Result<Encoder> start(const Recording& recording, const std::string& path) {
     const auto found = std::ranges::find_if(
         encodings(), [&](const Encoding& one) { return recording.path.ends_with(one.ending); });
     if (found == encodings().end()) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("{}: no kind of film that is known", recording.path),
+                   fmt::format("{}: unknown kind of film", recording.path),
                    "give a name that ends with .webm, .mp4 or .gif"};
     }
     std::vector<std::string> words{"ffmpeg",
@@ -71,7 +71,7 @@ class Encoder {
                                    "-i",
                                    "pipe:0"};
     words.insert(words.end(), found->options.begin(), found->options.end());
-    // A path that begins with a dash is no option.
+    // A path that begins with a dash must not be taken for an option.
     words.push_back(path.starts_with('-') ? "./" + path : path);
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("pipe", errno, "");
@@ -103,7 +103,7 @@ class Encoder {
     if (child_ > 0) static_cast<void>(wait());
   }
 
-  /// returns  whether ffmpeg still listens
+  /// returns  whether ffmpeg still reads
   bool take(std::span<const unsigned char> pixels) {
     return write_all(in_.get(), std::as_bytes(pixels)).has_value();
   }
@@ -129,7 +129,7 @@ class Encoder {
 Status write_recording(const Recording& recording, const std::function<void(double share)>& draw) {
   RINGSIDE_TRY(const auto headless,
                Headless::make(recording.width, recording.height, recording.scale));
-  ::signal(SIGPIPE, SIG_IGN);  // an encoder that gives up is told by its exit status
+  ::signal(SIGPIPE, SIG_IGN);  // its exit status shows an encoder that gave up
   NewFile fresh(recording.path);
   RINGSIDE_TRY(Encoder encoder, Encoder::start(recording, fresh.draft()));
   for (int i = 0; i < kSettlingFrames; ++i) headless->frame([&] { draw(0); });
@@ -141,7 +141,7 @@ Status write_recording(const Recording& recording, const std::function<void(doub
   }
   if (encoder.wait() == 0 && listens) return fresh.keep();
   return Error{ErrorCode::System, fmt::format("{}: ffmpeg gave up", recording.path),
-               "what it printed above says why"};
+               "its output above shows why"};
 }
 
 }  // namespace ringside::gui

@@ -47,7 +47,7 @@ void Settings::restore(const std::string& path, const Document& document, State&
   const TimeRange whole = document.whole();
   if (const auto view = parse_view(found->view)) state.view = *view;
   state.now_ns = std::clamp(found->now_ns, whole.begin_ns, whole.end_ns);
-  // The file may be another one of that name by now.
+  // The file may have been replaced since.
   const bool is_within = found->visible.begin_ns < found->visible.end_ns &&
                          found->visible.begin_ns < whole.end_ns &&
                          found->visible.end_ns > whole.begin_ns;

@@ -8,7 +8,7 @@
 
 namespace ringside::gui {
 
-/// What stays between sessions: how the window looked, and of the files shown last where one was.
+/// The settings kept between sessions: the window's look, and the position in the files shown last.
 struct Settings {
   struct File {
     std::string path;
@@ -28,7 +28,7 @@ struct Settings {
 /// $XDG_STATE_HOME/ringside/gui.json, else ~/.local/state/ringside/gui.json; empty: nowhere.
 std::string settings_path();
 
-/// What cannot be read is as if it were not there: no file is worth an error here.
+/// An unreadable file counts as missing: it is not worth an error.
 Settings load_settings(const std::string& path);
 Settings parse_settings(const std::string& text);
 void save_settings(const Settings& settings, const std::string& path);

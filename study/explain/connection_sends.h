@@ -10,9 +10,9 @@
 
 namespace ringside::study {
 
-/// What a rank sends to each other rank on each channel in a call, by the steps that it takes. What goes through a switch
-/// that reduces is sent to no rank.
-/// returns  by channel, then rank; no entry is of 0 bytes
+/// The data that a rank sends to each other rank on each channel in a call, by its steps. Data through a switch that
+/// reduces is sent to no rank.
+/// returns  by channel, then rank; no entry has 0 bytes
 /// errors   as TaskPlanner::make()
 Result<std::vector<SentOn>> sends_of(const Choice& choice, const Channels& channels,
                                      const CallShape& call, Rank from);

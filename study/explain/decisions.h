@@ -9,7 +9,7 @@
 
 namespace ringside::study {
 
-/// What NCCL does with an all-reduce on one cluster, nothing set, in each of decision_sizes().
+/// NCCL's choices for an all-reduce on one cluster without settings, for each of decision_sizes().
 struct DecisionRow {
   std::string preset;
   int nodes = 0;  ///< as the preset counts them
@@ -20,7 +20,7 @@ struct DecisionRow {
 std::span<const Bytes> decision_sizes();
 
 /// The newest NCCL's decisions on 1, 2, 4 and 16 of each preset.
-/// only    the one source to tell of; empty: all presets
+/// only    the one preset to include; empty: all presets
 /// errors  as load_hosts()
 Result<std::vector<DecisionRow>> decisions(const std::string& only);
 

@@ -38,7 +38,7 @@ ExchangeSize size_of(const ExchangeExplanation& all, Bytes bytes) {
   return size;
 }
 
-/// Of another node the second GPU's, where there is one: the way to the first one's is the plain one.
+/// In another node the second GPU, if there is one: the path to the first one is the plain one.
 Rank far_rank(const std::vector<std::vector<Rank>>& nodes) {
   const std::vector<Rank>& last = nodes.size() > 1 ? nodes[1] : nodes[0];
   return last.size() > 1 ? last[1] : last[0];

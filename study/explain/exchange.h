@@ -7,8 +7,8 @@
 #include "engine/collectives/exchange_schedule.h"
 #include "study/explain/explanation.h"
 
-/// "What does NCCL do with what is made of sends and receives?" There is no choice of an algorithm, and no model of its
-/// time: rounds, channels, parts, and ways.
+/// "What does NCCL do with a collective that consists of sends and receives?" It has no choice of an algorithm, and
+/// no model of its time: rounds, channels, parts, and paths.
 namespace ringside::study {
 
 /// One size: how the transfer between two ranks is cut.
@@ -33,11 +33,11 @@ struct ExchangeExplanation {
   bool is_relayed = false;       ///< another GPU of the node hands the message to its NIC (PXN)
 };
 
-/// Whether the question is about such a collective; not where none is asked for.
+/// Whether the question is about such a collective; false if it names none.
 /// errors  as parse_calls()
 Result<bool> is_exchange(const ExplainQuestion& question);
 
-/// errors  as explain(); InvalidArgument: nothing that is made of sends and receives
+/// errors  as explain(); InvalidArgument: a collective that does not consist of sends and receives
 Result<ExchangeExplanation> explain_exchange(const ExplainQuestion& question);
 
 }  // namespace ringside::study

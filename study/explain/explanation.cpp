@@ -23,14 +23,14 @@ std::vector<std::string> changes(const TunedChoice& a, const TunedChoice& b) {
   return changed;
 }
 
-/// One side of a comparison: what is set, and whose model.
+/// One side of a comparison: its settings, and its model.
 struct Side {
   std::vector<std::string> set;
   std::string nccl{kDefaultRelease};
   friend bool operator==(const Side&, const Side&) = default;
 };
 
-/// --nccl A is compared with the newest, --nccl A --nccl B with each other; --set with not setting it.
+/// --nccl A is compared with the newest, --nccl A --nccl B with each other; --set with no settings.
 std::optional<Side> before_of(const ExplainQuestion& question, const Side& now) {
   Side before;
   if (question.nccl.size() == 2) before = {question.job.set, question.nccl[0]};
@@ -60,7 +60,7 @@ Status check(const ExplainQuestion& question) {
   return {};
 }
 
-/// Sorts what is there whatever the size into what is available and what stands in the way of the rest.
+/// Sorts combinations, whatever the size, into available ones and the reasons that exclude the others.
 void sort_out(const std::vector<Candidate>& candidates, Explanation& explanation) {
   for (const Candidate& candidate : candidates) {
     if (candidate.obstacle == Obstacle::None) {

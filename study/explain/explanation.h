@@ -28,15 +28,15 @@ struct Terms {
 };
 Terms terms_of(const Tuner& tuner, Collective collective, const Candidate& candidate);
 
-/// Why the choice beats the next best: which of the two terms it is, and by how much.
+/// Why the choice beats the next best: the deciding term, and by how much.
 struct Verdict {
-  /// "latency", "bandwidth"; "only one": nothing else is available; "last resort": nothing but what NCCL takes last
+  /// "latency", "bandwidth"; "only one": nothing else is available; "last resort": only NCCL's last choices are
   std::string term;
   std::optional<Candidate> runner_up = {};
 };
 Verdict verdict_of(const Tuner& tuner, const TuningCall& call);
 
-/// One size: all ways of doing it, the one that NCCL takes, and why that one.
+/// One size: all combinations, the one that NCCL chooses, and why.
 struct ExplainedSize {
   Bytes bytes;
   std::vector<Candidate> candidates;  ///< as Tuner::candidates()
@@ -44,13 +44,13 @@ struct ExplainedSize {
   Verdict verdict;
 };
 
-/// From `stretch.from` on one combination is the fastest, at that cost there.
+/// From `stretch.from` on one combination is the fastest, with that cost there.
 struct ExplainedStretch {
   Stretch stretch;
   Terms terms;
 };
 
-/// What stands in the way of some combinations.
+/// A reason that excludes some combinations.
 struct Obstructed {
   Obstacle obstacle = Obstacle::None;
   std::vector<Candidate> candidates;
@@ -58,16 +58,17 @@ struct Obstructed {
 
 using Combination = std::pair<Algorithm, Protocol>;
 
-/// What one version of NCCL, under one environment, does with a collective in each size.
+/// The choices of one version of NCCL, in one environment, for a collective in each size.
 struct Explanation {
-  std::string label;  ///< "NCCL 2.30, NCCL_ALGO=Ring": what sets it apart from the one beside it
-  std::string nccl;   ///< the version whose model it is, "2.30.7"
+  std::string
+      label;  ///< "NCCL 2.30, NCCL_ALGO=Ring": what distinguishes it from the one that it is compared with
+  std::string nccl;  ///< the version whose model it is, "2.30.7"
   CommShape shape;
   Calls calls;
   std::vector<Combination> available;  ///< in NCCL's order
   std::vector<Combination>
-      last_resorts;                    ///< of them: what NCCL takes only where nothing else is left
-  std::vector<Obstructed> obstructed;  ///< the rest, but for what no NCCL can do
+      last_resorts;                    ///< of them: NCCL takes these only if nothing else is left
+  std::vector<Obstructed> obstructed;  ///< the rest, except those that no NCCL supports
   std::vector<ExplainedSize> sizes;
   std::vector<ExplainedStretch> stretches;  ///< over all sizes, not only those asked for
 };
@@ -75,8 +76,8 @@ struct Explanation {
 /// errors  as Tuner::choose()
 Result<Explanation> make_explanation(std::string label, const Tuner& tuner, const Calls& calls);
 
-/// The answer, and beside it what it is to be compared with: the first of two versions; or the same job where
-/// nothing is set, on the newest version, if that is something else.
+/// The answer, and what it is compared with: the first of two versions; or the same job without settings on the
+/// newest version, if that differs.
 struct Explained {
   Explanation now;
   std::optional<Explanation> before;
@@ -86,11 +87,11 @@ struct Explained {
 ///         more than two versions
 Result<Explained> explain(const ExplainQuestion& question);
 
-/// One size under two explanations.
+/// One size in two explanations.
 struct Comparison {
   Bytes bytes;
   TunedChoice before, after;
-  /// Of algorithm, protocol, nchannels, nthreads, chunk_bytes, time_us.
+  /// The names of the fields that changed: algorithm, protocol, nchannels, nthreads, chunk_bytes, time_us.
   std::vector<std::string> changed;
 };
 

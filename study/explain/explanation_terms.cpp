@@ -44,7 +44,7 @@ std::string latency_text(const Cost& cost, const Prediction& prediction) {
   return fmt::format("{} us = {}", number(prediction.latency_us), text);
 }
 
-/// Of what the channels' bandwidth is, before anything lowers it.
+/// The source of the channels' bandwidth, before any reduction.
 std::string source_text(const CommShape& shape, const GraphSummary& graph,
                         const BandwidthTerms& terms) {
   const bool is_nics =
@@ -102,7 +102,7 @@ std::string bandwidth_text(const Tuner& tuner, const GraphSummary& graph, const 
 Terms terms_of(const Tuner& tuner, Collective collective, const Candidate& candidate) {
   const Cost& cost = tuner.table().cost(collective, candidate.algorithm, candidate.protocol);
   const GraphSummary& graph = tuner.shape().graph(facts_of(candidate.algorithm).graph);
-  if (!cost.is_available()) {  // chosen all the same
+  if (!cost.is_available()) {  // chosen nevertheless
     return {tuner.shape().nranks == 1 ? "0 us: one rank only copies"
                                       : "unknown: what NCCL falls back to where nothing is left",
             "-"};

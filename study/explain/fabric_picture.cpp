@@ -11,7 +11,7 @@ constexpr int kHostsOfLeaf = 2;  ///< shown, where not all are
 
 bool is_host(const FabricEnd& end) { return end.parts[0].word == "host"; }
 
-/// A NIC's cable is its host's.
+/// A NIC's cable has the name of its host.
 std::string name_of(const FabricEnd& end) {
   if (!is_host(end)) return end.text();
   FabricEnd host = end;
@@ -62,7 +62,7 @@ class Painting {
     return most_ == 0 || std::ssize(row.boxes) < most_;
   }
 
-  /// Upward from the first: what is shown hangs together.
+  /// From the first one upward, so that the shown switches are connected.
   void add_switches() {
     const std::vector<int> starts = fabric_.tier_starts();
     for (std::size_t tier = 0; tier + 1 < starts.size(); ++tier) {

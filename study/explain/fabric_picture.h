@@ -9,12 +9,12 @@
 
 namespace ringside::study {
 
-/// A fabric as it can be drawn: rows of boxes, the hosts lowest, and what joins them. Of many alike things the first
-/// few stand for all.
+/// A fabric as it can be drawn: rows of boxes, the hosts lowest, and the cables between them. Of many equal things
+/// the first few represent all.
 struct FabricPicture {
   struct Row {
     std::string name;                ///< "leaf"
-    std::int64_t count = 0;          ///< there are, shown or not
+    std::int64_t count = 0;          ///< number of them, shown or not
     std::string holds;               ///< of one: "32 NICs down, 16 links up"; empty for hosts
     std::vector<std::string> boxes;  ///< names of those that are shown
   };
@@ -28,7 +28,7 @@ struct FabricPicture {
     Box from, to;  ///< from: in the lower row, or the left one
     int cables = 0;
     BytesPerSecond built;  ///< one direction, of all of them
-    double share = 1;      ///< what is left of that, of the worse direction
+    double share = 1;      ///< the share that is left, of the worse direction
   };
   std::vector<Row> rows;
   std::vector<Line> lines;

@@ -8,8 +8,8 @@
 
 namespace ringside::study {
 
-/// What a fabric's file asks of a tier, where whole numbers of links give another oversubscription. Few hosts a leaf have few
-/// links up: of 2 NICs both 2:1 and 8:1 leave one.
+/// The oversubscription that a fabric's file requests for a tier, if whole numbers of links give another one. Leaves
+/// with few hosts have few uplinks: of 2 NICs both 2:1 and 8:1 leave one.
 /// tier  of Fabric::shape()
 std::optional<double> asked_instead(const Fabric& fabric, std::size_t tier);
 

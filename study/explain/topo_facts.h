@@ -10,7 +10,7 @@
 
 namespace ringside::study {
 
-/// What nodes of a job are alike in. NCCL calls an NVLink domain of several hosts one node.
+/// What equal nodes of a job have in common. NCCL calls an NVLink domain of several hosts one node.
 struct NodeFacts {
   std::size_t report = 0;  ///< of Job::systems and Job::reports
   std::vector<int> nodes;  ///< ascending
@@ -19,14 +19,14 @@ struct NodeFacts {
   std::map<LinkKind, std::set<float>> link_rates;
 };
 
-/// What a job looks like, beside what the engine says of it.
+/// Facts about a job that the engine does not provide.
 struct TopoFacts {
   std::vector<NodeFacts> kinds;   ///< by report
   std::vector<int> node_of_rank;  ///< by rank
 };
 TopoFacts topo_facts(const Job& job);
 
-/// The ranks that a ring passes one after the other within a node.
+/// The consecutive ranks of a ring within a node.
 struct RingVisit {
   int node = 0;
   std::vector<int> ranks;
@@ -38,10 +38,10 @@ std::vector<RingVisit> visits_of(const Job& job, const TopoFacts& facts, int cha
 /// The ranks of a tree that have children: roots, then the others, ascending.
 std::vector<int> parents_of(std::span<const Channels::TreePlace> tree);
 
-/// The hosts that differ from those before them, each with how often it comes.
+/// The different hosts, each with its count.
 std::vector<HostRun> distinct_hosts(const JobHosts& hosts);
 
-/// What all hosts are alike in.
+/// The host, if all hosts are equal.
 /// errors  InvalidArgument: they differ
 Result<Host> only_host_of(const JobHosts& hosts);
 

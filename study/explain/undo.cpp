@@ -11,8 +11,8 @@ namespace {
 
 using SetWords = std::vector<std::string>;
 
-/// Lists of variables that say what the old choice was, the shortest first; then those that switch off what a later
-/// release brought.
+/// Lists of variables that set the old choice, the shortest first; then those that disable features of a later
+/// release.
 std::vector<SetWords> settings_towards(const TunedChoice& old) {
   const std::string algorithm = fmt::format("NCCL_ALGO={}", nccl_name(old.algorithm));
   const std::string protocol = fmt::format("NCCL_PROTO={}", nccl_name(old.protocol));

@@ -19,7 +19,7 @@ bool is_same_choice(const TunedChoice& a, const TunedChoice& b) {
   return a.algorithm == b.algorithm && a.protocol == b.protocol && a.max_channels == b.max_channels;
 }
 
-/// Predicted time after / before; 1 where a release has no time for it.
+/// Predicted time after / before; 1 if a release predicts none.
 double ratio_of(const TunedChoice& before, const TunedChoice& after) {
   const double was = static_cast<double>(before.prediction.time_us);
   const double is = static_cast<double>(after.prediction.time_us);
@@ -29,8 +29,8 @@ double ratio_of(const TunedChoice& before, const TunedChoice& after) {
 /// Faster, slower, the same.
 int sense_of(double ratio) { return ratio > 1 + kSameTime ? 1 : ratio < 1 - kSameTime ? -1 : 0; }
 
-bool is_told_alike(const UpgradeStretch& stretch, const TunedChoice& before,
-                   const TunedChoice& after) {
+bool have_equal_change(const UpgradeStretch& stretch, const TunedChoice& before,
+                       const TunedChoice& after) {
   const bool is_chosen_otherwise = !is_same_choice(before, after);
   if (is_chosen_otherwise != stretch.is_chosen_otherwise) return false;
   if (is_chosen_otherwise) {
@@ -51,7 +51,7 @@ std::optional<float> time_of_choice(const Tuner& tuner, const TuningCall& call,
   return {};
 }
 
-/// All sizes of one collective, those that change alike together.
+/// All sizes of one collective; sizes with equal changes are merged.
 Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, const Tuner& after,
                                        UndoSearch& undo) {
   UpgradeOfCollective all{.collective = calls.collective};
@@ -66,7 +66,7 @@ Result<UpgradeOfCollective> upgrade_of(const Calls& calls, const Tuner& before, 
     RINGSIDE_TRY(TunedChoice was, before.choose(call));
     RINGSIDE_TRY(TunedChoice is, after.choose(call));
     const double ratio = ratio_of(was, is);
-    if (all.stretches.empty() || !is_told_alike(all.stretches.back(), was, is)) {
+    if (all.stretches.empty() || !have_equal_change(all.stretches.back(), was, is)) {
       finish();
       old.clear();
       sizes.clear();
@@ -97,7 +97,7 @@ std::string graph_words(const GraphSummary& graph) {
                      graph.cross_nic > 0 ? " crossing NICs" : "");
 }
 
-/// Through which NICs the rings of each kind of node go in and out, by the numbers of the NICs: "0 1 2>3".
+/// The NICs by which the rings of each kind of node enter and leave, by number: "0 1 2>3".
 std::string ring_nics(const TunedJob& job) {
   std::string words;
   const Job& laid = job.asked.job;
@@ -133,7 +133,7 @@ void compare_threads(const TunedJob& before, const TunedJob& after, UndoSearch& 
   }
 }
 
-/// What is laid otherwise, and which one variable lays it as before.
+/// What differs in graphs and channels, and a single variable that restores it.
 std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& after,
                                         UndoSearch& undo) {
   using Words = std::string (*)(const TunedJob&);
@@ -193,7 +193,7 @@ std::vector<LaidOtherwise> compare_laid(const TunedJob& before, const TunedJob& 
   return laid;
 }
 
-/// The first release that knows Blackwell has a speed for its NVLinks; to those before it counts as Hopper.
+/// The first release that knows Blackwell has a speed for its NVLinks; earlier releases treat it as Hopper.
 bool knows_gpus(const TopologyRules& rules, const JobHosts& hosts) {
   constexpr int kBlackwell = 100;
   if (rules.nvlink.blackwell != rules.nvlink.hopper) return true;
@@ -262,7 +262,7 @@ Result<std::vector<UpgradeRow>> upgrade_rows(const UpgradeStep& step, const std:
   RINGSIDE_TRY(const TopologyRules rules, load_topology_rules(step.from));
   std::vector<std::string> sources(host_preset_names().begin(), host_preset_names().end());
   if (!only.empty()) sources = {only};
-  // This process's variables count for nothing: an empty value unsets one.
+  // Ignore this process's variables: an empty value unsets one.
   std::vector<std::string> nothing;
   for (const std::string_view name : known_variables()) nothing.push_back(fmt::format("{}=", name));
   std::vector<UpgradeRow> rows;

@@ -75,7 +75,8 @@ class RankExport {
 
  private:
   using Ids = std::set<std::uint64_t>;
-  /// As the player has them: one of kernels that are no calls, one a group, one a peer for transfers; those that have names.
+  /// Streams as the player has them: one of kernels that are not calls, one for each group, one for each peer of
+  /// transfers; those that have names.
   using Stream = std::tuple<int, int, int>;  // name, group, peer
   struct Last {
     Ids ids;  ///< several that began together
@@ -121,7 +122,7 @@ class RankExport {
           waited_.insert(last.ids.begin(), last.ids.end());
         }
         if (step.kind == Kind::Synchronize) {
-          chakra::Node node = work("synchronize", step);  // of no time: it waits
+          chakra::Node node = work("synchronize", step);  // takes no time: it waits
           add(node, "is_cpu_op")->set_bool_val(true);
           Ids after = waited_;
           after.insert(host_.begin(), host_.end());
@@ -174,7 +175,7 @@ class RankExport {
     return node;
   }
 
-  /// step   the first of those that begin together
+  /// step   the first of the steps that begin together
   void put_on(const Step& step, std::span<chakra::Node> nodes) {
     Ids after = waited_;
     after.insert(host_.begin(), host_.end());
@@ -183,7 +184,7 @@ class RankExport {
     last.ids.clear();
     for (chakra::Node& node : nodes) last.ids.insert(put(node, after));
     if (step.kind == Kind::Call) last.groups.insert(step.group);
-    if (!step.async) waited_ = last.ids;  // which wait for what was waited for
+    if (!step.async) waited_ = last.ids;  // which wait for the same nodes
   }
 
   std::uint64_t put(chakra::Node& node, const Ids& after) {
@@ -199,8 +200,8 @@ class RankExport {
   std::string bytes_;
   std::uint64_t ids_ = 0;
   std::int64_t sets_ = 0;  ///< sends and receives that began together, so far
-  Ids waited_;             ///< by whatever comes next on the GPU
-  Ids host_;               ///< by whatever the host does next
+  Ids waited_;             ///< by the next node on the GPU
+  Ids host_;               ///< by the next node of the host
   std::map<Stream, Last> last_;
 };
 

@@ -9,11 +9,11 @@
 
 namespace ringside::study {
 
-/// A program as Chakra execution traces, one a rank: the nodes of all its iterations, each with those that it waits for.
-/// What a kernel takes stands in it as its duration; who replays it needs no model of the GPU.
+/// A program as Chakra execution traces, one for each rank: the nodes of all its iterations, each with the nodes that
+/// it waits for. A kernel's time is its duration; replaying needs no model of the GPU.
 ///
 /// write   takes each file: its name and bytes
-/// returns what the format has no word for, and was left out
+/// returns features that the format cannot express, and that were omitted
 /// errors  InvalidArgument: too many nodes. As write
 Result<std::vector<std::string>> export_chakra(
     const hangs::Program& program,

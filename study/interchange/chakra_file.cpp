@@ -7,7 +7,7 @@
 namespace ringside::study {
 namespace {
 
-/// Of a node: names and shapes, but no data.
+/// For a node: names and shapes, but no data.
 constexpr std::uint64_t kMostBytes = 16 << 20;
 
 /// source  Protocol Buffers Encoding, "Base 128 Varints"

@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "study/interchange/chakra.pb.h"
 
-/// The file of one rank: messages behind their lengths.
+/// The file of one rank: messages, each after its length.
 namespace ringside::study {
 
 inline constexpr const char* kChakraVersion = "0.0.4";
@@ -21,7 +21,7 @@ bool is_chakra(std::string_view bytes);
 
 /// Calls `take` with each node, in the file's order.
 /// where   for messages
-/// errors  Corrupt: torn, no message; what `take` refuses
+/// errors  Corrupt: torn, or no message; the errors of `take`
 Status read_chakra(std::string_view bytes, const std::string& where,
                    const std::function<Status(const chakra::Node& node)>& take);
 

@@ -25,26 +25,25 @@ using OutlineKind = OutlineStep::Kind;
 constexpr std::size_t kMostNodes = 10'000'000;
 constexpr int kMostRanks = 65536;
 
-/// What a node is to a program.
+/// A node's meaning for a program.
 struct Item {
   std::uint64_t id = 0;
   OutlineStep step;
-  bool is_nothing = false;  ///< takes no time and says nothing
+  bool is_nothing = false;  ///< takes no time and has no meaning
   std::string group, description;
   std::int64_t bytes = 0;
   std::optional<DataType> type;
   int root = -1, source = -1, target = -1;  ///< global
   std::vector<std::uint64_t> after;
-  // Once all are known:
-  std::vector<std::size_t> waits;  ///< places of those it waits for
+  // Valid once all nodes are known:
+  std::vector<std::size_t> waits;  ///< places of the nodes that it waits for
   int group_number = -1;
-  std::int64_t set =
-      0;  ///< transfers next to each other that began together share it; 0: begins alone
+  std::int64_t set = 0;  ///< adjacent transfers that began together share it; 0: begins alone
 
   [[nodiscard]] bool is_call() const {
     return step.kind == OutlineKind::Call || step.kind == OutlineKind::Transfer;
   }
-  /// Of one rank: who is on the same stream waits for the one before anyway.
+  /// For one rank: items on the same stream wait for the previous one anyway.
   [[nodiscard]] bool shares_stream(const Item& other) const {
     if (is_of_pair() || other.is_of_pair()) {
       return is_of_pair() == other.is_of_pair() && group == other.group && source == other.source &&
@@ -52,7 +51,7 @@ struct Item {
     }
     return (is_call() ? other.is_call() : step.kind == other.step.kind) && group == other.group;
   }
-  /// Two ranks have a stream for it by themselves.
+  /// Whether two ranks have a stream for it alone.
   [[nodiscard]] bool is_of_pair() const { return step.kind == OutlineKind::Transfer && set == 0; }
   [[nodiscard]] bool began_with(const Item& other) const {
     return set != 0 && set == other.set && group == other.group;
@@ -103,7 +102,7 @@ std::optional<Op> op_of_type(std::int64_t type) {
   }
 }
 
-/// The nodes of one rank, in an order in which each comes after those that it waits for.
+/// The nodes of one rank, in an order in which each comes after the nodes that it waits for.
 class RankImport {
  public:
   RankImport(const GivenFile& file, int rank, RecordedJob& job)
@@ -119,12 +118,12 @@ class RankImport {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] const std::string& name() const { return file_.name; }
 
-  /// The program's steps: calls, and what the rank does before each.
+  /// The program's steps: calls, and the rank's work before each.
   Status write(RecordedRank& own) {
     own.is_silent = false;
     std::vector<OutlineStep> before;
     std::map<std::size_t, std::size_t>
-        open;  ///< asynchronous calls that nothing has waited for yet, and their places in own.calls
+        open;  ///< asynchronous calls that no node has waited for yet, and their places in own.calls
     std::map<int, std::int64_t> numbers;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       const Item& item = items_[i];
@@ -139,7 +138,7 @@ class RankImport {
       RINGSIDE_TRY(place(item, group, call));
       call.step.async = is_async(i);
       call.is_of_set = item.set != 0;
-      call.sequence = -item.set;  // of the rank's own: no number that others give
+      call.sequence = -item.set;  // the rank's own number, unknown to others
       if (call.step.async) open.emplace(i, own.calls.size());
       call.before = std::exchange(before, {});
       if (call.step.kind != OutlineKind::Transfer) call.number = numbers[call.group]++;
@@ -232,12 +231,12 @@ class RankImport {
     return number < 0 || number >= kMostRanks ? -1 : static_cast<int>(number);
   }
 
-  /// By the file's order as far as what nodes wait for allows.
+  /// By the file's order, as far as the dependencies of nodes allow.
   Status sort() {
     std::unordered_map<std::uint64_t, std::size_t> places;
     for (std::size_t i = 0; i < items_.size(); ++i) {
       if (!places.try_emplace(items_[i].id, i).second) {
-        return bad(items_[i].id, "its number comes twice", "each node has one of its own");
+        return bad(items_[i].id, "its number occurs twice", "each node has one of its own");
       }
     }
     std::vector<std::vector<std::size_t>> next(items_.size());
@@ -271,7 +270,7 @@ class RankImport {
     if (sorted.size() < items_.size()) {
       const auto stuck = std::ranges::find_if(waits, [](std::size_t left) { return left > 0; });
       return bad(items_[static_cast<std::size_t>(stuck - waits.begin())].id,
-                 "nodes wait for each other in a circle", "a trace is a graph without circles");
+                 "nodes wait for each other in a cycle", "a trace is a graph without cycles");
     }
     for (Item& item : sorted) {
       for (const std::uint64_t id : item.after) {
@@ -284,7 +283,7 @@ class RankImport {
     return {};
   }
 
-  /// Whether the GPU goes on beside a call: the next thing on another stream does not wait for it.
+  /// Whether the GPU runs other work during a call: the next node on another stream does not wait for it.
   [[nodiscard]] bool is_async(std::size_t call) const {
     std::set<std::size_t> chain{call};
     for (std::size_t i = call; i > 0 && items_[i - 1].began_with(items_[call]); --i) {
@@ -302,8 +301,8 @@ class RankImport {
     return true;
   }
 
-  /// What waits for asynchronous calls needs a join in front of it; if it waits for one of a group and not for the next of
-  /// that group, in front of the next.
+  /// A node that waits for asynchronous calls needs a join before it; if it waits for one of a group and not for the
+  /// next of that group, before the next.
   void join(std::size_t place, std::map<std::size_t, std::size_t>& open, RecordedRank& own,
             std::vector<OutlineStep>& before) const {
     const Item& item = items_[place];
@@ -410,7 +409,7 @@ Result<Members> read_groups(const GivenFile& file, int world) {
     std::vector<int>& members = groups[name];
     for (const auto& one : list) {
       if (!one.is_number_unsigned() || one.get<std::uint64_t>() >= static_cast<unsigned>(world)) {
-        return bad(fmt::format("group '{}' has a rank that is none of {}", name, world));
+        return bad(fmt::format("group '{}' has a rank that is not one of {}", name, world));
       }
       members.push_back(one.get<int>());
     }

@@ -24,7 +24,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t kHead = 1 << 16;  ///< tells the format
+constexpr std::size_t kHead = 1 << 16;  ///< enough to recognise the format
 constexpr std::size_t kLargestFile = std::size_t{4} << 30;
 
 Result<std::string> read_up_to(const std::string& path, std::size_t most) {
@@ -81,12 +81,12 @@ struct Sorted {
   std::vector<std::string> chakra, profiler, json;
 };
 
-/// By what they begin with.
+/// Sorts files by their first bytes.
 Sorted sort_files(const std::vector<std::string>& files) {
   Sorted sorted;
   for (const std::string& file : files) {
     const auto head = read_up_to(file, kHead);
-    if (!head) continue;  // whoever reads it says why not
+    if (!head) continue;  // its reader reports the reason
     if (is_chakra(*head)) {
       sorted.chakra.push_back(file);
     } else if (is_profiler_trace(*head)) {
@@ -111,7 +111,7 @@ Result<std::vector<GivenFile>> read_all(const std::vector<std::string>& paths) {
 Result<RecordedJob> read_chakra_files(const Sorted& sorted) {
   if (sorted.json.size() > 1) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("{} JSON files beside Chakra traces", sorted.json.size()),
+                 fmt::format("{} JSON files with Chakra traces", sorted.json.size()),
                  "give the one that holds the communicator groups"};
   }
   RINGSIDE_TRY(const std::vector<GivenFile> traces, read_all(sorted.chakra));
@@ -123,12 +123,12 @@ Result<RecordedJob> read_evidence(const std::vector<std::string>& arguments) {
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments));
   if (evidence.job == nullptr || evidence.dumps.empty()) {
     return Error{
-        ErrorCode::InvalidArgument, "nothing there says what was called",
+        ErrorCode::InvalidArgument, "no file there shows calls",
         "give Chakra execution traces, traces of PyTorch's profiler, flight recorder dumps, "
         "or NCCL's logs with NCCL_DEBUG_SUBSYS=INIT,COLL"};
   }
   RecordedDumps read = recorded_dumps(evidence);
-  // Whether the last calls ended is not asked here: who wants the hang has reproduce.
+  // Whether the last calls ended does not matter here: reproduce is for the hang.
   for (RecordedRank& own : read.job.ranks) {
     for (RecordedCall& call : own.calls) call.is_pending = false;
   }

@@ -14,7 +14,7 @@ namespace {
 using hangs::OutlineStep;
 using OutlineKind = OutlineStep::Kind;
 
-/// The same but for what clocks make of it.
+/// Whether both are equal, except for effects of clocks.
 bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   constexpr double kNear = 0.005;
   constexpr double kTick = 2000;  // ns
@@ -24,7 +24,7 @@ bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   return a.kind == b.kind && a.family == b.family && a.is_of_family == b.is_of_family && is_near;
 }
 
-/// The job's own group; others of all ranks are communicators beside it.
+/// The job's own group; other groups of all ranks are additional communicators.
 std::size_t group_of_all(const RecordedJob& job) {
   std::size_t found = job.groups.size();
   for (std::size_t i = 0; i < job.groups.size(); ++i) {
@@ -74,7 +74,7 @@ int SequenceMerger::add_family(const RecordedGroup& group) {
       outline_.families.push_back({wanted, group.description, {group.members}});
       return static_cast<int>(outline_.families.size()) - 1;
     }
-    // Places in groups are told for all groups of a name.
+    // Places in groups must be given for all groups of a name.
     if (shares(*found) || found->members.front().size() != group.members.size()) continue;
     found->members.push_back(group.members);
     return static_cast<int>(found - outline_.families.begin());
@@ -96,7 +96,7 @@ std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std:
   return {std::ranges::lower_bound(numbers, first), numbers.end()};
 }
 
-/// Whether two ends give the transfers that both have the same numbers.
+/// Whether both ends give the same numbers to the transfers that both have.
 /// numbers  ascending
 bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   constexpr std::size_t kEnough = 3;
@@ -122,7 +122,7 @@ bool sends_twice(const std::vector<RecordedCall>& calls) {
   });
 }
 
-/// Where each member of each group sends as much so many places on, how many.
+/// The distance, if each member of each group sends to the one at that distance.
 std::optional<int> places_on(const std::vector<RecordedCall>& calls, const hangs::Family& family) {
   const std::size_t size = calls.size();
   const auto has_size = [&](const std::vector<int>& members) { return members.size() == size; };
@@ -206,7 +206,7 @@ std::optional<std::size_t> SequenceMerger::next_like(const RecordedRank& own,
   return std::nullopt;
 }
 
-/// Whether every member that was heard has the call in front of it, and as done.
+/// Whether every member with a recording has the call first, and as completed.
 bool SequenceMerger::is_common(const RecordedCall& call) {
   return std::ranges::all_of(parties(call), [&](int number) {
     if (rank(number).is_silent) return true;
@@ -320,7 +320,7 @@ bool SequenceMerger::Common::is_like(const Common& other) const {
          });
 }
 
-/// One step where all groups of a family do the same, else one for each rank.
+/// One step if all groups of a family do the same, else one for each rank.
 void SequenceMerger::emit_round(std::vector<Common> round) {
   while (!round.empty()) {
     const Common common = round.front();

@@ -24,7 +24,7 @@ using OutlineKind = OutlineStep::Kind;
 constexpr int kMostProfiled = 65536;
 constexpr std::size_t kMostEvents = 20'000'000;
 constexpr double kMostMicros = 86400e6;  ///< of a trace
-/// Kernels that touch a call's ends by so much do not run beside it.
+/// Kernels that overlap a call's ends by at most this do not count as concurrent.
 constexpr double kTouchUs = 5;
 
 double number_of(const json& object, const char* key, double otherwise) {
@@ -46,7 +46,7 @@ std::string text_of(const json& object, const char* key) {
   return found->is_number_integer() ? found->dump() : std::string{};
 }
 
-/// `[0, 1, 2]`, as text or as a list; nothing where it is cut short.
+/// `[0, 1, 2]`, as text or as a list; nothing if it is truncated.
 std::optional<std::vector<int>> ranks_of(const json& object, const char* key) {
   const auto found = object.find(key);
   if (found == object.end()) return std::nullopt;
@@ -76,7 +76,7 @@ std::vector<Span> united(std::vector<Span> spans) {
   return all;
 }
 
-/// Of disjoint, sorted spans what lies in one.
+/// The time of disjoint, sorted spans within one span.
 double within(const std::vector<Span>& spans, double from, double to) {
   double sum = 0;
   auto span = std::ranges::upper_bound(spans, from, {}, &Span::second);
@@ -103,8 +103,7 @@ std::vector<Span> without(const std::vector<Span>& spans, const std::vector<Span
 
 struct Event {
   double begin = 0, end = 0;
-  int source =
-      0;  ///< how well its times are the GPU's: 2 a kernel, 1 the annotation on the GPU, 0 the host's
+  int source = 0;  ///< source of its times: 2 a kernel, 1 the annotation on the GPU, 0 the host
   json args;
 };
 
@@ -115,7 +114,7 @@ struct Trace {
   std::vector<Span> kernels;
 };
 
-/// Keeps of a trace what is asked for while it is parsed: whole traces are a hundred times as large.
+/// Keeps only the needed parts of a trace while it is parsed: whole traces are a hundred times as large.
 class TraceReader {
  public:
   Result<Trace> read(const GivenFile& file) {
@@ -172,11 +171,11 @@ class TraceReader {
   Trace trace_;
 };
 
-/// One rank's trace as its calls.
+/// Converts one rank's trace to its calls.
 class TraceImport {
  public:
   TraceImport(Trace trace, RecordedJob& job) : trace_(std::move(trace)), job_(job) {
-    // The best source that the trace has, for all calls.
+    // Use the best source that the trace has, for all calls.
     int best = 0;
     for (const Event& call : trace_.calls) best = std::max(best, call.source);
     std::erase_if(trace_.calls, [&](const Event& call) { return call.source != best; });
@@ -202,8 +201,8 @@ class TraceImport {
       call->before = busy(from, event.begin);
       from = event.begin;
       if (call->step.kind != OutlineKind::Transfer) call->number = numbers[call->group]++;
-      const double beside = within(trace_.kernels, event.begin, event.end);
-      call->step.async = beside > kTouchUs;
+      const double overlap = within(trace_.kernels, event.begin, event.end);
+      call->step.async = overlap > kTouchUs;
       if (call->step.async) open_.insert(event.end);
       own.calls.push_back(*std::move(call));
     }
@@ -214,13 +213,13 @@ class TraceImport {
   }
 
  private:
-  /// What the GPU does besides calls, and where it waits for those that run beside.
+  /// The GPU's work other than calls, and where it waits for concurrent calls.
   std::vector<OutlineStep> busy(double from, double to) {
     std::vector<OutlineStep> steps;
     while (!open_.empty() && *open_.begin() <= to) {
       const double end = *open_.begin();
       open_.erase(open_.begin());
-      // Nothing ran beside its end, so what came then had waited for it.
+      // Nothing ran concurrently with its end, so the next work had waited for it.
       if (within(exposed_, std::max(from, end - 2 * kTouchUs), end) < kTouchUs) continue;
       add_kernel(steps, from, end);
       OutlineStep join;
@@ -245,12 +244,12 @@ class TraceImport {
     const std::string name = text_of(event.args, "Collective name");
     const auto op = program_op(hang::op_of(name));
     if (!op) {
-      job_.note(fmt::format("'{}' is left out: programs have no word for it", name.substr(0, 40)));
+      job_.note(fmt::format("'{}' is omitted: programs cannot express it", name.substr(0, 40)));
       return std::nullopt;
     }
     const int group = group_of(event.args);
     if (group < 0) {
-      job_.note("calls of groups whose ranks the traces do not say are left out");
+      job_.note("calls of groups whose ranks the traces do not show are omitted");
       return std::nullopt;
     }
     RecordedCall call{.step = {}, .group = group};
@@ -281,11 +280,11 @@ class TraceImport {
       return rank >= 0 && rank < static_cast<int>(members.members.size());
     };
     if (!is_member(source) || !is_member(target) || source == target) {
-      job_.note("transfers without their peers are left out");
+      job_.note("transfers without their peers are omitted");
       return std::nullopt;
     }
     call.step.kind = OutlineKind::Transfer;
-    call.step.op = Op::AllReduce;  // the kind says what it is
+    call.step.op = Op::AllReduce;  // the kind gives the meaning
     call.step.from = source;
     call.step.to = target;
     return call;
@@ -310,11 +309,11 @@ class TraceImport {
 
   Trace trace_;
   RecordedJob& job_;
-  std::vector<Span> exposed_;   ///< calls run, and nothing beside them
-  std::multiset<double> open_;  ///< ends of asynchronous calls that nothing was seen to wait for
+  std::vector<Span> exposed_;   ///< calls run, and nothing else
+  std::multiset<double> open_;  ///< ends of asynchronous calls without a recorded wait
 };
 
-/// The largest rank that anything speaks of, and one more.
+/// One more than the largest rank in the trace.
 int world_of(const Trace& trace) {
   int world = std::max(trace.world, trace.rank + 1);
   for (const Event& call : trace.calls) {

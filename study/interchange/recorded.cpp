@@ -33,7 +33,7 @@ std::size_t RecordedRank::set_length(std::size_t first) const {
 
 void RecordedJob::note(const std::string& text) {
   constexpr int kLongest = 200;
-  constexpr std::size_t kMost = 256;  // each name that programs lack makes one
+  constexpr std::size_t kMost = 256;  // each unsupported name makes one
   if (unknown.size() >= kMost) return;
   std::string line = cut(one_line(text), kLongest);
   if (std::ranges::find(unknown, line) == unknown.end()) unknown.push_back(std::move(line));

@@ -46,8 +46,8 @@ class DumpReader {
     return std::int64_t{job_.rank(rank).dump->calls[call].sequence};
   }
 
-  /// Whether both ends of each transfer in the group are recorded from the first on, so that they can be
-  /// counted from there: recorders tell badly which of the last are done.
+  /// Whether both ends of each transfer in the group are recorded from the first on, so that they can be counted from
+  /// there: recorders do not show reliably which of the last are done.
   [[nodiscard]] bool is_whole(int group) const {
     return std::ranges::all_of(job_.group(group).members, [&](int rank) {
       if (is_silent(rank)) return true;
@@ -58,7 +58,8 @@ class DumpReader {
     });
   }
 
-  /// Whether the call at that place of the order began together with one next to it: to or from another rank, or the other way.
+  /// Whether the call at that place began together with an adjacent one: with another peer, or in the other
+  /// direction.
   [[nodiscard]] bool is_of_set(const hang::RankView& view, std::span<const std::uint32_t> order,
                                std::size_t place) const {
     const hang::Call& call = view.dump->calls[order[place]];
@@ -119,7 +120,7 @@ class DumpReader {
     }
   }
 
-  /// Lines of a log show an all-to-all as what it is made of: a send to each member and a receive from each.
+  /// Log lines show an all-to-all as its parts: a send to each member and a receive from each.
   std::optional<RecordedCall> exchange_at(const hang::RankView& view,
                                           std::span<const std::uint32_t> indices) const {
     const std::vector<hang::Call>& calls = view.dump->calls;
@@ -156,12 +157,12 @@ class DumpReader {
     const auto op = program_op(signature.op);
     if (!op) {
       if (signature.op != hang::Op::Coalesced)
-        made_.job.note(fmt::format("{} is left out: programs have no word for it", signature.name));
+        made_.job.note(fmt::format("{} is omitted: programs cannot express it", signature.name));
       return std::nullopt;
     }
     OutlineStep step;
     step.op = *op;
-    // What a rank gets: a receive has no input. NCCL's own dumps record the same size on both sides.
+    // The size that a rank receives: a receive has no input. NCCL's own dumps record the same size on both sides.
     const bool is_by_output =
         *op == Op::ReduceScatter || (*op == Op::Recv && signature.output_count > 0);
     const std::uint64_t count = is_by_output ? signature.output_count : signature.input_count;
@@ -185,16 +186,16 @@ class DumpReader {
     const int self = job_.group(group).index_of(rank);
     const bool is_send = *op == Op::Send;
     int peer = is_send ? signature.target : signature.source;
-    // Many recorders leave the peer out; in a group of two there is one alone.
+    // Many recorders omit the peer; in a group of two there is only one.
     if (peer < 0 && job_.group(group).members.size() == 2) peer = 1 - self;
     step.from = is_send ? self : peer;
     step.to = is_send ? peer : self;
     if (step.from < 0 || step.to < 0 || step.from == step.to) {
-      made_.job.note("transfers without their peers are left out");
+      made_.job.note("transfers without their peers are omitted");
       made_.has_unknown_peers = true;
       return std::nullopt;
     }
-    step.op = Op::AllReduce;  // the kind says what it is
+    step.op = Op::AllReduce;  // the kind gives the meaning
     return step;
   }
 

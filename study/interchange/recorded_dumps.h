@@ -5,15 +5,15 @@
 
 namespace ringside::study {
 
-/// What flight recorder dumps, and NCCL's COLL lines where there are none, say that was called. Groups are the job's, by
-/// their numbers there.
+/// The recorded calls in flight recorder dumps, and in NCCL's COLL lines if there are no dumps. Groups are the job's,
+/// with its numbers.
 struct RecordedDumps {
   RecordedJob job;
-  bool has_unknown_peers = false;  ///< transfers were left out, whose ends nobody recorded
-  bool has_unknown_roots = false;  ///< the first rank of the group stands for them
+  bool has_unknown_peers = false;  ///< transfers without recorded ends were omitted
+  bool has_unknown_roots = false;  ///< the first rank of the group is used instead
 };
 
-/// evidence  outlives nothing: all is copied
+/// evidence  may be destroyed afterwards: all is copied
 RecordedDumps recorded_dumps(const hang::Examination& evidence);
 
 }  // namespace ringside::study

@@ -23,7 +23,7 @@ using hangs::OutlineStep;
 
 constexpr std::int64_t kMostPlayed = 4'000'000;  // calls of all ranks, some 150 bytes each
 
-/// A program's word for the collective; none: it has no such word.
+/// A program's operation for the collective; none: it has none.
 std::optional<hangs::Op> program_word(Collective collective) {
   const hangs::Op op = hangs::op_of(collective, hangs::Op::Barrier);
   if (collective == Collective::AllReduce) return hangs::Op::AllReduce;
@@ -31,12 +31,12 @@ std::optional<hangs::Op> program_word(Collective collective) {
   return op;
 }
 
-/// Elements as a program counts them: that one rank gives, or of reduce_scatter gets.
+/// Elements as a program counts them: the input of one rank, or the output for reduce_scatter.
 std::int64_t elements_of(Collective collective, const CallShape& shape, int nranks) {
   return collective == Collective::AllToAll ? shape.count * nranks : shape.count;
 }
 
-/// Each call waited for, as `bench` does.
+/// Each call is waited for, as `bench` does.
 hangs::Outline repeated_calls(const SimPlan& plan, hangs::Op op, const std::vector<SimCall>& calls,
                               int iterations) {
   const CommShape& shape = plan.job.shape();
@@ -59,10 +59,10 @@ hangs::Outline repeated_calls(const SimPlan& plan, hangs::Op op, const std::vect
   return outline;
 }
 
-/// The number in the job of the call that a step is, from 0 on.
+/// The call's number in the job of a step, from 0 on.
 int call_number(const hangs::Step& step) { return step.site / 2; }
 
-/// By size and rank: what those that connections' faults name send.
+/// By size and rank: the data sent on connections that faults name.
 using KnownSends = std::map<std::pair<int, int>, std::vector<SentOn>>;
 
 Result<KnownSends> known_sends(const SimPlan& plan, const std::vector<SimRow>& rows,
@@ -81,7 +81,7 @@ Result<KnownSends> known_sends(const SimPlan& plan, const std::vector<SimRow>& r
   return known;
 }
 
-/// By call of the group: when the first rank came, when the last one was through, how many were.
+/// By call of the group: when the first rank entered, when the last one left, how many left.
 struct PlayedCollective {
   std::int64_t began = std::numeric_limits<std::int64_t>::max();
   std::int64_t ended = 0;
@@ -123,7 +123,7 @@ std::vector<FaultyCalls> times_of_sizes(const hangs::Play& play, std::size_t siz
   return all;
 }
 
-/// As real ranks draw it, so that a seed means the same fault.
+/// Drawn as real ranks do, so that a seed gives the same fault.
 Result<FaultPlan> drawn_plan(const FaultPlan& plan, int nranks, std::int64_t calls) {
   return plan.drawn_for(nranks, std::min(calls, kDrawnCalls));
 }

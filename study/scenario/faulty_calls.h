@@ -10,13 +10,13 @@
 #include "engine/faults/fault.h"
 #include "study/simulation.h"
 
-/// A plan of faults in simulated calls.
+/// Planned faults in simulated calls.
 namespace ringside::study {
 
 struct FaultQuestion {
   FaultPlan plan = {};      ///< the whole job is `on: 0`, as in real runs
   int iterations = 20;      ///< calls of each size, one after the other, counted over all sizes
-  Seconds patience{60};     ///< a call that stands for so long has failed
+  Seconds patience{60};     ///< a call without progress for so long has failed
   std::string folder = {};  ///< for the dumps and logs of a hang: none, or an empty one
 };
 
@@ -33,17 +33,18 @@ struct FaultyJob {
   FaultPlan drawn;
   std::vector<FaultyCalls> sizes;  ///< as the plan of the simulation has them
   std::optional<hang::Explanation> verdict =
-      {};                               ///< of a hang: what `ringside hang` makes of what was left
-  std::vector<std::string> notes = {};  ///< what of the plan came to nothing
+      {};  ///< of a hang: the verdict of `ringside hang` on its evidence
+  std::vector<std::string> notes = {};  ///< faults of the plan that never fired
 };
 
-/// What can be said before anything is simulated.
-/// errors  InvalidArgument: a rank that is not there, faults of calls that programs have no word for, too many calls, a
+/// Checks everything that can be checked before simulating.
+/// errors  InvalidArgument: a rank that does not exist, faults of calls that programs cannot express, too many calls,
+///         a
 ///         folder that holds anything
 Status check_faults(const SimPlan& plan, const FaultQuestion& question);
 
-/// Plays the calls, all ranks in step with each other, by the times that they take undisturbed. A slow connection carries
-/// what the algorithm sends on it.
+/// Plays the calls, all ranks in step with each other, with their undisturbed times. A slow connection carries the
+/// data that the algorithm sends on it.
 /// rows    of the plan's sizes, undisturbed
 /// errors  as check_faults(), plan_faults(); System: the dumps cannot be written
 Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& rows,

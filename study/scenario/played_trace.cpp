@@ -11,7 +11,7 @@
 namespace ringside::study {
 namespace {
 
-/// Calls that streams have reached, each with its rank.
+/// Visits calls that streams have reached, each with its rank.
 template <typename Visit>
 void for_each_started(const hangs::Play& play, const Visit& visit) {
   for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
@@ -23,12 +23,12 @@ void for_each_started(const hangs::Play& play, const Visit& visit) {
 
 bool is_endless(const hangs::Record& record) { return record.completed == hangs::kNever; }
 
-/// From when on at most so many calls end, those that never do among them.
+/// The time from which on at most so many calls end, including those that never do.
 std::int64_t moment_of(std::vector<std::int64_t> ends, std::uint64_t most) {
   if (ends.size() <= most) return 0;
   const auto place = ends.end() - static_cast<std::ptrdiff_t>(most);
   std::ranges::nth_element(ends, place);
-  return *place + 1;  // of those that end together all or none
+  return *place + 1;  // of calls that end together all or none
 }
 
 }  // namespace

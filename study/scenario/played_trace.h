@@ -15,7 +15,7 @@
 /// The calls of a simulated run, and the trace of them.
 namespace ringside::study {
 
-/// A call that a rank made in a simulated run. Times are ns of its clock; -1: it never came to that.
+/// A call that a rank made in a simulated run. Times are ns of its clock; -1: not reached.
 struct PlayedCall {
   std::int32_t rank = 0;
   std::int32_t group = 0;      ///< index in the run's groups
@@ -25,8 +25,8 @@ struct PlayedCall {
   Bytes bytes;
   std::int64_t created_ns = 0;     ///< its host enqueued it
   std::int64_t started_ns = -1;    ///< its stream reached it
-  std::int64_t moving_ns = -1;     ///< all whom it waits for had come
-  std::int64_t completed_ns = -1;  ///< it was over
+  std::int64_t moving_ns = -1;     ///< all ranks that it waits for had entered
+  std::int64_t completed_ns = -1;  ///< it ended
 };
 
 PlayedCall played_call(int rank, const hangs::Record& record);
@@ -34,16 +34,17 @@ PlayedCall played_call(int rank, const hangs::Record& record);
 /// By number: "pipeline [3]".
 std::vector<std::string> group_names(const hangs::Program& program);
 
-/// Of a trace of calls: the groups, and behind them once more for their transfers, whose numbers are others.
+/// Names for a trace of calls: the groups, followed by one more for each group's transfers, which are numbered
+/// separately.
 std::vector<std::string> communicator_names(std::vector<std::string> groups);
 
-/// A key of TraceInfo::values: group_names(), between them `; `; left out where a value has no room for them.
+/// A key of TraceInfo::values: group_names(), separated by `; `; omitted if a value has no room for them.
 inline constexpr const char* kTraceGroups = "groups";
 
-/// Where what never ends is shown to end: behind all that was between the two moments, so that one sees it.
+/// Where a call that never ends is shown to end: visibly after everything between the two times.
 std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 
-/// The call from when the rank's stream reached it until it was over.
+/// The event of a call, from when the rank's stream reached it until it ended.
 /// shape   the stream has reached it
 /// groups  how many there are
 /// end_ns  of a call that never ends
@@ -55,8 +56,8 @@ struct PlayedTrace {
   std::int64_t from_ns = 0;
 };
 
-/// Writes the calls that streams have reached into an .rtrace file, at most so many: the newest, of all ranks from one moment
-/// on. Calls that never end do so at the moment that `kNeverEnded` names.
+/// Writes the calls that streams have reached into an .rtrace file, at most so many: the newest, of all ranks from
+/// one time on. Calls that never end get the end time that `kNeverEnded` names.
 /// errors  as TraceFileSink::create()
 Result<PlayedTrace> write_trace(const hangs::Play& play, const hangs::Program& program,
                                 const std::string& name, const std::string& path,

@@ -45,8 +45,8 @@ class Reproducer {
     }
     const std::size_t left_out = merger_->emit_common(keep_);
     if (left_out > 0) {
-      note(fmt::format("{} of calls before these are left out",
-                       plural(left_out, "round", "rounds")));
+      note(
+          fmt::format("{} of calls before these are omitted", plural(left_out, "round", "rounds")));
     }
     merger_->emit_own();
     stop_those_that_stopped();
@@ -73,7 +73,7 @@ class Reproducer {
     return false;
   }
 
-  /// The first call that a member made by itself, and this rank did not come to.
+  /// The first call that a member made by itself, and that this rank did not reach.
   [[nodiscard]] const RecordedCall* missed_by(int rank) {
     for (int other = 0; other < job_.world(); ++other) {
       for (const RecordedCall& made : calls(other)) {
@@ -101,7 +101,7 @@ class Reproducer {
       step.at = OutlineStep::Place{0, rank};
       Fault fault;
       const bool computes = made_.original.kind == hang::Kind::Straggler;
-      // An agent ends the others of its host as well: they are silent, and did not die.
+      // An agent ends the other ranks of its host as well: they are silent, and did not die.
       const bool is_dead =
           made_.original.kind == hang::Kind::DeadRank &&
           std::ranges::find(made_.original.culprits, rank) != made_.original.culprits.end();
@@ -118,14 +118,14 @@ class Reproducer {
                ? fmt::format("rank {} left no calls: {} here", rank, is_dead ? "killed" : "stopped")
            : is_dead
                ? fmt::format("where rank {} died: killed behind its last call here", rank)
-               : fmt::format("why rank {} came no further: {} here", rank,
+               : fmt::format("why rank {} stopped there: {} here", rank,
                              computes ? "it computes for ever" : "an exception takes it out"));
       merger_->emit(step, {rank});
     }
     if (made_.original.kind == hang::Kind::NetworkStall) stall_network();
   }
 
-  /// All have entered the call: the connection between its first two ranks takes nothing any more.
+  /// All ranks have entered the call: the connection between its first two ranks stops.
   void stall_network() {
     for (int rank = 0; rank < job_.world(); ++rank) {
       for (const RecordedCall& made : calls(rank)) {
@@ -154,7 +154,7 @@ class Reproducer {
     }
   }
 
-  /// A hang whose cause is what nobody recorded cannot be replayed.
+  /// Rejects hangs whose cause was not recorded: they cannot be replayed.
   [[nodiscard]] Status check_what_is_needed() const {
     const auto refuse = [](const char* what, const char* help) {
       return Error{ErrorCode::InvalidArgument, fmt::format("it cannot be replayed: {}", what),
@@ -162,7 +162,7 @@ class Reproducer {
     };
     if (recorded_.has_unknown_peers && (made_.original.kind == hang::Kind::P2pUnmatched ||
                                         made_.original.kind == hang::Kind::DeadlockCycle)) {
-      return refuse("these dumps do not say who sends to whom",
+      return refuse("these dumps do not show the peers of transfers",
                     "NCCL's dumps and ringside's do; gloo's are of a hook that does not");
     }
     if (recorded_.has_unknown_roots && made_.original.kind == hang::Kind::RootMismatch) {
@@ -185,9 +185,11 @@ class Reproducer {
       scenario.expect.kinds = {hang::to_string(made_.original.kind)};
       if (made_.original.kind == hang::Kind::Straggler) {
         scenario.expect.kinds.emplace_back(hang::to_string(hang::Kind::MissingRank));
-        note("--on real leaves no stacks: who computes for ever looks like who is missing there");
+        note(
+            "--on real leaves no stacks: a rank that computes forever looks like a missing one "
+            "there");
       }
-      // ncclras, which `run` asks, tells who does not answer.
+      // ncclras, which `run` queries, shows which ranks do not answer.
       if (is_any_stopped_ && made_.original.kind == hang::Kind::MissingRank) {
         scenario.expect.kinds.emplace_back(hang::to_string(hang::Kind::DeadRank));
       }
@@ -199,7 +201,7 @@ class Reproducer {
 
   const hang::Job& job_;
   const std::size_t keep_;
-  RecordedDumps recorded_;  ///< calls: those that not all made, once the others are emitted
+  RecordedDumps recorded_;  ///< calls: those that only some made, once the others are emitted
   Reproduction made_;
   std::optional<SequenceMerger> merger_;
   bool is_any_stopped_ = false;

@@ -17,7 +17,7 @@ JobOptions job_of(const Scenario& scenario, int hosts) {
   return {.on = scenario.on, .nodes = scenario.nodes.value_or(hosts), .set = scenario.set};
 }
 
-/// Of a job of these variables on hosts that are broken as the scenario says.
+/// The log request for a job with these variables on hosts with the scenario's faults.
 Result<LogRequest> request_of(const Scenario& scenario, int hosts) {
   const JobOptions job = job_of(scenario, hosts);
   LogRequest request;
@@ -54,7 +54,7 @@ Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::st
     RINGSIDE_TRY(write_file(path, to_nccl_xml(run.host)));
     job.on += fmt::format("{}{}:{}", job.on.empty() ? "" : ",", path, run.count);
   }
-  // What else it sets the log echoes; it decides nothing here.
+  // The log echoes its other settings; they decide nothing here.
   job.set.clear();
   for (const Setting& one : request.settings) {
     const std::string text = one.name + "=" + one.value;

@@ -17,11 +17,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// A process of its own that removes the folder once nobody holds the pipe's other end any more: no signal's handler
-/// could. It is nobody's child, so that whoever waits for ranks does not meet it.
+/// Starts a process that removes the folder once no process holds the pipe's other end: a signal's handler could not.
+/// It is reparented, so that waiting for ranks never returns it.
 UniqueFd start_keeper(const std::string& folder) {
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};  // then a signal leaves the folder
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return {};  // then a signal leaves the folder behind
   UniqueFd read_end(ends[0]), write_end(ends[1]);
   const pid_t child = ::fork();
   if (child != 0) {
@@ -29,7 +29,7 @@ UniqueFd start_keeper(const std::string& folder) {
     return write_end;
   }
   if (::fork() != 0) ::_exit(0);
-  ::setsid();  // Ctrl-C is for those in the foreground
+  ::setsid();  // Ctrl-C is for foreground processes
   write_end = {};
   for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::close(standard);
   char byte = 0;

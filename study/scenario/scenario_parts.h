@@ -11,14 +11,14 @@
 #include "study/asked_job.h"
 #include "study/scenario/scenario_run.h"
 
-/// What runs on real ranks and on simulated ones have in common.
+/// Common parts of runs on real and on simulated ranks.
 namespace ringside::study {
 
-/// The folder that the user named, which is kept; else a temporary one, which is removed with the object. The temporary
-/// folder is also removed where a signal ends this process and those that it started.
+/// The folder that the user named, which is kept; else a temporary one, which is removed with the object. The
+/// temporary folder is also removed if a signal ends this process and those that it started.
 class EvidenceFolder {
  public:
-  /// named   is not made here; empty: none
+  /// named   is not created here; empty: none
   /// errors  as TemporaryFolder::make()
   static Result<EvidenceFolder> make(const std::string& named);
 
@@ -32,21 +32,21 @@ class EvidenceFolder {
   std::optional<TemporaryFolder> temporary_;  // removed before `alive_` is closed
 };
 
-/// That a rank of the program makes, of the rank that makes most.
+/// The largest number of calls of a rank of the program.
 std::int64_t most_calls(const hangs::Program& program);
 
-/// What `ringside hang` makes of a folder.
+/// The verdict of `ringside hang` on a folder.
 Result<hang::Explanation> verdict_of(const std::string& folder);
 
-/// The scenario's job on its hosts as they are broken, which it writes into the folder.
-/// hosts   where the scenario does not say how many
-/// folder  there
+/// The scenario's job on its hosts with their faults, which it writes into the folder.
+/// hosts   used if the scenario does not give a number
+/// folder  must exist
 /// errors  as load_job(), misconfigure(); Unsupported: a cluster with a fabric; System
 Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::string& folder);
 
-/// What audit finds in the logs that NCCL would write on the scenario's hosts, so set: ids, first causes first. Simulated
-/// hosts alone: real ranks write their own.
-/// hosts   where the scenario does not say how many
+/// audit's findings in the logs that NCCL would write on the scenario's hosts with these settings: ids, first causes
+/// first. For simulated hosts only: real ranks write their own logs.
+/// hosts   used if the scenario does not give a number
 /// errors  as load_job_hosts(), LogJob::make()
 Result<std::vector<std::string>> findings_on(const Scenario& scenario, int hosts);
 

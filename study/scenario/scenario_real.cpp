@@ -16,14 +16,14 @@
 namespace ringside::study {
 namespace {
 
-/// Of a call: what a few processes of one machine move in some milliseconds.
+/// The elements of a call: what a few processes of one machine can move in some milliseconds.
 constexpr std::int64_t kMostElements = 1 << 20;
-/// Of processes that are there, for one that is not.
+/// How long present processes wait for a missing one.
 constexpr Seconds kJoinPatience{3};
 
 using End = ScenarioOutcome::End;
 
-/// Besides dumps there may be a trace and logs.
+/// There may be a trace and logs in addition to dumps.
 Result<bool> has_dumps(const std::string& folder) {
   RINGSIDE_TRY(const std::vector<std::string> names, names_in(folder));
   return std::ranges::any_of(names, [](const std::string& name) {
@@ -46,7 +46,8 @@ Status check_launch(const LaunchInfo& launched, const ScenarioQuestion& question
       "name one that all hosts share: -o DIR"};
 }
 
-/// Ranks on other hosts write theirs as they hear of the end. Whoever is gone writes none.
+/// Waits for dumps of ranks on other hosts, which write them when they learn of the end. Ranks that have ended write
+/// none.
 Status await_dumps(const std::string& folder, int ranks) {
   constexpr int kTries = 30;
   for (int i = 0; i < kTries; ++i) {
@@ -57,7 +58,8 @@ Status await_dumps(const std::string& folder, int ranks) {
   return {};
 }
 
-/// In simulated time nobody gives up without a watchdog: real ranks wait for what the plan says to be over, and 2 s.
+/// In simulated time no rank times out without a watchdog: real ranks wait until the planned faults have ended, and 2
+/// s.
 Seconds patience_of(const ScenarioQuestion& question, const FaultPlan& plan) {
   if (question.timeout) return *question.timeout;
   if (question.scenario.watchdog) return *question.scenario.watchdog;
@@ -69,7 +71,7 @@ Seconds patience_of(const ScenarioQuestion& question, const FaultPlan& plan) {
   return longest + Seconds{2};
 }
 
-/// NCCL compares no reductions: ranks that differ in them alone are not to be told by our check of calls.
+/// NCCL does not compare reductions: ringside's check of calls must not report ranks that differ only in them.
 bool differ_in_reductions_alone(const FaultPlan& plan) {
   const auto is_reduction = [](const Fault& one) { return one.kind == FaultKind::WrongOp; };
   return std::ranges::any_of(plan.faults, is_reduction) &&
@@ -95,7 +97,8 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
                  fmt::format("{} at most; --on sim takes any number", kMostRealRanks)};
   }
   if (std::ranges::find(scenario.absent, 0) != scenario.absent.end()) {
-    return Error{ErrorCode::InvalidArgument, "rank 0 absent, on real ranks: the others meet at it",
+    return Error{ErrorCode::InvalidArgument,
+                 "rank 0 absent, on real ranks: the others connect to it",
                  "another rank, or --on sim"};
   }
   const hangs::Program program = hangs::make_program(scenario.outline);
@@ -106,9 +109,9 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     if (const auto planned = plan_faults(drawn, tried)) outcome.notes = planned->idle;
   }
   RINGSIDE_TRY(const EvidenceFolder folder, EvidenceFolder::make(question.folder));
-  // The others come no further than to the first one.
+  // The other ranks get no further than the first call.
   if (outcome.speaks) RINGSIDE_TRY(make_empty_folder(folder.path()));
-  ringside::JobOptions job;  // the other one is a question's
+  ringside::JobOptions job;  // not the one of a question
   if (!launched) job.local_ranks = scenario.outline.ranks;
   job.communicator.op_timeout = patience_of(question, drawn);
   if (differ_in_reductions_alone(drawn)) job.communicator.check_calls = false;
@@ -116,7 +119,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
     job.join_timeout = kJoinPatience;
     job.on_stage = [&](Rank rank, JobStage stage) {
       if (stage != JobStage::Bootstrap) return;
-      // Whoever is not there is ended with the job.
+      // A rank that is absent is ended with the job.
       while (std::ranges::find(scenario.absent, to_int(rank)) != scenario.absent.end()) ::pause();
     };
   }
@@ -139,7 +142,7 @@ Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question) {
   RINGSIDE_TRY(const bool are_dumps_there, has_dumps(folder.path()));
   if (!are_dumps_there) {
     if (scenario.absent.empty()) return outcome;
-    // No call was made, so there are no dumps: what the job said is all there is.
+    // No call was made, so there are no dumps: the job's message is the only evidence.
     std::ofstream(folder.path() + "/job.log") << outcome.failure << "\n";
   }
   outcome.end = End::Hang;

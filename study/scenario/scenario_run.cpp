@@ -30,7 +30,7 @@ using Kind = hangs::Step::Kind;
 
 using Span = std::pair<std::int64_t, std::int64_t>;
 
-/// Sorted, and those that touch joined.
+/// Sorted; touching spans are merged.
 std::vector<Span> joined(std::vector<Span> spans) {
   std::ranges::sort(spans);
   std::vector<Span> all;
@@ -50,7 +50,7 @@ std::int64_t length(const std::vector<Span>& spans) {
   return sum;
 }
 
-/// The mean over all iterations.
+/// The means over all iterations.
 StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int iterations) {
   std::int64_t end = 0;
   double compute = 0;
@@ -66,7 +66,7 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
     }
     std::vector<Span> busy = kernels;
     for (const hangs::Record& record : rank.records) {
-      // Whoever waits for a late one stands still.
+      // A rank that waits for a late one is idle.
       busy.emplace_back(std::max(record.started, record.moving), record.completed);
       end = std::max(end, record.completed);
     }
@@ -84,7 +84,7 @@ StepTimes times_of(const hangs::Play& play, const std::vector<int>& copies, int 
 
 // ---- calls -------------------------------------------------------------------------------------
 
-/// Written down while the program lives.
+/// Copies the calls while the program exists.
 void keep_calls(const hangs::Play& play, const Program& program, ScenarioOutcome& outcome) {
   outcome.groups = group_names(program);
   for (std::size_t rank = 0; rank < play.ranks.size(); ++rank) {
@@ -165,7 +165,7 @@ class SimulatedRun {
     return {};
   }
 
-  /// Nobody comes through, so nothing is called.
+  /// No rank gets through, so no calls are made.
   Result<ScenarioOutcome> run_start() {
     outcome_.ranks = outcome_.kinds = scenario_.outline.ranks;
     outcome_.end = End::Hang;
@@ -176,8 +176,8 @@ class SimulatedRun {
     return std::move(outcome_);
   }
 
-  /// Each step of each rank that is played is there once, and played again and again.
-  /// whose  of whom these steps are
+  /// Each step of each played rank exists once, and is played repeatedly.
+  /// whose  the owner of the steps, for the message
   [[nodiscard]] Status check_size(std::int64_t steps, const char* whose) const {
     constexpr std::int64_t kMostSteps = 40'000'000;  // some 100 bytes each
     const hangs::Outline& outline = scenario_.outline;
@@ -190,7 +190,7 @@ class SimulatedRun {
         fmt::format("give fewer ranks, microbatches or iterations: {} steps at most", kMostSteps)};
   }
 
-  /// Refused where the scenario names it, if it is a file's.
+  /// Adds the line of the scenario that names the cluster, if that is a file.
   [[nodiscard]] Error of_the_cluster(Error error) const {
     if (!scenario_.cluster_place.empty()) {
       error.message = fmt::format("{}: {}", scenario_.cluster_place, error.message);
@@ -229,7 +229,7 @@ class SimulatedRun {
     return {};
   }
 
-  /// On hosts of no kind all transfers take alike.
+  /// On hosts of unknown type all transfers take equally long.
   [[nodiscard]] hangs::WayOf way_of() {
     if (!clock_) return {};
     return [this](int a, int b) { return clock_->way(a, b); };
@@ -257,7 +257,7 @@ class SimulatedRun {
     return is_alone ? Seconds{} : Seconds{hangs::usual_time(step)};
   }
 
-  /// returns  false: it never ends, so that it is to be looked at rank by rank
+  /// returns  false: it never ends, so that it must be played rank by rank
   Result<bool> run_folded(const FoldedProgram& folded, int iterations) {
     RINGSIDE_TRY(learn(folded.program, folded.group_of));
     const hangs::Play play =
@@ -313,7 +313,7 @@ class SimulatedRun {
 
   const ScenarioQuestion& question_;
   const Scenario& scenario_;
-  std::optional<EvidenceFolder> hosts_folder_;  ///< their descriptions, if the clock needs some
+  std::optional<EvidenceFolder> hosts_folder_;  ///< their descriptions, if the clock needs them
   std::optional<CallClock> clock_;
   Program whole_;
   ScenarioOutcome outcome_;
@@ -321,20 +321,20 @@ class SimulatedRun {
 
 // ---- expectations ------------------------------------------------------------------------------
 
-/// `all_reduce 812 of default_pg`, as a verdict has it.
-bool is_that_call(const ExpectedCall& expected, const std::string& told,
+/// `all_reduce 812 of default_pg`, as in a verdict.
+bool is_that_call(const ExpectedCall& expected, const std::string& verdict_call,
                   const hangs::Outline& outline) {
   const auto word = [&](std::size_t from) {
-    return told.substr(from, told.find(' ', from) - from);
+    return verdict_call.substr(from, verdict_call.find(' ', from) - from);
   };
-  const std::size_t number = told.find(' ');
-  const std::size_t of = told.rfind(" of ");
+  const std::size_t number = verdict_call.find(' ');
+  const std::size_t of = verdict_call.rfind(" of ");
   if (number == std::string::npos || of == std::string::npos) return false;
   if (!expected.call.empty() && word(0) != expected.call) return false;
   if (expected.number && word(number + 1) != std::to_string(*expected.number)) return false;
   if (expected.on.empty()) return true;
   const auto family = std::ranges::find(outline.families, expected.on, &hangs::Family::name);
-  return family != outline.families.end() && told.substr(of + 4) == family->desc;
+  return family != outline.families.end() && verdict_call.substr(of + 4) == family->desc;
 }
 
 std::string call_text(const ExpectedCall& call) {
@@ -345,7 +345,7 @@ std::string call_text(const ExpectedCall& call) {
 
 std::string gbs(BytesPerSecond rate) { return fmt::format("{:.2f} GB/s", rate.value / 1e9); }
 
-/// Of the calls of that name; the slowest and the fastest where there are several.
+/// Compares calls of that name; the slowest and the fastest if there are several.
 void compare_busbw(const ExpectedBusbw& expected, ScenarioOutcome& outcome) {
   bool is_there = false;
   for (const CallTime& one : outcome.calls) {
@@ -369,7 +369,7 @@ void compare_busbw(const ExpectedBusbw& expected, ScenarioOutcome& outcome) {
 }
 
 std::string ranks_text(const std::vector<int>& ranks) {
-  return ranks.empty() ? "nobody" : fmt::format("[{}]", fmt::join(ranks, ", "));
+  return ranks.empty() ? "none" : fmt::format("[{}]", fmt::join(ranks, ", "));
 }
 
 void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
@@ -392,7 +392,7 @@ void compare(const Scenario& scenario, bool is_real, ScenarioOutcome& outcome) {
     const std::vector<int> culprits =
         outcome.verdict ? outcome.verdict->culprits : std::vector<int>{};
     if (expected.culprits && *expected.culprits != culprits) {
-      outcome.unmet.push_back(fmt::format("expected {} to be blamed, and it is {}",
+      outcome.unmet.push_back(fmt::format("expected the culprits {}, and the verdict names {}",
                                           ranks_text(*expected.culprits), ranks_text(culprits)));
     }
     const std::string call = outcome.verdict ? outcome.verdict->call : std::string();

@@ -13,7 +13,7 @@
 #include "study/call_times.h"
 #include "study/scenario/played_trace.h"
 
-/// A scenario, run on real ranks or simulated ones; and whether what came of it is what it says.
+/// Runs a scenario on real or simulated ranks, and compares the outcome with its expectations.
 namespace ringside::study {
 
 struct ScenarioQuestion {
@@ -21,25 +21,25 @@ struct ScenarioQuestion {
   bool is_real = false;
   std::string folder = {};        ///< for dumps and logs: none, or an empty one; made
   std::string fidelity = "auto";  ///< of simulated calls
-  /// KEY and VALUE as `--vary` has them, over what the scenario says of its cluster; of simulated calls.
+  /// KEY and VALUE as `--vary` has them, over the scenario's cluster; for simulated calls.
   std::vector<std::pair<std::string, std::string>> settings = {};
-  /// Real: a call in which nothing moves for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
+  /// Real: a call without progress for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
   std::optional<Seconds> timeout = {};
-  bool asks_ncclras = true;  ///< somebody does, of a simulated job that stands
-  /// ScenarioOutcome::played is wanted, of a simulated run; dumps and logs of one that hangs alone.
+  bool asks_ncclras = true;  ///< ncclras is queried when a simulated job hangs
+  /// Fill ScenarioOutcome::played, of a simulated run; dumps and logs only of a run that hangs.
   bool keeps_calls = false;
 };
 
-/// Where a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
+/// How a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
 struct StepTimes {
   Seconds step{};     ///< of an iteration
   Seconds compute{};  ///< in kernels that are no calls
-  Seconds exposed{};  ///< in calls that everybody is in, with no such kernel beside them
+  Seconds exposed{};  ///< in calls that all ranks have entered, without a concurrent kernel
   /// Neither: the pipeline's bubble, ranks that come late, hosts.
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
 };
 
-/// How well a training step uses its GPUs.
+/// How efficiently a training step uses its GPUs.
 struct TrainingRate {
   double tokens_per_second = 0;  ///< of the whole job
   /// Model FLOPs utilization: TrainingFacts::model_flops in the time of a step, over the peak of all GPUs.
@@ -50,7 +50,7 @@ struct TrainingRate {
 struct ScenarioOutcome {
   enum class End { Finished, Hang, Failed };
   End end = End::Finished;
-  std::string failure;  ///< what the ranks said, of real ones
+  std::string failure;  ///< the message of real ranks
   std::optional<StepTimes> times = {};
   std::optional<TrainingRate> rate = {};  ///< of a training workload in simulated time
   std::vector<CallTime> calls;            ///< simulated on the scenario's cluster
@@ -59,16 +59,16 @@ struct ScenarioOutcome {
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
   int ranks = 0;
   int hosts = 0;  ///< of the scenario's cluster that the ranks need; 0: it has none
-  int kinds = 0;  ///< of ranks that were played; as many as ranks where each was
+  int kinds = 0;  ///< of ranks that were played; as many as ranks if each was
   std::optional<hang::Explanation> verdict =
-      {};  ///< of a hang: what `ringside hang` makes of what was left
+      {};  ///< of a hang: the verdict of `ringside hang` on its evidence
   std::vector<std::string> notes =
-      {};  ///< what of the scenario came to nothing, such as a fault at a call that is never made
+      {};  ///< parts of the scenario without effect, such as a fault at a call that is never made
   std::vector<hang::InputFile> files = {};  ///< in the question's folder, if it names one
   std::vector<std::string> findings = {};   ///< ids, where some are expected
-  std::vector<std::string> unmet;           ///< what was expected and did not come; empty: all did
+  std::vector<std::string> unmet;           ///< unmet expectations; empty: all are met
   bool is_anything_expected = false;
-  /// Of ranks that a launcher started the first one has the outcome: the others have none to tell.
+  /// With a launcher only the first rank has the outcome: the others have nothing to report.
   bool speaks = true;
 };
 

@@ -29,15 +29,15 @@ constexpr std::size_t kMostSuspects = 128;
 constexpr std::size_t kMostPlaces = 12;  ///< of a fault in a rank's calls
 constexpr std::size_t kMostShown = 8;
 
-/// How much likelier it is to see one call less standing otherwise. Fitted to nothing: a call that is off is all but an
-/// exclusion, where dumps are whole.
+/// How much likelier an observation is with one fewer call in another state. Not fitted: where dumps are whole, a
+/// call in another state nearly excludes a fault.
 constexpr double kCost = 2;
-/// Of a call that the culprit made beyond what others needed of it: whatever it is, it says little.
+/// For a call that the culprit made beyond the calls that others needed: it is weak evidence.
 constexpr double kExtra = 0.25;
 
 bool is_transfer(const RecordedCall& call) { return call.step.kind == OutlineStep::Kind::Transfer; }
 
-/// The same call, whatever its number.
+/// Whether it is the same call, with any number.
 bool looks_like(const RecordedCall& a, const RecordedCall& b) {
   return a.group == b.group && a.step.kind == b.step.kind && a.step.op == b.step.op &&
          a.step.count == b.step.count && a.step.type == b.step.type && a.step.from == b.step.from &&
@@ -56,7 +56,7 @@ HangClass difference(const RecordedCall& a, const RecordedCall& b) {
 /// A fault to be tried.
 struct Trial {
   HangClass kind = HangClass::Unknown;
-  int culprit = -1;    ///< -1: nobody
+  int culprit = -1;    ///< -1: none
   CallSequence calls;  ///< the culprit's
   bool halts = false;
   double extra = 0;  ///< of misfit: calls that it does not explain
@@ -68,7 +68,8 @@ class Synthesis {
  public:
   explicit Synthesis(const hang::Examination& evidence)
       : recorded_(recorded_dumps(evidence)), job_(recorded_.job) {
-    // Lines of calls tell how far a rank came, and not that it lives: who leaves them alone where others leave dumps is silent.
+    // Log lines show how far a rank came, but not that it is alive: a rank with only lines, where others have dumps,
+    // is silent.
     const auto has_dump = [&](int rank) { return !evidence.job->rank(rank).is_from_log; };
     bool is_any_dump = false;
     for (int rank = 0; rank < world(); ++rank) is_any_dump |= !is_silent(rank) && has_dump(rank);
@@ -93,10 +94,10 @@ class Synthesis {
   }
 
   std::vector<Hypothesis> run() {
-    const bool stands = std::ranges::any_of(tails_, [](const CallSequence& calls) {
+    const bool is_any_pending = std::ranges::any_of(tails_, [](const CallSequence& calls) {
       return std::ranges::any_of(calls, &RecordedCall::is_pending);
     });
-    if (!stands) return {};
+    if (!is_any_pending) return {};
     std::vector<Hypothesis> all;
     for (const Trial& trial : trials()) {
       all.push_back(
@@ -122,7 +123,7 @@ class Synthesis {
 
   // ---- what a rank was to call ---------------------------------------------------------------------------------
 
-  /// Calls that the other members of its groups made, which need the rank: of one number what most of them made.
+  /// Calls of the other members of its groups that need the rank: of one number the most frequent one.
   [[nodiscard]] CallSequence demanded(int rank) const {
     std::map<std::pair<int, std::int64_t>, std::vector<RecordedCall>> votes;
     CallSequence transfers;
@@ -156,8 +157,8 @@ class Synthesis {
            (!is_transfer(a) || (a.step.from == b.step.from && a.step.to == b.step.to));
   }
 
-  /// The demanded calls in an order: that of `model`, whose groups lie beside the rank's or are the same; what it does not
-  /// have stands behind its neighbour in the group.
+  /// The demanded calls in the order of `model`, whose groups are the rank's or similar ones; a call that it lacks is
+  /// placed after its neighbour in the group.
   [[nodiscard]] CallSequence ordered(CallSequence demanded, const CallSequence& model) const {
     CallSequence all;
     for (const RecordedCall& one : model) {
@@ -186,7 +187,7 @@ class Synthesis {
     return all;
   }
 
-  /// Of those that are in groups of the same kinds, whoever made the most.
+  /// Of the ranks in groups of the same kinds, the one that made the most calls.
   [[nodiscard]] std::optional<int> sister_of(int rank) const {
     std::optional<int> best;
     for (int other = 0; other < world(); ++other) {
@@ -224,7 +225,7 @@ class Synthesis {
           extra = kExtra * static_cast<double>(made.size() - calls.size());
         }
         calls = as_far_as(std::move(calls), made);
-        // Nobody could see a fault that changes none of the calls that were made.
+        // A fault that changes none of the calls that were made would be invisible.
         const auto due = std::span(script).first(std::min(script.size(), calls.size()));
         if (std::ranges::equal(calls, due, looks_like)) return;
       }
@@ -241,7 +242,7 @@ class Synthesis {
       if (is_end && !is_silent(rank)) break;
       add(is_silent(rank) ? HangClass::DeadRank : HangClass::MissingRank,
           CallSequence(script.begin(), script.begin() + static_cast<std::ptrdiff_t>(k)), true,
-          is_end ? "stops" : "does not come to " + text_of(script[k]));
+          is_end ? "stops" : "does not reach " + text_of(script[k]));
     }
     if (is_silent(rank)) return;
     for (std::size_t k = 0; k < places; ++k) {
@@ -250,7 +251,7 @@ class Synthesis {
       CallSequence left_out = script;
       left_out.erase(left_out.begin() + place);
       add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, left_out, false,
-          "leaves out " + text_of(script[k]));
+          "skips " + text_of(script[k]));
       CallSequence twice = script;
       twice.insert(twice.begin() + place, script[k]);
       add(is_p2p ? HangClass::P2pUnmatched : HangClass::DivergedControlFlow, twice, false,
@@ -271,14 +272,14 @@ class Synthesis {
     }
   }
 
-  /// How far the rank came is what it says itself; what it made beyond what others need is what nobody else knows.
+  /// The rank's own record shows how far it came; the calls that it made beyond others' needs are known only from it.
   static CallSequence as_far_as(CallSequence calls, const CallSequence& made) {
     if (calls.size() > made.size()) calls.resize(made.size());
     calls.insert(calls.end(), made.begin() + static_cast<std::ptrdiff_t>(calls.size()), made.end());
     return calls;
   }
 
-  /// Nobody's fault: all are in a call, and it stands.
+  /// A fault without a culprit: all ranks are in a call, and it hangs.
   void add_stalls(std::vector<Trial>& all) const {
     std::set<std::pair<int, std::int64_t>> tried;
     for (int rank = 0; rank < world(); ++rank) {
@@ -290,13 +291,14 @@ class Synthesis {
              .culprit = -1,
              .calls = {},
              .network = {call.group, static_cast<int>(call.number - first_of(call.group)) + 1},
-             .what = "nothing moves any more in " + text_of(call)});
-        break;  // what stands behind it stands because of it
+             .what = "nothing moves in " + text_of(call)});
+        break;  // later calls hang because of it
       }
     }
   }
 
-  /// Whether every member that says anything has made the call, and the same one: else it needs no network to stand.
+  /// Whether every member with a recording has made the call, and the same one: otherwise it hangs without a network
+  /// fault.
   [[nodiscard]] bool are_all_in(const RecordedCall& call) const {
     const auto& calls = made_.at({call.group, call.number});
     const auto speaking = std::ranges::count_if(group(call.group).members,
@@ -347,7 +349,7 @@ class Synthesis {
         groups.push_back(job_.groups[i].index_of(rank) >= 0 ? static_cast<int>(i) : -1);
       }
       program.group_of.push_back(std::move(groups));
-      // Of other silent ranks nothing is known: they do what is asked of them.
+      // Nothing is known of other silent ranks: they make the calls demanded of them.
       const bool is_culprit = rank == trial.culprit;
       const CallSequence calls = is_culprit        ? trial.calls
                                  : is_silent(rank) ? ordered(demanded(rank), {})
@@ -364,7 +366,7 @@ class Synthesis {
     return program;
   }
 
-  /// What the trial leaves to other faults: groups in which the others' calls differ, and that ranks are silent.
+  /// The misfit that other faults must explain: groups in which the others' calls differ, and silent ranks.
   [[nodiscard]] double unexplained(const Trial& trial) const {
     std::set<int> differing;
     for (const auto& [key, calls] : made_) {
@@ -381,8 +383,8 @@ class Synthesis {
     return static_cast<double>(differing.size()) + (is_any_silent && !is_explained ? 1 : 0);
   }
 
-  /// Calls that would stand otherwise than they were found, ranks that would have no reason to stop, and what needs a fault of
-  /// its own beside this one.
+  /// Calls whose state would differ from the recorded one, ranks without a reason to stop, and observations that need
+  /// a fault of their own.
   [[nodiscard]] double misfit(const Trial& trial) const {
     const hangs::Program program = program_of(trial);
     const hangs::Play play = hangs::play(program, trial.network, 1, {.call = {}, .is_even = true});
@@ -403,7 +405,8 @@ class Synthesis {
         const bool is_it = !is_culprit || looks_like(trial.calls[i], made[i]);
         if (!is_it || is_pending != made[i].is_pending) sum += 1;
       }
-      // Who stands in a call is not elsewhere, and who stands in none has a reason of its own.
+      // A rank that is blocked in a call is not elsewhere, and a rank that is blocked in none has a reason of its
+      // own.
       if (waits == (is_culprit && trial.halts)) sum += 1;
     }
     return sum;
@@ -459,8 +462,7 @@ const char* to_string(Support support) {
 }
 
 Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried) {
-  constexpr double kAsLikely =
-      0.5;  // of the likeliest: one call that stands otherwise is a seventh
+  constexpr double kAsLikely = 0.5;  // of the likeliest: one call in another state is a seventh
   if (tried.empty()) return Support::Nothing;
   const Hypothesis& best = tried.front();
   const bool is_undecided = std::ranges::any_of(tried, [&](const Hypothesis& one) {
@@ -468,7 +470,8 @@ Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesi
   });
   if (is_undecided) return Support::Undecided;
   if (best.culprits == verdict.culprits) return Support::Agrees;
-  // Who leaves calls unexplained cannot gainsay, nor who tries one rank at a time where several are blamed with it.
+  // Synthesis does not contradict the verdict if it leaves calls unexplained, or tries one rank at a time where the
+  // verdict names several.
   const bool is_part =
       std::ranges::includes(verdict.culprits, best.culprits) && !best.culprits.empty();
   return best.misfit < 1 && !is_part ? Support::Differs : Support::Undecided;

@@ -6,30 +6,30 @@
 
 #include "diag/hangdetect/examine.h"
 
-/// Verdict by synthesis: which fault would have left what is there?
+/// Verdict by synthesis: which fault would have left the evidence?
 namespace ringside::study {
 
-/// What one fault would have to be, and how well what it would leave fits.
+/// One fault, and how well the evidence that it would leave matches.
 struct Hypothesis {
   hang::Kind kind = hang::Kind::Unknown;
-  std::vector<int> culprits = {};  ///< empty: nobody's
-  double likelihood = 0;           ///< of all that were tried: they sum to 1
-  double misfit = 0;               ///< calls that would stand otherwise than they do
-  std::string what = {};           ///< "rank 3 leaves out all_reduce of tensor"
+  std::vector<int> culprits = {};  ///< empty: none
+  double likelihood = 0;           ///< among all tried faults: they sum to 1
+  double misfit = 0;               ///< calls whose state would differ from the recorded one
+  std::string what = {};           ///< "rank 3 skips all_reduce of tensor"
 };
 
-/// Plays each plausible fault of each rank from the last call that all made on, and compares what ranks would have recorded
-/// with what they did: which calls the culprit made, and which of everybody's stand.
+/// Plays each plausible fault of each rank from the last call that all made, and compares the calls that ranks would
+/// have recorded with the recorded ones: the calls of the culprit, and the pending calls of all ranks.
 ///
-/// returns  those that fit best first, one for each kind and culprit; empty where no dump has calls, or nothing stands
+/// returns  the best matches first, one for each kind and culprit; empty if no dump has calls, or no call is pending
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
 
-/// What synthesis says of a verdict. It changes none: by itself it is right less often.
+/// The result of synthesis for a verdict. It never changes the verdict: alone it is right less often.
 enum class Support : std::uint8_t {
-  Nothing,    ///< no dump has calls that stand
-  Agrees,     ///< it blames the same ranks
-  Undecided,  ///< faults of different ranks would leave as much the same, or none leaves just this
-  Differs,    ///< it blames others
+  Nothing,    ///< no dump has pending calls
+  Agrees,     ///< it names the same culprits
+  Undecided,  ///< faults of different ranks match equally well, or none matches exactly
+  Differs,    ///< it names other culprits
 };
 const char* to_string(Support support);  ///< nothing, agrees, undecided, differs
 

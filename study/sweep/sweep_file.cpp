@@ -26,7 +26,7 @@ bool is_plain(const std::string& text) {
   return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
 }
 
-/// A unit, and what it is in the one that a figure is kept in.
+/// A unit, and its factor to the unit that a figure is stored in.
 struct FigureUnit {
   std::string_view name;
   double factor;
@@ -65,7 +65,7 @@ class SweepReader {
     RINGSIDE_TRY(std::string word, from.word(key, example));
     if (is_plain(word)) return word;
     RINGSIDE_TRY(const YAML::Node at, from.find(key, example));
-    return from.bad(at, fmt::format("{}: what steers a terminal", key), "leave it out");
+    return from.bad(at, fmt::format("{}: what steers a terminal", key), "omit it");
   }
 
   static Result<std::string> optional_word(const YamlMapping& from, const char* key,
@@ -74,7 +74,7 @@ class SweepReader {
     return plain_word(from, key, example);
   }
 
-  /// The text of a scalar without what steers a terminal. shape  `what` names it
+  /// The text of a scalar without control characters for a terminal. shape  `what` names it
   static Result<std::string> scalar(const YamlMapping& from, const YAML::Node& node,
                                     const std::string& what, const char* example) {
     if (node.IsScalar() && !node.Scalar().empty() && is_plain(node.Scalar())) return node.Scalar();
@@ -91,7 +91,7 @@ class SweepReader {
 
   // ---- figures ---------------------------------------------------------------------------------
 
-  /// A number, with its unit where it has one; or {value, source, assumed}. Not negative.
+  /// A number, with its unit if it has one; or {value, source, assumed}. Not negative.
   static Result<std::optional<SweepFigure>> figure(const YamlMapping& from, const char* key,
                                                    const char* example,
                                                    std::span<const FigureUnit> units) {
@@ -141,7 +141,7 @@ class SweepReader {
 
   // ---- clusters --------------------------------------------------------------------------------
 
-  /// The entries of a mapping of names, in their order; at most so many, each name once.
+  /// The entries of a mapping of names, in order; limited in number, each name once.
   Result<std::vector<std::pair<std::string, YAML::Node>>> named(const char* key,
                                                                 const char* example,
                                                                 std::size_t most) const {
@@ -196,7 +196,7 @@ class SweepReader {
       cluster.line = node.Mark().line + 1;
       RINGSIDE_TRY(cluster.about, optional_word(entry, "about", "eight GPUs a host"));
       RINGSIDE_TRY(cluster.on, plain_word(entry, "on", "dgx-h100"));
-      cluster.on = beside(cluster.on);
+      cluster.on = path_next_to_file(cluster.on);
       if (entry.has("nodes")) {
         RINGSIDE_TRY(cluster.nodes, entry.whole("nodes", 1, 65536, "16"));
       }
@@ -212,14 +212,14 @@ class SweepReader {
     return {};
   }
 
-  /// A file beside the sweep's, where there is one of that name.
-  [[nodiscard]] std::string beside(const std::string& word) const {
+  /// The path of a file next to the sweep's, if there is one of that name.
+  [[nodiscard]] std::string path_next_to_file(const std::string& word) const {
     const fs::path path = fs::path(root_.where()).parent_path() / word;
     std::error_code failed;
     return fs::is_regular_file(path, failed) ? path.lexically_normal().string() : word;
   }
 
-  /// Whether a key exists; whether its value can be meant, as far as that hangs on nothing else.
+  /// Whether a key exists; whether its value is valid, as far as that depends on nothing else.
   static Status check_setting(const YamlMapping& from, const char* where, const std::string& key,
                               const std::string& value) {
     SimQuestion tried;
@@ -313,7 +313,7 @@ class SweepReader {
     return {};
   }
 
-  /// Of clusters' keys only those that are known to every workload: which of them go together is a point's.
+  /// Keys of clusters must be known to every workload: which combinations are valid is checked for each point.
   Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
     RINGSIDE_TRY(check_known(at, workload.kind, keys));
     for (const SweepCluster& cluster : sweep_.clusters) {
@@ -352,7 +352,7 @@ class SweepReader {
       auto axis = parse_vary(text);
       if (!axis) {
         return root_.bad(node, axis.error().message,
-                         axis.error().help + ", in quotes where it stands between [ and ]");
+                         axis.error().help + ", in quotes if it is between [ and ]");
       }
       if (std::ranges::find(sweep_.vary, axis->key, &VaryAxis::key) != sweep_.vary.end()) {
         return root_.bad(node, fmt::format("{} comes twice", axis->key),
@@ -371,7 +371,7 @@ class SweepReader {
         if (workload.kind.empty()) {
           return root_.bad(node,
                            fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
-                           "a scenario has no keys to vary: leave one of both out");
+                           "a scenario has no keys to vary: omit one of both");
         }
         RINGSIDE_TRY(check_known(node, workload.kind, {{key, ""}}));
       }

@@ -10,28 +10,28 @@
 #include "harness/scenario/workload.h"
 #include "study/what_if.h"
 
-/// A sweep as its file has it: clusters x workloads x settings, and what they cost.
+/// A sweep as in its file: clusters x workloads x settings, and their costs.
 namespace ringside::study {
 
-/// A number that somebody gave, and where it is from.
+/// A number given by the user, and its source.
 struct SweepFigure {
   double value = 0;
   std::string source = {};
   bool is_assumed = true;  ///< unless its source is a measurement, a contract, a data sheet
 };
 
-/// What a host costs: rented by the hour, or bought and written off evenly.
+/// The cost of a host: rented by the hour, or bought and written off evenly.
 struct SweepPrice {
   std::optional<SweepFigure> host_hour = {}, gpu_hour = {};
   std::optional<SweepFigure> host = {}, fabric = {};  ///< bought; fabric: its part of the network
   std::optional<SweepFigure> years = {};
-  std::optional<SweepFigure> kwh = {};  ///< for whoever pays for the energy beside it
+  std::optional<SweepFigure> kwh = {};  ///< for users who pay for energy separately
 };
 
-/// What a host takes, in W; the network and the cooling stand in `overhead`.
+/// The power of a host, in W; network and cooling are part of `overhead`.
 struct SweepPower {
   std::optional<SweepFigure> host = {};      ///< while its GPUs compute
-  std::optional<SweepFigure> waiting = {};   ///< while they do not; none: as much
+  std::optional<SweepFigure> waiting = {};   ///< while they do not; none: the same
   std::optional<SweepFigure> overhead = {};  ///< of the site, over what the hosts take: 1.3
 };
 
@@ -61,7 +61,7 @@ struct Sweep {
   std::string name, about = {}, where = {};
   std::string currency = {};
   bool is_one_job =
-      false;  ///< workloads are ways to do one job: the best is looked for among all of them
+      false;  ///< workloads are variants of one job: the best is chosen among all of them
   std::optional<SweepFigure> tokens = {};         ///< of a whole training run
   std::optional<SweepFigure> compute_error = {};  ///< of compute times, in %
   std::vector<SweepCluster> clusters = {};
@@ -74,7 +74,7 @@ struct Sweep {
 inline constexpr std::string_view kWorkloadPrefix = "workload.";
 
 /// where   for messages: the file; paths in it start at its folder
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Sweep> parse_sweep(const std::string& text, const std::string& where);
 
 /// errors  as read_file(), parse_sweep()

@@ -30,12 +30,12 @@ std::string key_of(const std::string& text) {
   return fmt::format("{:016x}{:016x}", hash.high64, hash.low64);
 }
 
-/// Each part with its length: no two lists of parts give one text.
+/// Adds each part with its length, so that no two lists of parts give one text.
 void add_part(std::string& text, const std::string& part) {
   text += fmt::format("{}:{};", part.size(), part);
 }
 
-/// What a cluster is, whatever it is called.
+/// The identity of a cluster, independent of its name.
 Result<std::string> identity_of(const SweepCluster& cluster) {
   SimQuestion base;
   base.job.on = cluster.on;
@@ -61,7 +61,7 @@ Result<std::string> identity_of(const SweepCluster& cluster) {
 WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point) {
   WorkloadKeys keys = sweep.workloads[point.workload].keys;
   for (const auto& [key, value] : sweep.clusters[point.cluster].workload) {
-    // One of both says how fast a GPU is.
+    // One of the two gives the speed of a GPU.
     if (key == "gpu" || key == "gpu_tflops") {
       keys.erase("gpu");
       keys.erase("gpu_tflops");
@@ -92,7 +92,7 @@ Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
   return scenario;
 }
 
-/// The calls that take most time, and what limits them.
+/// The calls that take most time, and their limit.
 std::string limit_of_calls(const std::vector<CallTime>& calls) {
   const auto total = [](const CallTime& one) { return one.time * static_cast<double>(one.times); };
   const auto most = std::ranges::max_element(calls, {}, total);
@@ -103,7 +103,7 @@ std::string limit_of_calls(const std::vector<CallTime>& calls) {
                      format_bytes(most->bytes), most->limit);
 }
 
-/// Mean over the time that calls take.
+/// Mean over the time of the calls.
 double error_of_calls(const std::vector<CallTime>& calls) {
   double weighted = 0;
   double all = 0;
@@ -115,8 +115,8 @@ double error_of_calls(const std::vector<CallTime>& calls) {
   return all > 0 ? weighted / all : 0;
 }
 
-/// A workload none of whose points has keys that make one: an unknown model, no efficiency. A step that is too large for its
-/// GPUs is an answer, and no error.
+/// Rejects a workload whose keys are invalid at all points: an unknown model, no efficiency. A step that is too large
+/// for its GPUs is a result, not an error.
 Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points) {
   for (std::size_t i = 0; i < sweep.workloads.size(); ++i) {
     const SweepWorkload& workload = sweep.workloads[i];

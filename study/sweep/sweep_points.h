@@ -13,14 +13,14 @@ namespace ringside::study {
 struct SweepPoint {
   std::size_t cluster = 0, workload = 0;  ///< of the sweep's
   Settings settings = {};
-  /// A digest of all that its result depends on: the hosts, the fabric, the workload, the settings, the fidelity, the version
-  /// of ringside. Not of prices, names and notes: these may change, and what is done stays done.
+  /// A digest of all inputs of its result: the hosts, the fabric, the workload, the settings, the fidelity, the
+  /// version of ringside. Not of prices, names and notes: these may change, and finished points stay valid.
   std::string key = {};
 
   [[nodiscard]] std::string settings_text() const;  ///< "nics=4 nccl=2.27"; empty without any
 };
 
-/// How points are worked out.
+/// How points are computed.
 struct SweepMethod {
   std::string fidelity = "auto";
   std::string version = {};  ///< of ringside
@@ -33,7 +33,7 @@ inline constexpr std::size_t kMostPoints = 100'000;
 ///         a workload whose keys are wrong at every point
 Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod& method);
 
-/// Simulates it. What cannot be is a result with its reason.
+/// Simulates a point. If it cannot be simulated, the result has the reason.
 PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMethod& method);
 
 }  // namespace ringside::study

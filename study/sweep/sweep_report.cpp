@@ -21,7 +21,7 @@ double value_or(const std::optional<SweepFigure>& figure, double otherwise) {
   return figure ? figure->value : otherwise;
 }
 
-/// In seconds, of a step.
+/// The error of compute times of a step, in seconds.
 double compute_error(const Sweep& sweep, const PointResult& result) {
   return result.compute.count() * value_or(sweep.compute_error, 0) / 100;
 }
@@ -56,11 +56,11 @@ std::optional<double> money_of(const SweepPrice& price, const PointResult& resul
   return money;
 }
 
-/// What of a row is to be small; none: it has no such figure.
+/// The figure of a row that is minimised; none: the row has no such figure.
 using Measure = std::function<std::optional<double>(const SweepRow&)>;
 
-/// By how much the difference of two rows' figures may be off. Figures follow from times: money and energy have their errors.
-/// Equal compute times are off alike, and so is all of two rows whose times are the same.
+/// The error of the difference of two rows' figures. Figures follow from times: money and energy have their errors.
+/// Equal compute times have the same error, and rows with equal times have the same error in everything.
 double error_between(const Sweep& sweep, const SweepRow& one, double figure_of_one,
                      const SweepRow& other, double figure_of_other) {
   const PointResult& first = *one.result;

@@ -10,10 +10,10 @@
 #include "harness/bench_grid.h"
 #include "study/validate/curve.h"
 
-/// What a benchmark's rows say together: for its table, its documents, its plot.
+/// Summaries of a benchmark's rows: for its table, its documents, its plot.
 namespace ringside::study {
 
-/// What all rows of a run have in common.
+/// The parameters that all rows of a run have in common.
 struct BenchJob {
   BenchOptions options;
   int nranks = 1;

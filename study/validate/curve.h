@@ -10,13 +10,13 @@
 
 namespace ringside::study {
 
-/// A time for each size, of one way of running them.
+/// A time for each size, for one variant.
 struct Curve {
   struct Point {
     Bytes bytes;
     Seconds time{0};
     BytesPerSecond busbw;
-    bool is_pick = false;  ///< of a grid: what is chosen at this size
+    bool is_pick = false;  ///< of a grid: the choice at this size
   };
   std::string name;                                        ///< "ring ll128", "in place"
   bool is_second = false;                                  ///< of two: in place, NCCL's own model

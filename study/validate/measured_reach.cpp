@@ -10,7 +10,7 @@
 namespace ringside::study {
 namespace {
 
-// Racks of 72 and twenty of them were measured by all_reduce alone.
+// Racks of 72 and groups of twenty racks were measured with all_reduce only.
 constexpr std::array kReaches{
     MeasuredReach{Collective::AllReduce, 72, 1440},  MeasuredReach{Collective::AllGather, 8, 20},
     MeasuredReach{Collective::ReduceScatter, 8, 20}, MeasuredReach{Collective::AllToAll, 8, 20},

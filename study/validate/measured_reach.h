@@ -7,20 +7,22 @@
 
 namespace ringside::study {
 
-/// Most ranks that somebody measured, on one node and on several; 0: nobody did. A rack of one NVLink domain counts as a node.
+/// The most ranks that were measured, on one node and on several; 0: none. A rack of one NVLink domain counts as a
+/// node.
 struct MeasuredReach {
   Collective collective;
   int one_node, several;
 };
 
-/// By collective; what is not there was not measured.
+/// By collective; a collective that is not listed was not measured.
 /// source  the systems of docs/lab/accuracy.md (tests/study/measured_reach_test.cpp reads their table)
 std::span<const MeasuredReach> measured_reaches();
 
-/// Of hosts that are no rack of one NVLink domain, whatever the collective.
+/// For hosts that are not in a rack of one NVLink domain, for any collective.
 inline constexpr int kMostMeasuredOfHosts = 64;
 
-/// Why a call lies outside what the error bars were measured on: "all_to_all among more than 20 ranks"; empty: it does not.
+/// Why a call is beyond the systems that the error bars are based on: "all_to_all among more than 20 ranks"; empty:
+/// it is not.
 std::string beyond_measured(const SimPlan& plan);
 
 }  // namespace ringside::study

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-// It may read ahead in a thread; these tables are small.
+// The library may read ahead in a thread; these tables are small.
 #define CSV_IO_NO_THREAD
 #include <libfccp/csv.h>
 
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t kMostLines = 1'000'000;
 
 /// A file read by the library, whose exceptions end here.
-/// A column that a table may do without: what it says of a whole system, each row may say of itself.
+/// A column that a table may lack: each row may give the value of its system instead.
 constexpr std::string_view kMayLack = "nccl";
 
 template <unsigned kColumns, typename Take, typename... Names>

@@ -14,7 +14,7 @@ struct PublishedSystem {
   std::string network;    ///< in its own words: "EFA (SRD)"
   std::string tool;       ///< "nccl-tests -g 8 (1 process)"
   std::string quality;    ///< A, B, C
-  std::string nccl = {};  ///< version of what was measured, as told; empty: no such column
+  std::string nccl = {};  ///< version of the measured library, as published; empty: no such column
 };
 
 /// One line of nccl-tests' table, or one like it.
@@ -23,7 +23,7 @@ struct PublishedRow {
   std::string collective;                     ///< AllReduce, SendRecv, ...
   std::string algorithm, protocol, channels;  ///< forced; empty or `auto`: the library's choice
   std::string type;
-  std::string nccl;  ///< version, as told
+  std::string nccl;  ///< version, as published
   std::string note;
   int ranks = 0, nodes = 0;
   Bytes bytes;   ///< as nccl-tests counts
@@ -37,7 +37,7 @@ struct Published {
   [[nodiscard]] const PublishedSystem* system(std::string_view name) const;  ///< nullptr: not there
 };
 
-/// folder  with systems.csv and measured.csv; columns are found by their names, others are left
+/// folder  with systems.csv and measured.csv; columns are found by their names, others are ignored
 /// errors  NotFound: no such file. Corrupt: as `file:line: what`, with the column
 Result<Published> read_published(const std::string& folder);
 

@@ -26,7 +26,7 @@ bool has(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// The word for --net that a description comes to; empty: none.
+/// The value of --net for a description; empty: none.
 std::string net_of(std::string_view network) {
   constexpr std::array<std::pair<std::string_view, const char*>, 7> kWords{
       {{"EFA", "efa"},
@@ -42,7 +42,7 @@ std::string net_of(std::string_view network) {
   return {};
 }
 
-/// Of a tool's command: -g 8 and -t 8 are GPUs of one process.
+/// The launch style of a tool's command: -g 8 and -t 8 are GPUs of one process.
 std::string launch_of(std::string_view tool) {
   if (has(tool, "CUDA graph")) return "graph";
   if (has(tool, "1 process")) return "threads";
@@ -74,7 +74,7 @@ std::string slug_of(std::string_view note) {
 
 struct Machine {
   std::string path;
-  int unit = 1;  ///< of the table's nodes in one of ours
+  int unit = 1;  ///< nodes of the table in one node of the model
   std::vector<std::string> set = {};
 };
 
@@ -89,7 +89,7 @@ std::string path_of_machine(const PublishedRow& row, const std::string& folder) 
   return {};
 }
 
-/// What comments in the file say: `#: unit 18`, `#: --set N=V`.
+/// Settings in comments of the file: `#: unit 18`, `#: --set N=V`.
 Machine read_machine(const PublishedRow& row, const std::string& path) {
   Machine machine{.path = path};
   const auto text = read_file(path);
@@ -107,7 +107,7 @@ Machine read_machine(const PublishedRow& row, const std::string& path) {
   return machine;
 }
 
-/// "27.7 + tuner" holds 27; what is left begins behind it.
+/// Reads the number at the start: for "27.7 + tuner" 27; the rest follows it.
 std::optional<int> number_at(std::string_view& text) {
   const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   const Result<std::int64_t> number = parse_int(text.substr(0, digits));
@@ -116,17 +116,17 @@ std::optional<int> number_at(std::string_view& text) {
   return static_cast<int>(*number);
 }
 
-/// The release that decides like what is told of a version: "2.27.7 + tuner" is 2.27.7; nothing: no version is told.
-std::optional<std::string> release_told(std::string_view told) {
-  const std::size_t at = told.find("2.");
+/// The known release nearest to a published version: "2.27.7 + tuner" is 2.27.7; nothing: no version is given.
+std::optional<std::string> release_of(std::string_view version) {
+  const std::size_t at = version.find("2.");
   if (at == std::string_view::npos) return {};
-  told.remove_prefix(at + 2);
-  const std::optional<int> minor = number_at(told);
+  version.remove_prefix(at + 2);
+  const std::optional<int> minor = number_at(version);
   if (!minor) return {};
   std::optional<int> patch;
-  if (told.starts_with('.')) {
-    told.remove_prefix(1);
-    patch = number_at(told);
+  if (version.starts_with('.')) {
+    version.remove_prefix(1);
+    patch = number_at(version);
   }
   return nearest_release(*minor, patch);
 }
@@ -164,8 +164,8 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   question.calls.sizes = fmt::format("{}", row.bytes.value);
   const bool is_known = row.type == "half" || row.type == "bfloat16" || row.type == "double";
   question.calls.type = is_known ? row.type : "float";
-  question.nccl = release_told(row.nccl).value_or(
-      release_told(system.nccl).value_or(std::string(kDefaultRelease)));
+  question.nccl =
+      release_of(row.nccl).value_or(release_of(system.nccl).value_or(std::string(kDefaultRelease)));
   question.net = net_of(system.network);
   question.launch = launch_of(system.tool);
   question.fidelity = asked.fidelity;
@@ -174,7 +174,7 @@ SimQuestion question_of(const ValidationQuestion& asked, const PublishedRow& row
   return question;
 }
 
-/// What rows of one table have in common.
+/// The fields that rows of one table have in common.
 auto call_of(const PublishedRow& row) {
   return std::tie(row.system, row.collective, row.ranks, row.nodes, row.algorithm, row.protocol,
                   row.channels, row.type, row.nccl, row.note);
@@ -277,7 +277,7 @@ std::array<ErrorSummary, kSizeClasses> medians_of(
   return all;
 }
 
-/// Rows that are to be scored; why the others are not.
+/// Chooses the rows to be scored; records why the others are skipped.
 void choose_rows(const ValidationQuestion& question, Validation& out) {
   std::map<std::string, std::string> skipped;
   for (const PublishedRow& row : out.published.rows) {
@@ -294,7 +294,7 @@ void choose_rows(const ValidationQuestion& question, Validation& out) {
   out.skipped.assign(skipped.begin(), skipped.end());
 }
 
-/// errors  InvalidArgument: no system has the word in its name; the nearest is told
+/// errors  InvalidArgument: no system has the word in its name; the nearest is named
 Status check_only(const ValidationQuestion& question, const Published& published) {
   if (question.only.empty()) return {};
   std::vector<std::string_view> names;

@@ -12,10 +12,10 @@
 #include "sim/system_group.h"
 #include "study/validate/published.h"
 
-/// The simulator held against what was measured.
+/// Compares the simulator with measurements.
 namespace ringside::study {
 
-/// Of size_class_of(), for people.
+/// The name of size_class_of()'s result, for people.
 const char* name_of_size_class(std::size_t size_class);
 
 struct ValidationQuestion {
@@ -36,14 +36,14 @@ struct ScoredRow {
   Surroundings surroundings = {};
   Choice choice = {};
   Seconds busiest{};         ///< as SimResult::busiest
-  double error_percent = 0;  ///< the bar that is stated with the simulated time
+  double error_percent = 0;  ///< the error bar of the simulated time
 
   [[nodiscard]] bool is_within_bar() const {
     return simulated && std::abs(*simulated / measured->time - 1) * 100 <= error_percent;
   }
 };
 
-/// Measured with another library than NCCL: such rows are in no median over systems.
+/// Whether another library than NCCL was measured: such rows are in no median over systems.
 bool is_apart(const ScoredRow& row);
 
 /// Of |predicted - measured| / measured.
@@ -66,13 +66,13 @@ struct Validation {
   std::vector<std::pair<std::string, std::string>> skipped;  ///< system, and why
   /// Medians over systems of their medians and 90th percentiles.
   std::array<ErrorSummary, kSizeClasses> simulated, nccl;
-  /// Of the simulated rows of NCCL, the share that the stated error covers: half, if the error is honest.
+  /// Of the simulated rows of NCCL, the share within the stated error: half, if the error is correct.
   std::array<double, kSizeClasses> covered{};
   double covered_all = 0;
 };
 
-/// Every row of quality A and B whose machine is described.
-/// progress  share of the calls done, and whose is next
+/// Scores every row of quality A and B whose machine is described.
+/// progress  share of the calls done, and the system of the next one
 /// errors    as read_published(), plan_simulation() for the fidelity and the model; InvalidArgument: no row is left
 Result<Validation> validate(const ValidationQuestion& question,
                             const std::function<void(double, const std::string&)>& progress = {});

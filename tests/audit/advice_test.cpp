@@ -10,12 +10,12 @@
 #include "base/text.h"
 #include "diag/audit/audit.h"
 
-// Advice fits the vendor, the provider and the layer of what it is given for: over all findings of all invented logs.
+// Advice fits the vendor, the provider and the layer of its finding: over all findings of all invented logs.
 
 namespace ringside::audit {
 namespace {
 
-/// Words of a cause or a fix that may stand only where the log has one of some others.
+/// Words of a cause or a fix that are valid only where the log has one of some others.
 struct Advice {
   std::vector<std::string> words, needs;
 };

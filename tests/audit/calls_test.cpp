@@ -17,7 +17,7 @@
 namespace ringside::audit {
 namespace {
 
-/// A line of subsystem COLL; its size tells it from others.
+/// A line of subsystem COLL; its size distinguishes it from others.
 struct Line {
   int op_count = 0;
   int count = 0;
@@ -72,14 +72,14 @@ std::vector<JobFacts::Desync> desyncs_of(const std::vector<Program>& ranks) {
   return audit_text(log_of(ranks)).facts.desyncs;
 }
 
-/// The ranks that are said to differ.
-std::vector<int> accused(const std::vector<Program>& ranks) {
+/// The ranks that are reported to differ.
+std::vector<int> culprits_of(const std::vector<Program>& ranks) {
   std::vector<int> named;
   for (const JobFacts::Desync& desync : desyncs_of(ranks)) named.push_back(desync.rank);
   return named;
 }
 
-const std::vector<int> kNobody = {};
+const std::vector<int> kNone = {};
 
 Program without(Program program, std::size_t at, std::size_t many = 1) {
   const auto begin = program.begin() + static_cast<std::ptrdiff_t>(at);
@@ -107,31 +107,31 @@ const Program kStep = calls_of({8, 16, 16, 16, 32, 64, 8, 16, 16, 16, 32, 64, 12
 
 TEST(CallsOfRanks, ALostLineAccusesNobody) {
   for (std::size_t at = 0; at < kStep.size(); ++at) {
-    EXPECT_EQ(accused({kStep, without(kStep, at), kStep}), kNobody) << at;
-    EXPECT_EQ(accused({kStep, without(kStep, at)}), kNobody) << at;
-    EXPECT_EQ(accused({without(kStep, at), kStep}), kNobody) << at;
-    EXPECT_EQ(accused({without(kStep, at), without(kStep, at), kStep}), kNobody) << at;
+    EXPECT_EQ(culprits_of({kStep, without(kStep, at), kStep}), kNone) << at;
+    EXPECT_EQ(culprits_of({kStep, without(kStep, at)}), kNone) << at;
+    EXPECT_EQ(culprits_of({without(kStep, at), kStep}), kNone) << at;
+    EXPECT_EQ(culprits_of({without(kStep, at), without(kStep, at), kStep}), kNone) << at;
   }
 }
 
 TEST(CallsOfRanks, LinesLostInBlocksAccuseNobody) {
-  EXPECT_EQ(accused({kStep, without(kStep, 3, 5), without(kStep, 6, 7), kStep}), kNobody);
-  EXPECT_EQ(accused({kStep, without(kStep, 0, 4), kStep}),
-            kNobody);  // its beginning was rotated away
-  EXPECT_EQ(accused({kStep, without(kStep, 11, 3), kStep}), kNobody);  // it was killed
+  EXPECT_EQ(culprits_of({kStep, without(kStep, 3, 5), without(kStep, 6, 7), kStep}), kNone);
+  EXPECT_EQ(culprits_of({kStep, without(kStep, 0, 4), kStep}),
+            kNone);  // its beginning was rotated away
+  EXPECT_EQ(culprits_of({kStep, without(kStep, 11, 3), kStep}), kNone);  // it was killed
 }
 
 TEST(CallsOfRanks, ATornLineAccusesNobody) {
   for (std::size_t at = 0; at + 1 < kStep.size(); ++at) {
-    EXPECT_EQ(accused({kStep, torn_at(kStep, at), kStep}), kNobody) << at;
+    EXPECT_EQ(culprits_of({kStep, torn_at(kStep, at), kStep}), kNone) << at;
   }
 }
 
 TEST(CallsOfRanks, ACallThatDiffersIsFoundInALogWithHoles) {
-  EXPECT_EQ(accused({kStep, wrong_at(without(kStep, 3), 8), kStep}), std::vector{1});
-  EXPECT_EQ(accused({kStep, without(kStep, 3), wrong_at(kStep, 9)}), std::vector{2});
-  EXPECT_EQ(accused({kStep, without(kStep, 3, 4), wrong_at(kStep, 4), kStep}), std::vector{2});
-  EXPECT_EQ(accused({torn_at(kStep, 2), without(kStep, 3), kStep, wrong_at(kStep, 12)}),
+  EXPECT_EQ(culprits_of({kStep, wrong_at(without(kStep, 3), 8), kStep}), std::vector{1});
+  EXPECT_EQ(culprits_of({kStep, without(kStep, 3), wrong_at(kStep, 9)}), std::vector{2});
+  EXPECT_EQ(culprits_of({kStep, without(kStep, 3, 4), wrong_at(kStep, 4), kStep}), std::vector{2});
+  EXPECT_EQ(culprits_of({torn_at(kStep, 2), without(kStep, 3), kStep, wrong_at(kStep, 12)}),
             std::vector{3});
 }
 
@@ -149,28 +149,28 @@ TEST(CallsOfRanks, ASkippedCallLeavesNoHoleInTheCounter) {
 TEST(CallsOfRanks, WithoutAMovingCounterALineThatIsMissingIsNotHeldAgainstTheRank) {
   const Program still = with_still_counter(kStep);
   for (std::size_t at = 0; at < still.size(); ++at) {
-    EXPECT_EQ(accused({still, without(still, at), still}), kNobody) << at;
-    EXPECT_EQ(accused({still, without(still, at)}), kNobody) << at;
-    EXPECT_EQ(accused({without(still, at), still}), kNobody) << at;
+    EXPECT_EQ(culprits_of({still, without(still, at), still}), kNone) << at;
+    EXPECT_EQ(culprits_of({still, without(still, at)}), kNone) << at;
+    EXPECT_EQ(culprits_of({without(still, at), still}), kNone) << at;
   }
 }
 
 TEST(CallsOfRanks, WithoutAMovingCounterACallThatDiffersIsFound) {
   const Program still = with_still_counter(kStep);
   for (std::size_t at = 0; at < still.size(); ++at) {
-    EXPECT_EQ(accused({still, wrong_at(still, at), still}), std::vector{1}) << at;
+    EXPECT_EQ(culprits_of({still, wrong_at(still, at), still}), std::vector{1}) << at;
   }
-  EXPECT_EQ(accused({still, without(still, 2), wrong_at(still, 9), still}), std::vector{2});
+  EXPECT_EQ(culprits_of({still, without(still, 2), wrong_at(still, 9), still}), std::vector{2});
 }
 
 // A group of three calls is one plan: they show one count.
 TEST(CallsOfRanks, CallsOfAGroupShareTheirCount) {
   Program grouped = kStep;
   for (std::size_t i = 0; i < grouped.size(); ++i) grouped[i].op_count = static_cast<int>(i / 3);
-  EXPECT_EQ(accused({grouped, grouped, grouped}), kNobody);
+  EXPECT_EQ(culprits_of({grouped, grouped, grouped}), kNone);
   for (std::size_t at = 0; at < grouped.size(); ++at) {
-    EXPECT_EQ(accused({grouped, without(grouped, at), grouped}), kNobody) << at;
-    EXPECT_EQ(accused({grouped, wrong_at(grouped, at), grouped}), std::vector{1}) << at;
+    EXPECT_EQ(culprits_of({grouped, without(grouped, at), grouped}), kNone) << at;
+    EXPECT_EQ(culprits_of({grouped, wrong_at(grouped, at), grouped}), std::vector{1}) << at;
   }
 }
 
@@ -183,16 +183,16 @@ TEST(CallsOfRanks, SendsBetweenTheCollectivesMoveTheCountersApart) {
     one.push_back({static_cast<int>(one.size()), line.count});
     two.push_back({static_cast<int>(two.size()), line.count});
   }
-  EXPECT_EQ(accused({one, two, one, two}), kNobody);
-  EXPECT_EQ(accused({one, without(two, 14), one, two}), kNobody);  // 14 = 4 * 3 + 2: a collective
-  EXPECT_EQ(accused({one, wrong_at(two, 14), one, two}), std::vector{1});
+  EXPECT_EQ(culprits_of({one, two, one, two}), kNone);
+  EXPECT_EQ(culprits_of({one, without(two, 14), one, two}), kNone);  // 14 = 4 * 3 + 2: a collective
+  EXPECT_EQ(culprits_of({one, wrong_at(two, 14), one, two}), std::vector{1});
 }
 
 TEST(CallsOfRanks, EachArgumentOfACallCounts) {
   const auto other = [](auto change) {
     Program program = kStep;
     change(program[5]);
-    return accused({kStep, program, kStep});
+    return culprits_of({kStep, program, kStep});
   };
   const std::vector<int> second = {1};
   EXPECT_EQ(other([](Line& line) { line.function = "Broadcast"; }), second);
@@ -266,8 +266,8 @@ TEST(CallsOfRanks, RandomHolesAccuseNobodyAndHideNoCallThatDiffers) {
         if (rank == 3 && i == wrong) broken[rank].back().count = 77;
       }
     }
-    EXPECT_EQ(accused(sound), kNobody) << round;
-    EXPECT_EQ(accused(broken), std::vector{3}) << round;
+    EXPECT_EQ(culprits_of(sound), kNone) << round;
+    EXPECT_EQ(culprits_of(broken), std::vector{3}) << round;
   }
 }
 

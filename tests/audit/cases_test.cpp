@@ -23,7 +23,7 @@ namespace {
 
 const std::filesystem::path kCases = RINGSIDE_AUDIT_CASES;
 
-/// cases/expected.txt says what the audit must find in each: ringside_diag_baseline compares.
+/// cases/expected.txt has the finding that audit must report for each: ringside_diag_baseline compares.
 std::vector<std::filesystem::path> all_cases() {
   std::vector<std::filesystem::path> cases;
   for (const auto& entry : std::filesystem::directory_iterator(kCases)) {
@@ -56,7 +56,7 @@ std::set<std::string> ids_of(std::span<const std::string_view> parts) {
   return ids;
 }
 
-// Processes, communicators and tables of which each part holds a piece are one job all the same.
+// Processes, communicators and tables that are split over all parts still give one job.
 TEST(AuditCases, AreJudgedAlikeHoweverTheyAreCutIntoShards) {
   const auto cases = all_cases();
   ASSERT_GE(cases.size(), 200U);
@@ -64,7 +64,7 @@ TEST(AuditCases, AreJudgedAlikeHoweverTheyAreCutIntoShards) {
     const std::string name = path.stem().string();
     SCOPED_TRACE(name);
     if (name.find("json") != std::string::npos) continue;  // logs are not cut there
-    // Half a script or half a page does not say what it is.
+    // Half a script or half a page cannot be recognised.
     if (name.find("no-log") != std::string::npos) continue;
     const std::string text = text_of(path);
     const std::string_view whole = text;

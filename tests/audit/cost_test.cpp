@@ -42,7 +42,7 @@ TEST(LogRelease, IsTheDefaultWhereNoLineSaysIt) {
   EXPECT_EQ(release.text(), "NCCL 2.31, as no line says which");
 }
 
-// The cost model of 2.18 and that of 2.30 price the same TCP job otherwise; the text says whose it is.
+// The cost models of 2.18 and of 2.30 price the same TCP job differently; the text names the release.
 TEST(AuditCost, IsOfTheReleaseThatWroteTheLog) {
   const auto cost_of = [](const std::string& version) {
     Audit audit =

@@ -32,7 +32,7 @@ std::vector<Cell> all_cells();
 /// Writes the log in memory and audits it.
 Outcome audit(const Cell& cell);
 
-/// Markdown: a row a misconfiguration with cells, right ones, and what was missed or too much.
+/// Markdown: a row for each misconfiguration with its cells, correct ones, and missing or additional findings.
 std::string grid_table(const std::vector<Outcome>& outcomes);
 
 }  // namespace ringside::grid

@@ -49,7 +49,7 @@ TEST(GeneratedLogs, WithEverySubsystemTheVerdictIsTheSame) {
 
 struct Judged {
   audit::Audit audit;
-  LogTruth nature;  ///< what is so on such hosts
+  LogTruth nature;  ///< findings that such hosts always have
 };
 
 // dgx-1v has GPUs that copy to each other through a third: those edges are skipped, which is no failure.
@@ -112,9 +112,9 @@ std::vector<std::string> troubles_of(const Judged& judged) {
   return troubles;
 }
 
-// Channels, graphs and hosts differ from release to release; what each one logs is what is expected of it.
+// Channels, graphs and hosts differ from release to release; each release is expected to log its own.
 TEST(GeneratedLogs, AreJudgedByTheReleaseThatWroteThem) {
-  // Each release on one of the presets in turn: the grid has all on all.
+  // Each release on one of the presets, one after the other: the grid has all on all.
   constexpr std::array kPresets{"dgx-h100", "dgx-a100", "dgx-1v", "perlmutter-a100", "gh200"};
   std::vector<std::string> versions;
   std::ranges::copy(release_versions(), std::back_inserter(versions));

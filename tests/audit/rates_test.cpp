@@ -7,7 +7,7 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 
-// Measured rates against what the hosts are expected to give.
+// Measured rates compared with the rates that are expected of the hosts.
 
 namespace ringside::audit {
 namespace {
@@ -56,7 +56,7 @@ TEST(AuditRates, ATenthOfWhatIsExpectedIsAFinding) {
 TEST(AuditRates, WhatIsExpectedIsNone) {
   EXPECT_EQ(audit_text(table_of(2, 8, kH100, 340)).worst(), Severity::Info);
   EXPECT_EQ(audit_text(table_of(1, 8, kH100, 370)).worst(), Severity::Info);
-  // Fewer NICs than a DGX has: nothing says how many these hosts have.
+  // Fewer NICs than a DGX has: the logs do not show how many these hosts have.
   EXPECT_EQ(audit_text(table_of(2, 8, "NVIDIA A100-SXM4-40GB", 44)).worst(), Severity::Info);
 }
 

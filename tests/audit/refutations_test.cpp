@@ -5,7 +5,7 @@
 
 #include "diag/audit/audit.h"
 
-// What other lines of the same text say against a finding, or answer of its advice.
+// Other lines of the same text that refute a finding, or answer part of its advice.
 
 namespace ringside::audit {
 namespace {

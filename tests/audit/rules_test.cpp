@@ -12,7 +12,7 @@ namespace {
 
 Audit of(const std::string& text) { return audit_text(text); }
 
-/// What a rank of a job of two hosts with two GPUs each prints, up to the connections.
+/// The lines of a rank in a job of two hosts with two GPUs each, up to the connections.
 std::string rank_of_four(int rank, const std::string& network) {
   const std::string host = rank < 2 ? "n01" : "n02";
   const std::string who = host + ":" + std::to_string(4000 + rank) + ":" +
@@ -115,7 +115,7 @@ TEST(AuditRules, PeerToPeerSwitchedOffCausesSharedMemory) {
     if (finding.id != "shm_fallback") continue;
     ASSERT_TRUE(finding.caused_by);
     EXPECT_EQ(audit.findings[*finding.caused_by].id, "p2p_disabled");
-    EXPECT_THAT(finding.ranks, ::testing::ElementsAre(0, 2));  // those that say it
+    EXPECT_THAT(finding.ranks, ::testing::ElementsAre(0, 2));  // the ranks that print it
   }
 }
 

@@ -69,7 +69,7 @@ TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
   }
 }
 
-// One line of the dump after the other is lost, every 7th: the model is asked all the same, and nothing falls over.
+// One line of the dump after the other is lost, every 7th: the model is used nevertheless, and nothing crashes.
 TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   LogRequest request;
   request.hosts = *load_hosts("dgx-a100", 1, std::nullopt);

@@ -39,7 +39,7 @@ TEST(AuditVerb, AFollowedPipeEndsWithItsWriterAndGivesOneDocument) {
   std::jthread writer([&] { std::ofstream(pipe, std::ios::binary) << log; });
   const Outcome followed = run_program({"audit", "-f", "--json", pipe});
   EXPECT_EQ(followed.status, 1);
-  EXPECT_NE(followed.err.find("gdr_missing"), std::string::npos) << "told while it was read";
+  EXPECT_NE(followed.err.find("gdr_missing"), std::string::npos) << "reported while it was read";
   const auto document = nlohmann::json::parse(followed.out, nullptr, false);
   ASSERT_TRUE(document.is_object()) << followed.out.substr(0, 300);
   EXPECT_EQ(document["findings"][0]["id"], "gdr_missing");
@@ -75,7 +75,7 @@ TEST(AuditVerb, AFindingIsExplainedByItsId) {
   EXPECT_NE(wrong.err.find("--about all"), std::string::npos) << wrong.err;
 }
 
-// Of nothing, nothing is right.
+// Empty logs are not reported as healthy.
 TEST(AuditVerb, AnEmptyOrBinaryFileIsBadInput) {
   const std::string folder = temporary_path("audit-nothing");
   std::filesystem::create_directories(folder);

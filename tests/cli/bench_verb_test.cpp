@@ -167,7 +167,7 @@ TEST(BenchVerb, ThePlotDrawsACurveForEachAlgorithmAndProtocol) {
   std::ifstream file(path);
   const std::string svg((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const char* word : {"<svg", "all_reduce, float sum, 2 ranks over shm", "ring ll128",
-                           "nvls simple (modelled)", "picked without wishes", "</svg>"}) {
+                           "nvls simple (modelled)", "chosen automatically", "</svg>"}) {
     EXPECT_NE(svg.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(svg.find("nan"), std::string::npos);
@@ -238,7 +238,7 @@ TEST(BenchVerb, RunsUnderMpirun) {
   for (const json& row : document["results"]) EXPECT_EQ(row["wrong"], 0);
 }
 
-// With a GPU it would run; without one, or without kernels in this build, what is missing is said.
+// With a GPU it would run; without one, or without kernels in this build, the error names what is missing.
 TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
   const Outcome outcome =
       run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda"});

@@ -105,7 +105,7 @@ TEST_F(Clusters, TheExamplesRun) {
   EXPECT_EQ(count, 7);
 }
 
-// Rails that nothing joins, and PXN off: a message to a GPU of another rail has no way.
+// Rails without a connection, and PXN off: a message to a GPU of another rail has no path.
 TEST_F(Clusters, RailsApartAskForPxn) {
   write("c.yaml", "{kind: leaf_spine, rails: only, hosts_per_leaf: 4}", "dgx-h100 x2");
   const std::vector<std::string> words{"sim", "all_to_all", "--bytes", "1M", "--on", "c.yaml"};
@@ -124,7 +124,7 @@ TEST_F(Clusters, AMessagesControlCharactersDoNothing) {
   EXPECT_THAT(outcome.err, testing::Not(HasSubstr("\x1b")));
 }
 
-// Hosts that do not say what they are; nothing joins the second with the third.
+// Hosts of unknown type; nothing joins the second with the third.
 TEST_F(Clusters, APlatformsHostsAreNodes) {
   std::ofstream("p.xml") << R"(<platform version="4.1">
 <zone id="z" routing="Full">
@@ -145,8 +145,8 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   const Outcome cut = run_program({"topo", "--on", "dgx-h100@p.xml"});
   EXPECT_EQ(cut.status, 2);
   EXPECT_THAT(cut.err,
-              HasSubstr("no way from host 1 (second, dgx-h100) to host 2 (third, dgx-h100)"));
-  // 10 GB/s for two nodes of eight GPUs: of 64 MiB half crosses each way at least.
+              HasSubstr("no path from host 1 (second, dgx-h100) to host 2 (third, dgx-h100)"));
+  // 10 GB/s for two nodes of eight GPUs: of 64 MiB at least half crosses in each direction.
   const json sim = json_answer("sim", {"all_reduce", "--bytes", "64M", "--on", "dgx-h100@p.xml",
                                        "--nodes", "2", "--fidelity", "event"});
   EXPECT_GT(sim["results"][0]["time_us"], 6710);
@@ -167,7 +167,7 @@ TEST_F(Clusters, AnEmptyPlacementIsAnErrorOfItsOwn) {
   EXPECT_THAT(topo.err, HasSubstr("c.yaml:5: a placement that lists no node"));
 }
 
-// What is set has no line in the file.
+// A setting has no line in the file.
 TEST_F(Clusters, ARuleThatIsSetIsNamedByItsOption) {
   write("c.yaml", "{kind: leaf_spine, hosts_per_leaf: 2}");
   const Outcome topo = run_program({"topo", "--on", "c.yaml", "--set",
@@ -249,7 +249,7 @@ TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
         "{kind: leaf_spine, hosts_per_leaf: 1, degraded: [{link: leaf 1 -> spine *, share: 0}]}",
         "dgx-h100 x2", "placement: [1, 0]\n");
   EXPECT_THAT(error_of({"sim", "all_reduce", "-b", "1M", "--on", "c.yaml"}),
-              HasSubstr("c.yaml:4: no way from host 1 (dgx-h100) to host 0 (dgx-h100)"));
+              HasSubstr("c.yaml:4: no path from host 1 (dgx-h100) to host 0 (dgx-h100)"));
 }
 
 TEST_F(Clusters, VaryPutsWhatIfsBesideTheBase) {

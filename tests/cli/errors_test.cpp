@@ -172,7 +172,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "would take 1800.0 TiB"}),
     [](const auto& failure) { return std::string(failure.param.name); });
 
-// What `generate` wrote, and what lies beside it, is the user's.
+// Files that `generate` wrote, and files next to them, belong to the user.
 TEST(Generate, TwiceIntoOneFolderIsRefusedAndChangesNothing) {
   const std::vector<std::vector<std::string>> kinds = {
       {"generate", "logs", "--on", "one-gpu-one-nic"},
@@ -205,7 +205,7 @@ TEST(Generate, TheListOfMisconfigurationsNeedsNoJob) {
   EXPECT_NE(listed.out.find("gdr-one-host"), std::string::npos) << listed.out;
 }
 
-// Short answers wait in stdio's buffer until the end; long ones fail on the way.
+// Short answers wait in stdio's buffer until the end; long ones fail earlier.
 TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
   for (const std::string words : {"--help", "topo --on one-gpu-one-nic --json",
                                   "explain all_reduce --on dgx-h100", "topo --on dgx-h100 --json",
@@ -219,7 +219,7 @@ TEST(FullDisk, AnAnswerThatIsLostIsAnError) {
   }
 }
 
-// Tests may run as root, who may read everything.
+// Tests may run as root, which may read everything.
 TEST(Permissions, AFolderThatMayNotBeReadIsNotEmpty) {
   const std::string folder = temporary_path("forbidden");
   fs::create_directories(folder);

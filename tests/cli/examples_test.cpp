@@ -72,7 +72,7 @@ TEST_P(VerbExamples, TwoOpenTheHelpAndRun) {
   EXPECT_EQ(examples.size(), 2U);
   for (const auto& example : examples) {
     const Outcome outcome = run_program(example);
-    // What is wrong with the machine that the tests run on is not this test's business.
+    // Faults of the machine that runs the tests do not matter here.
     const bool is_finding = example[0] == "probe" && outcome.status == 1;
     EXPECT_TRUE(outcome.status == 0 || is_finding) << example[0] << ": " << outcome.err;
     EXPECT_NE(outcome.out, "");

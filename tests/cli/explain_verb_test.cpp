@@ -100,7 +100,7 @@ TEST(ExplainVerb, TextMarksTheFastestWithinAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-// There is no algorithm to choose: it says so, and how the transfers are cut and which way they go.
+// There is no algorithm to choose: the text states that, and how the transfers are cut and routed.
 TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
   const Outcome outcome =
       explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});
@@ -142,13 +142,13 @@ TEST(ExplainVerb, APresetMakesRowsOfThePage) {
       << page.out;
 }
 
-// 2.19 lays rings of 45 GB/s on two DGX-H100, 2.27 of 48, which cross NICs.
+// 2.19 builds rings of 45 GB/s on two DGX-H100, 2.27 of 48, which cross NICs.
 TEST(ExplainVerb, AnUpgradeIsToldInTextAndInJson) {
-  const Outcome told = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
-  EXPECT_EQ(told.status, 0);
-  EXPECT_NE(told.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),
+  const Outcome upgrade = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
+  EXPECT_EQ(upgrade.status, 0);
+  EXPECT_NE(upgrade.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),
             std::string::npos);
-  EXPECT_NE(told.out.find("NCCL_CROSS_NIC=0: as before"), std::string::npos) << told.out;
+  EXPECT_NE(upgrade.out.find("NCCL_CROSS_NIC=0: as before"), std::string::npos) << upgrade.out;
   const json document =
       explained({"all_reduce", "--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
   EXPECT_EQ(document["schema"], "ringside.upgrade/1");

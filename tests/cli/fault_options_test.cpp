@@ -1,4 +1,4 @@
-// Faults from the command line, what they leave, and who reads it.
+// Faults from the command line, their evidence, and its readers.
 
 #include <gtest/gtest.h>
 
@@ -87,11 +87,11 @@ TEST(FaultOptions, ASimulatedHangHasTheVerdictThatItsDumpsGiveAndTheStatusOfARea
   fs::remove_all(folder);
   const Outcome run = sim({"--fault", "kill:rank=11,call=6", "--dumps", folder, "--json"});
   EXPECT_EQ(run.status, 3) << run.err;
-  const json told = json::parse(run.out);
-  EXPECT_EQ(told["outcome"], "hang");
-  EXPECT_EQ(told["verdict"]["kind"], "dead_rank");
-  EXPECT_EQ(told["verdict"]["culprits"], json::parse("[11]"));
-  EXPECT_EQ(told["results"][0]["under_faults"]["completed"], 6);
+  const json report = json::parse(run.out);
+  EXPECT_EQ(report["outcome"], "hang");
+  EXPECT_EQ(report["verdict"]["kind"], "dead_rank");
+  EXPECT_EQ(report["verdict"]["culprits"], json::parse("[11]"));
+  EXPECT_EQ(report["results"][0]["under_faults"]["completed"], 6);
   const Outcome verdict = run_program({"hang", "--json", folder});
   EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], json::parse("[11]")) << verdict.err;
   fs::remove_all(folder);
@@ -111,9 +111,9 @@ TEST(FaultOptions, APlanNamesTheSameRankOnRealRanksAndOnSimulatedOnes) {
   std::vector<std::string> simulated{"sim",  "all_reduce", "--bytes", "4K",
                                      "--on", "dgx-h100",   "--json"};
   simulated.insert(simulated.end(), plan.begin(), plan.end());
-  const json told = json::parse(run_program(simulated).out);
-  EXPECT_EQ(told["verdict"]["culprits"].size(), 1U) << told;
-  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], told["verdict"]["culprits"])
+  const json report = json::parse(run_program(simulated).out);
+  EXPECT_EQ(report["verdict"]["culprits"].size(), 1U) << report;
+  EXPECT_EQ(json::parse(verdict.out)["verdict"]["culprits"], report["verdict"]["culprits"])
       << verdict.out;
   fs::remove_all(folder);
 }
@@ -144,10 +144,11 @@ TEST(FaultOptions, WhatASimulationCannotShowIsBadUsageWithTheMend) {
 
 TEST(LiveHang, APortThatIsNoneIsBadUsageAndOneWithoutAServiceFails) {
   EXPECT_EQ(run_program({"hang", "--live", "0"}).status, 2);
-  const Outcome nobody = run_program({"hang", "--live", "1"});
-  EXPECT_EQ(nobody.status, 3);
-  EXPECT_NE(nobody.err.find("nothing listens on 127.0.0.1:1"), std::string::npos) << nobody.err;
-  EXPECT_NE(nobody.err.find("bench --status 1"), std::string::npos) << nobody.err;
+  const Outcome unanswered = run_program({"hang", "--live", "1"});
+  EXPECT_EQ(unanswered.status, 3);
+  EXPECT_NE(unanswered.err.find("nothing listens on 127.0.0.1:1"), std::string::npos)
+      << unanswered.err;
+  EXPECT_NE(unanswered.err.find("bench --status 1"), std::string::npos) << unanswered.err;
 }
 
 TEST(Overlap, TheTimesAreToldAndOtherCollectivesRefused) {

@@ -9,7 +9,7 @@
 #include "tests/cli/program.h"
 #include "tests/study/published_folder.h"
 
-// What verbs write, and what they must not overwrite.
+// The files that verbs write, and those that they must not overwrite.
 
 namespace ringside {
 namespace {
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A command that writes one file. OUT stands for its path.
+/// A command that writes one file. OUT is replaced by its path.
 struct Writer {
   const char* name;
   std::vector<std::string> words;
@@ -96,7 +96,7 @@ class Outputs : public testing::Test {
 
 TEST_F(Outputs, OfEveryVerbReplaceOnlyTheirOwnKind) {
   make_evidence();
-  const std::string notes = "what nobody wants to lose\n";
+  const std::string notes = "notes of the user\n";
   for (const Writer& writer : writers()) {
     SCOPED_TRACE(writer.name);
     const std::string path = std::string(writer.name) + ".out";
@@ -209,7 +209,7 @@ TEST_F(Outputs, APatternIsFilledInBeforeItIsChecked) {
   EXPECT_EQ(*read_file("job.%.rtrace"), "notes");
 }
 
-// A limit on the size of files is a disk that becomes full on the way.
+// A limit on the size of files is a disk that becomes full during writing.
 TEST_F(Outputs, AnOlderFileStaysWhereTheNewOneFails) {
   make({"bench", "all_reduce", "-n", "2", "-e", "64K", "--trace", "run.rtrace"});
   const std::vector<std::pair<std::string, std::string>> all{

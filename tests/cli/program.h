@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// What the program said and how it ended.
+/// The output of the program and its status.
 struct Outcome {
   int status = -1;  ///< exit status; 128 + signal when it was killed
   std::string out;

@@ -25,7 +25,7 @@ std::string new_path(const std::string& name) {
   return path;
 }
 
-// Two iterations there, one of twice the time back: a recording does not say where they end.
+// Two iterations in the export, one of twice the time in the import: a recording does not show where iterations end.
 TEST(ScenarioVerb, WhatIsExportedIsImported) {
   const std::string traces = new_path("chakra");
   const std::string back = new_path("back.yaml");
@@ -174,7 +174,7 @@ TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
       ASSERT_TRUE(made.status == 0 || made.status == 1) << made.err;
       std::ifstream stream(file);
       const std::string written(std::istreambuf_iterator<char>(stream), {});
-      // Of what a rank did that went on by itself reproduce makes a fault, and that is `throw`.
+      // For a rank that went on by itself reproduce makes a fault, which is `throw`.
       for (const char* const line : {"\n- kill", "\n  - kill", "\rfaults", "\u2028faults"}) {
         EXPECT_EQ(written.find(line), std::string::npos) << written;
       }
@@ -191,7 +191,7 @@ TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
   fs::remove(file);
 }
 
-// What is refused leaves no file behind, and one that was there as it was.
+// A rejected input leaves no file behind, and an existing file unchanged.
 TEST(ScenarioVerb, ARefusedReproductionLeavesNoFile) {
   const std::string empty = new_path("nothing");
   fs::create_directories(empty);

@@ -36,7 +36,7 @@ TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
   EXPECT_EQ(result["busbw_gbs"].dump(), second["results"][0]["busbw_gbs"].dump());
 }
 
-// 513 x 8 ranks: a peer each way is little work; 16.8 million transfers are too many.
+// 513 x 8 ranks: one peer in each direction is little work; 16.8 million transfers are too many.
 TEST(SimVerb, ExchangesAreRefusedByTheirTransfersAndTheMendIsNamed) {
   const json result =
       simulate({"send_recv", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"})["results"][0];
@@ -204,7 +204,7 @@ TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
       << outcome.err;
 }
 
-// What was typed is what the answer is about.
+// The answer is about the words that were typed.
 TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
   const auto refusal = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-h100"};
@@ -223,7 +223,7 @@ TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
             std::string::npos);
 }
 
-// A host of one GPU and nothing else: two of them have no way to each other.
+// A host of one GPU and nothing else: two of them have no path to each other.
 TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
   const std::string path = temporary_path("bare.yaml");
   std::ofstream(path) << "ringside: host/1\nname: bare\ncpu: {arch: x86_64}\nkinds:\n"
@@ -236,7 +236,7 @@ TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
   EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
 }
 
-// docs/accuracy.md says of each size class what `sim` prints behind an answer.
+// docs/accuracy.md has for each size class the error that `sim` prints.
 TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
   std::ifstream file(std::string(RINGSIDE_SOURCE) + "/docs/accuracy.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
@@ -254,7 +254,8 @@ TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
   EXPECT_NE(page.find("| NCCL's own model " + row("1", "model")), std::string::npos);
 }
 
-// 1,024 H100 are more than anybody measured, 16 are not; 32 are too many of all_to_all, which 20 ranks were measured with.
+// 1,024 H100 are more than were ever measured, 16 are not; 32 are too many for all_to_all, which was measured with 20
+// ranks.
 TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
   const auto said = [](const std::string& collective, const std::string& nodes) {
     return run_program({"sim", collective, "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes})

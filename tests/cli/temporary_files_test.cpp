@@ -1,4 +1,4 @@
-// Where other users may make files too: nothing that they put there is followed, and a folder that cannot be used is told.
+// Where other users may create files too: their files are never followed, and an unusable folder is reported.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -87,7 +87,7 @@ TEST(TopoVerb, AllShowsWhatTheTextLeavesOut) {
   EXPECT_THAT(all.out, HasSubstr("\n   15: "));
 }
 
-// What NCCL would be given decides what the preset itself does.
+// The files for NCCL give the same decisions as the preset itself.
 TEST(TopoVerb, TheDumpedXmlLeadsToTheSameDecisions) {
   const std::string path = temporary_path("topo.xml");
   const Outcome dump = run_program({"topo", "--on", "dgx-b200", "--dump-xml", path});

@@ -6,7 +6,7 @@
 
 #include "tests/cli/program.h"
 
-// What stands where on the command line: a word in an argument's place is never a verb.
+// The order of words on the command line: a word in an argument's place is never a verb.
 
 namespace ringside {
 namespace {

@@ -63,7 +63,7 @@ void add(Cases& all, const std::string& set, const std::string& verb,
   }
 }
 
-/// Made-up hangs of 8 ranks, every class in turn; with all files, and with a part of them lost.
+/// Made-up hangs of 8 ranks, all classes one after the other; with all files, and with a part of them lost.
 void add_generated(Cases& all, const std::string& set, int lost_percent) {
   hangs::GenerateOptions options;
   options.cases = 52;

@@ -39,7 +39,7 @@ bool contains(const auto& values, const auto& value) {
   return std::find(values.begin(), values.end(), value) != values.end();
 }
 
-// Where the files cannot tell, only a named rank is wrong.
+// If the files do not show the culprit, only a named rank is wrong.
 
 bool is_kind_right(const LabelledHang& hang, Kind kind) {
   const bool is_doubt = kind == Kind::Unknown || kind == Kind::NetworkStall;

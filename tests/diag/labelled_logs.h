@@ -44,7 +44,7 @@ struct LabelledLog {
 
 /// Logs with a NAME.label.json each, by name. Throws where a label is broken, as the functions below do.
 std::vector<LabelledLog> load_corpus_logs(const std::string& folder);
-/// Texts beside a labels.json, whose rows say what is wanted (`keys`) or are in a table of expectations.
+/// Texts next to a labels.json, whose rows give the expectations (`keys`), or that are in a table of expectations.
 std::vector<LabelledLog> load_labelled_pastes(const std::string& folder,
                                               const std::string& expectations);
 /// tests/audit/threads: texts and a table of expectations. Throws where a text lacks its row, or a row its text.

@@ -30,7 +30,7 @@ class Sink : public logs::RecordSink {
   FactReader& reader_;
 };
 
-/// The facts of a line that one row emits, as text. Lines that it goes on from stand before it.
+/// The facts of a line that one row emits, as text. Lines that it continues precede it.
 std::string facts_in(std::string_view lines, std::string_view id) {
   Facts facts;
   FactReader reader(facts);
@@ -53,7 +53,7 @@ std::string facts_in(std::string_view lines, std::string_view id) {
   return text;
 }
 
-/// What a spec without fields emits.
+/// The facts of a spec without fields.
 std::string facts_of_spec(std::string_view text, std::string_view id) {
   std::string problem;
   const Spec spec = Spec::parse(text, problem);

@@ -12,7 +12,7 @@
 
 namespace ringside::gui {
 
-/// What is opened of these events.
+/// The document of these events.
 inline std::shared_ptr<const Document> document_of(std::span<const TraceEvent> events) {
   Opened one = opened(events);
   auto document = std::make_shared<Document>(make_document("test", *std::move(one.replay)));

@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-/// ImGui without a window: fonts, frames, and a pointer that goes where it is told.
+/// ImGui without a window: fonts, frames, and a pointer that the test moves.
 class FrameTest : public testing::Test {
  protected:
   FrameTest() {
@@ -17,7 +17,7 @@ class FrameTest : public testing::Test {
     io.IniFilename = nullptr;
     io.DisplaySize = {1200, 800};
     io.DeltaTime = 1.0F / 60;
-    // As the window has it: lists of more than 65,536 corners are drawn in parts.
+    // As in the window: lists of more than 65,536 corners are drawn in parts.
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.MousePos = {-1, -1};
     unsigned char* pixels = nullptr;
@@ -27,11 +27,11 @@ class FrameTest : public testing::Test {
   }
   ~FrameTest() override { ImGui::DestroyContext(); }
 
-  FrameWishes draw() {
+  FrameRequests draw() {
     ImGui::NewFrame();
-    FrameWishes wishes = frame_.draw(session_, {}, 0, lesson_, 1);
+    FrameRequests requests = frame_.draw(session_, {}, 0, lesson_, 1);
     ImGui::Render();
-    return wishes;
+    return requests;
   }
   void type(char letter) {
     ImGui::GetIO().AddInputCharacter(static_cast<unsigned>(letter));

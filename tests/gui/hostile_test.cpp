@@ -8,7 +8,7 @@ namespace ringside::gui {
 namespace {
 
 /// A trace whose bytes were changed anywhere, with checksums that fit: a message or a usable window. The fuzz target
-/// gui_replay goes on from here.
+/// gui_replay continues from here.
 TEST(HostileTrace, IsRefusedOrShown) {
   std::mt19937 random(17);
   const std::vector<TraceEvent> events = random_events(random, 120, {.ranks = 5});
@@ -20,7 +20,7 @@ TEST(HostileTrace, IsRefusedOrShown) {
     const auto changes = 1 + random() % 12;
     for (unsigned i = 0; i < changes; ++i)
       bytes[random() % bytes.size()] = static_cast<std::byte>(random());
-    mend_checksums(bytes);
+    fix_checksums(bytes);
     auto file = TraceFile::parse(bytes, "hostile");
     if (!file) continue;
     auto replay = Replay::make(std::move(*file));

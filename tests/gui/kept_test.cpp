@@ -29,7 +29,7 @@ std::shared_ptr<const Document> two_calls() {
 std::counting_semaphore<> may_end(0);
 std::atomic<int> times_made = 0;
 
-/// As slow as the test wants it.
+/// As slow as the test requires.
 std::uint32_t slow_sequence(const Document&, const CallFacts* const& call) {
   may_end.acquire();
   ++times_made;
@@ -44,14 +44,14 @@ Made* wait_for(Kept<Made>& kept, const std::shared_ptr<const Document>& document
   }
 }
 
-TEST(Kept, WhoeverAsksGoesOnWhileAWorkerMakesIt) {
+TEST(Kept, TheCallerGoesOnWhileAWorkerComputes) {
   times_made = 0;
   const auto document = two_calls();
   ASSERT_EQ(document->calls.size(), 2U);
-  Kept<std::uint32_t> kept(Making::Beside, slow_sequence);
+  Kept<std::uint32_t> kept(Making::InWorker, slow_sequence);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
-  // What is made of the first call is not taken for the second's.
+  // The data of the first call is not used for the second.
   EXPECT_EQ(kept.of(document, &document->calls[1]), nullptr);
   may_end.release(2);
   EXPECT_EQ(*wait_for(kept, document, 1), 1U);
@@ -63,7 +63,7 @@ TEST(Kept, WhoeverAsksGoesOnWhileAWorkerMakesIt) {
 TEST(Kept, ADocumentGoesWhenItsWorkerIsDone) {
   auto document = two_calls();
   const std::weak_ptr<const Document> watched = document;
-  Kept<std::uint32_t> kept(Making::Beside, slow_sequence);
+  Kept<std::uint32_t> kept(Making::InWorker, slow_sequence);
   EXPECT_EQ(kept.of(document, &document->calls[0]), nullptr);
   kept.forget();
   document.reset();
@@ -82,7 +82,7 @@ TEST(Kept, NowItIsThereAtOnce) {
   EXPECT_EQ(*kept.of(document, &document->calls[0]), 0U);
 }
 
-/// What a view shows there in the end, by a worker.
+/// The final content of a view, computed by a worker.
 std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
   constexpr Canvas kCanvas{.width = 900, .height = 500};
   session.state().now_ns = now_ns;
@@ -96,7 +96,7 @@ std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
 
 // Documents come and go while workers are at them.
 TEST(Kept, AWorkerMakesWhatIsMadeAtOnce) {
-  Session session(Making::Beside);
+  Session session(Making::InWorker);
   for (int round = 0; round < 3; ++round) {
     for (const AnyOpened& one : many_documents()) {
       const auto document = one.make();

@@ -72,11 +72,11 @@ TEST(Lessons, NvlsShowsTwoRounds) {
   EXPECT_EQ(rounds_of(simulated("nvls", 4)), 2);
   EXPECT_EQ(rounds_of(simulated("nvls", 8)), 2);
   EXPECT_EQ(rounds_of(simulated("nvls_tree", 16)), 2 + 2 * 1) << "heads of two nodes meet between";
-  // Of several chunks on several channels no share is taken for a result.
+  // With several chunks on several channels no share is taken for a result.
   EXPECT_EQ(rounds_of(lesson_run("nvls")), 2);
 }
 
-/// Whatever the algorithm: in the end each rank holds what the collective promises, as the picture tells it.
+/// For every algorithm: in the end each rank holds what the collective promises, as the picture shows it.
 TEST(Lessons, InTheEndEachChunkHoldsTheInputOfAll) {
   for (const char* const algorithm : {"ring", "tree", "nvls"}) {
     const auto document = simulated(algorithm, 8);
@@ -145,7 +145,7 @@ Arrows arrows_of(const Panel& panel) {
   return arrows;
 }
 
-// The caption says that no rank passes on what others sent: each sends to the switch and receives from it.
+// The caption states that no rank passes on data of others: each sends to the switch and receives from it.
 TEST(Lessons, ThePictureOfNvlsGoesToTheSwitchAndBack) {
   const auto document = lesson_run("nvls");
   const std::int64_t middle =
@@ -164,7 +164,7 @@ TEST(Lessons, ThePictureOfNvlsGoesToTheSwitchAndBack) {
   EXPECT_EQ(next.to_switch + next.from_switch, 0);
 }
 
-// What many ranks send into the switch leaves it once, and what leaves it for many was sent once.
+// Data that many ranks send into the switch leaves it once, and data that leaves it for many was sent once.
 TEST(Lessons, LinksOfNvlsCarryTheBufferAndTheOwnPartOnceMore) {
   const auto document = lesson_run("nvls");
   const CallFacts& call = document->calls.front();
@@ -197,7 +197,7 @@ TEST(Lessons, CountsInCaptionsAreThoseOfTheRun) {
   }
 }
 
-// n - 1 rounds of a ring are over when the caption says so, and then each rank has one chunk that is whole.
+// n - 1 rounds of a ring have ended when the caption states it, and then each rank has one complete chunk.
 TEST(Lessons, HalfARingsRoundsLeaveOneWholeChunkAtEachRank) {
   for (const int ranks : {4, 8}) {
     const auto document = lesson_run("ring", ranks);
@@ -218,8 +218,8 @@ TEST(Lessons, HalfARingsRoundsLeaveOneWholeChunkAtEachRank) {
   }
 }
 
-// A root of the tree has its sum when the caption says so, and nobody has one before.
-TEST(Lessons, TheRootHasItsSumWhenTheCaptionSaysSo) {
+// A root of the tree has its sum when the caption states it, and no rank has one before.
+TEST(Lessons, TheRootHasItsSumWhenTheCaptionStatesIt) {
   const auto document = lesson_run("tree");
   const auto said = std::ranges::find_if(document->captions, [](const Caption& caption) {
     return caption.text.find("root has its sum") != std::string::npos;
@@ -243,12 +243,12 @@ TEST(Lessons, AtTheEndNothingIsOnTheWay) {
   for (const EmbeddedLesson& one : kLessons) {
     const auto document = lesson_run(one.name);
     const Panel panel = shown(document, View::Topology, document->whole().end_ns);
-    EXPECT_NE(panel.lines.front().find(" 0 chunks on the way"), std::string::npos)
+    EXPECT_NE(panel.lines.front().find(" 0 chunks in flight"), std::string::npos)
         << one.name << ": " << panel.lines.front();
   }
 }
 
-// Of a trace that does not say where it ran the switch stands in the middle of its ranks.
+// For a trace without its hosts the switch is drawn in the middle of its ranks.
 TEST(Lessons, WithoutAMachineTheSwitchIsInTheMiddle) {
   const auto known = simulated("nvls", 4);
   Document unknown = *known;

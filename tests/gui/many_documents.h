@@ -15,7 +15,7 @@ struct AnyOpened {
   std::function<std::shared_ptr<const Document>()> make;
 };
 
-/// A job that hung: calls without steps, of which rank 1 never made the second; who waits for it, and a verdict.
+/// A hung job: calls without steps, of which rank 1 never made the second; its waits, and a verdict.
 inline std::shared_ptr<const Document> hung_document() {
   std::vector<TraceEvent> events;
   for (int rank = 0; rank < 4; ++rank) {

@@ -1,4 +1,4 @@
-// What may be opened beside traces.
+// Files other than traces that can be opened.
 
 #include "gui/model/session/open.h"
 
@@ -51,7 +51,7 @@ TEST(Open, LogsAreShownAsTheCallsThatTheyHoldOnTheHostsThatTheyDescribe) {
   EXPECT_TRUE(has("GPUDirect"));
 }
 
-// Logs of INIT and NET alone name no call: what is wrong is told all the same, and why nothing moves.
+// Logs of INIT and NET alone name no call: the findings are shown nevertheless, and why nothing moves.
 TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
   const std::string folder = logs_of("gdr", "INIT,NET");
   const auto opened = open_paths({folder});
@@ -64,7 +64,7 @@ TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
   EXPECT_EQ(document.findings.back().title, "The calls of the job are not shown");
 }
 
-// Of which nothing hangs: every rank's calls are shown all the same.
+// A job without a hang: every rank's calls are shown nevertheless.
 TEST(Open, AScenarioThatFinishesIsShown) {
   const auto opened = open_paths({RINGSIDE_SCENARIOS "/training/ddp-8.yaml"});
   ASSERT_TRUE(opened) << opened.error().message;
@@ -116,7 +116,7 @@ TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
   EXPECT_EQ(document.waits[0].for_whom, std::vector<int>{2});
 }
 
-// Of 60 MB the first 24 are shown while the others are gone over.
+// Of 60 MB the first 24 are shown while the others are read.
 TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
   const std::string path =
       testing::TempDir() + "ringside_open_" + std::to_string(::getpid()) + ".rtrace";
@@ -155,12 +155,12 @@ TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
   EXPECT_LT(part->replay->statistics().primitives, 1'000'000U);
   EXPECT_TRUE(part->findings.empty()) << "it is cut, not torn";
   EXPECT_EQ((*opened)->replay->statistics().primitives, 1'400'000U);
-  // What is chosen in the part is the same event of the whole.
+  // An event chosen in the part is the same event of the whole.
   const TraceEvent of_part = part->replay->event(EventId{1234});
   EXPECT_EQ(of_part.begin_ns, (*opened)->replay->event(EventId{1234}).begin_ns);
 }
 
-// What `ringside sim` writes says on what: the nodes and their links are those of the simulation.
+// A file of `ringside sim` names its cluster: the nodes and their links are those of the simulation.
 TEST(Open, ATraceOfASimulationHasItsMachine) {
   study::SimQuestion question;
   question.calls.collective = "all_reduce";
@@ -181,7 +181,7 @@ TEST(Open, ATraceOfASimulationHasItsMachine) {
   EXPECT_EQ(surround.ways->places().size(), (*simulated)->surround.ways->places().size());
   EXPECT_EQ(surround.ways->hops(), (*simulated)->surround.ways->hops());
   ASSERT_FALSE(surround.tables.empty());
-  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner reckoned, not forced";
+  EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner estimated, not forced";
 }
 
 TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {

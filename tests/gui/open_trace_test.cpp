@@ -22,7 +22,7 @@ class OpenTrace : public testing::Test {
     return open_paths({path_});
   }
 
-  /// Every view of what was opened.
+  /// Every view of the opened document.
   static void show(const std::shared_ptr<const Document>& document) {
     Session session;
     session.open(document);
@@ -64,7 +64,7 @@ TEST_F(OpenTrace, CutAnywhereItIsShownUpToThere) {
   }
 }
 
-// A byte that is wrong costs its block, and the window says so.
+// A wrong byte costs its block, and the window reports it.
 TEST_F(OpenTrace, ADamagedOneIsShownWithWhatIsLost) {
   FileBytes bytes = file_of(regular_events(4, 2, 20), 40);
   bytes[bytes.size() / 2] ^= std::byte{0x40};

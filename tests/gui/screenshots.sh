@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# screenshots.sh RINGSIDE: every view is drawn where there is no display, and what is wrong is told with status 2.
+# screenshots.sh RINGSIDE: draws every view without a display, and checks that errors have status 2.
 set -euo pipefail
 ringside=$1
 folder=$(mktemp -d)

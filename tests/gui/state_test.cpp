@@ -64,8 +64,8 @@ TEST(State, ZoomKeepsTheMomentWhereItIs) {
   EXPECT_LE(state.visible.end_ns - state.visible.begin_ns, 110'000);
 }
 
-// An event of 2^63 - 1 ns, and no range around it that could be told.
-TEST(State, WhatLastsLongerThanCanBeToldIsFittedAllTheSame) {
+// An event of 2^63 - 1 ns, with no representable range around it.
+TEST(State, AnEventBeyondTheRangeIsFittedNevertheless) {
   constexpr std::int64_t kFar = std::int64_t{1} << 62;
   std::vector<TraceEvent> events = regular_events(2, 1, 3);
   events[0].begin_ns = -kFar;

@@ -25,8 +25,8 @@ TEST(Timeline, WaitingIsShownBeforeTheWork) {
   Panel panel;
   timeline.prepare(*document, state, kCanvas, panel);
   const auto waiting = boxes_of(panel, Ink::Waiting);
-  // Rank 0's call waits from 0 to 40 us, when rank 1 comes, and its step 1 from 10 to 40. Nobody else takes what had not been
-  // begun.
+  // Rank 0's call waits from 0 to 40 us, when rank 1 comes, and its step 1 from 10 to 40. No other event waits for
+  // one that had not begun.
   ASSERT_EQ(waiting.size(), 2U);
   EXPECT_NEAR(waiting[0].x0, timeline.axis().x_of(0), 1.5);
   EXPECT_NEAR(waiting[0].x1, timeline.axis().x_of(40'000), 1.5);
@@ -70,7 +70,7 @@ TEST(Timeline, TheLongestAlwaysHasASpotOfItsOwn) {
   EXPECT_TRUE(is_seen);
 }
 
-// 8 lanes, each with at most two folds for every 1.5 pixels, and what stands around them.
+// 8 lanes, each with at most two folds for every 1.5 pixels, and the frame around them.
 TEST(Timeline, PixelsLimitTheShapesNotEvents) {
   for (const int steps : {2'000, 40'000, 150'000}) {
     const auto document = document_of(regular_events(4, 2, steps));

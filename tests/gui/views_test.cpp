@@ -10,7 +10,7 @@
 namespace ringside::gui {
 namespace {
 
-/// What each view gives for the small trace at 60 us, beside the text that it gave when somebody looked at it.
+/// Each view's output for the small trace at 60 us, compared with the reviewed text.
 /// RINGSIDE_UPDATE_GOLDEN=1 rewrites them; git diff is the review.
 class GoldenView : public testing::TestWithParam<int> {};
 

@@ -32,7 +32,7 @@ TEST(Waits, RanksThatAreAlikeAreOneBox) {
   EXPECT_TRUE(says(picture, "all_reduce 12 of default_pg"));
   ASSERT_EQ(picture.strokes.size(), 1U);
   EXPECT_TRUE(picture.strokes[0].has_head);
-  EXPECT_LT(picture.strokes[0].x0, picture.strokes[0].x1);  // who waits stands at the left
+  EXPECT_LT(picture.strokes[0].x0, picture.strokes[0].x1);  // the waiting rank is at the left
   EXPECT_EQ(picture.strokes[0].ink, Ink::Bad);
   EXPECT_GT(picture.height, 0);
 }
@@ -44,7 +44,7 @@ TEST(Waits, ACircleHasAnArrowEachWay) {
   EXPECT_EQ(picture.spots.size(), 2U);
 }
 
-TEST(Waits, NobodyWhoWaitsIsNoPicture) {
+TEST(Waits, WithoutWaitingRanksThereIsNoPicture) {
   const Picture picture = drawn({{.rank = 0, .for_whom = {}, .at = {}}});
   EXPECT_TRUE(picture.boxes.empty());
   EXPECT_EQ(picture.height, 0);

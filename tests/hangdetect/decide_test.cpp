@@ -33,9 +33,9 @@ TEST(Decide, ARankThatNeverCameIsMissing) {
   EXPECT_EQ(verdict.best.call, "all_reduce 6 of default_pg");
 }
 
-// Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. Three stand at
-// one place: it is rank 2 that went on by itself.
-TEST(Decide, ARankAloneInATransferWhileAllOthersStandAtOnePlaceWentOnByItself) {
+// Ranks 0 to 3 ended the same call; then rank 2 alone receives from rank 1, which never sends. Three are idle at one
+// place: rank 2 went ahead by itself.
+TEST(Decide, ARankAloneInATransferWhileAllOthersAreAtOnePlaceWentAhead) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   const int pair = job.add_group("1", {1, 2}, "pipeline");
@@ -69,8 +69,8 @@ Verdict verdict_with(const std::vector<Words>& words) {
   return job.verdict(facts);
 }
 
-// A firewall before rank 2 lets out what it sends: it gives up first, and what the others see is that it leaves. Or the
-// line comes back late, and brings the others' leaving alone.
+// A firewall before rank 2 lets its own messages out: it gives up first, and the others see it leave. Or the
+// connection returns late, and only delivers that the others left.
 TEST(Decide, ARankWhoseDumpSpeaksOfOthersIsNotDead) {
   using What = LogStatement::What;
   for (const auto& words :
@@ -99,7 +99,7 @@ TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
-// Each of three ranks sends to the next and receives from the one before, both at once: no circle.
+// Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
 TEST(Decide, AnExchangeInOneBatchIsNoCircle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
@@ -150,8 +150,8 @@ TEST(Decide, ACallThatOthersHaveGonePastShowsAnOlderDumpWithGloo) {
   EXPECT_EQ(job.verdict().best.kind, Kind::NotAHang);
 }
 
-// Gloo's recorder leaves out transfers: nothing pending is not proof of health.
-TEST(Decide, NothingPendingWithARecorderThatLeavesCallsOutIsNotSure) {
+// Gloo's recorder omits transfers: nothing pending is no proof of health.
+TEST(Decide, NothingPendingWithARecorderThatOmitsCallsIsNotCertain) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   job.all_call(world, "gloo:all_reduce", 64, 5);
@@ -171,8 +171,8 @@ TEST(Decide, TheFewWhoPassAnotherSizeAreNamed) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(3));
 }
 
-// Rank 0 sends 63 elements for once, which go at once, and stands at the next message; rank 1 waits for 64.
-TEST(Decide, WhoSentAnotherLengthIsNamedThoughItIsAtTheNextMessage) {
+// Rank 0 once sends 63 elements, which complete at once, and waits in the next message; rank 1 waits for 64.
+TEST(Decide, TheRankThatSentAnotherLengthIsNamedThoughItIsAtTheNextMessage) {
   SmallJob job(2);
   const int pair = job.add_group("1", {0, 1}, "pipeline");
   for (int i = 0; i < 5; ++i) {
@@ -200,8 +200,8 @@ TEST(Decide, OneAgainstOneWithoutAHabitNamesNoRank) {
   EXPECT_THAT(verdict.best.missing, testing::Not(IsEmpty()));
 }
 
-// Both call all_reduce(8), all_reduce(64) in turn; then rank 1 repeats all_reduce(8).
-TEST(Decide, OneAgainstOneIsToldByWhatTheyUsedToCall) {
+// Both call all_reduce(8) and all_reduce(64) alternately; then rank 1 repeats all_reduce(8).
+TEST(Decide, OneAgainstOneIsDecidedByEarlierCalls) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   for (int i = 0; i < 4; ++i) {
@@ -316,7 +316,7 @@ TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(1));
 }
 
-// Rank 2 was stopped in call 3 of a ring: what it had sent brings 0 and 1 to the call's end, and not 3 behind it.
+// Rank 2 was stopped in call 3 of a ring: its earlier messages let 0 and 1 finish the call, but not rank 3 after it.
 TEST(Decide, WhoComesBehindASilentRankInARingDoesNotStandStillByItself) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
@@ -330,8 +330,8 @@ TEST(Decide, WhoComesBehindASilentRankInARingDoesNotStandStillByItself) {
   EXPECT_THAT(job.verdict().best.culprits, ElementsAre(2));
 }
 
-// 6 ranks have all made broadcast 5 of the whole job; then rank 4 alone calls its pair, {4, 5}: rank 5
-// stands where everybody else does.
+// 6 ranks have all made broadcast 5 of the whole job; then rank 4 alone calls its pair, {4, 5}: rank 5 is idle where
+// all other ranks are.
 TEST(Decide, OneThatWaitsWhileAllOthersAreIdleAtOnePlaceIsAheadOfThem) {
   SmallJob job(6);
   const int world = job.add_group("0", {0, 1, 2, 3, 4, 5}, "default_pg");

@@ -20,7 +20,7 @@ FlightDump dump_of(const std::string& reason) {
   return dump;
 }
 
-/// What the recorder writes and the reader reads of it, as pickle or JSON.
+/// The recorder's dump as the reader reads it, from pickle or JSON.
 RankDump read_back(const FlightDump& dump, int rank, Names& names, bool is_json = false) {
   std::string text;
   if (is_json) {
@@ -48,16 +48,16 @@ TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
 }
 
 TEST(DumpReasons, AConnectionThatBrokeIsToldFromOneThatBringsAnotherMessageOrNone) {
-  const auto told = [](const std::string& how) {
+  const auto reason_of = [](const std::string& how) {
     Names names;
     const std::vector<RankDump> dumps{
         read_back(dump_of("rank 0 lost rank 1 on channel 0: " + how), 0, names)};
     const auto said = reasons_of(dumps, names);
     return said.size() == 1 ? std::optional(said[0].what) : std::nullopt;
   };
-  EXPECT_EQ(told("the peer closed the connection"), What::EngineCut);
-  EXPECT_EQ(told("it sent 36 bytes where this rank expects 1600"), What::EngineDiffers);
-  EXPECT_EQ(told("waited 2 s for a chunk of step 3"), std::nullopt);
+  EXPECT_EQ(reason_of("the peer closed the connection"), What::EngineCut);
+  EXPECT_EQ(reason_of("it sent 36 bytes where this rank expects 1600"), What::EngineDiffers);
+  EXPECT_EQ(reason_of("waited 2 s for a chunk of step 3"), std::nullopt);
 }
 
 TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
@@ -79,8 +79,8 @@ TEST(DumpReasons, WhoDoesNotAnswerIsTold) {
     Names names;
     const std::vector<RankDump> dumps{read_back(dump_of(reason), 0, names)};
     const auto said = reasons_of(dumps, names);
-    const bool is_told = said.size() == 1 && said[0].what == What::EngineStopped;
-    return is_told ? said[0].ranks : std::vector<int>{};
+    const bool is_stopped = said.size() == 1 && said[0].what == What::EngineStopped;
+    return is_stopped ? said[0].ranks : std::vector<int>{};
   };
   EXPECT_THAT(ranks_in("rank 2 does not answer: it is stopped, or cannot be reached" + why),
               testing::ElementsAre(2));
@@ -146,7 +146,7 @@ TEST(DumpConnections, WhatLiesThereForWhoIsElsewhereIsNot) {
   EXPECT_TRUE(stalled_connections(between({.messages = 9}, {.messages = 7})).empty());
 }
 
-TEST(DumpConnections, WhoeverWaitsForWhatWasNeverSentIsNotHeldByTheConnection) {
+TEST(DumpConnections, ARankThatWaitsForDataNeverSentIsNotHeldByTheConnection) {
   const auto lacking = between({.messages = 7}, {.messages = 7, .is_waiting = true});
   EXPECT_TRUE(stalled_connections(lacking).empty());
   ASSERT_EQ(lacking.size(), 1U);

@@ -178,15 +178,15 @@ class CutJob {
                                    testing::UnitTest::GetInstance()->current_test_info()->name());
 };
 
-// Rank 0 waits in call 6. What was cut off from rank 1 is what would tell whether it is in it.
+// Rank 0 waits in call 6. The part that was cut off from rank 1 would show whether rank 1 is in it.
 TEST(CutDump, ARankWhoseNewestCallsWereCutOffIsNotTakenForAbsent) {
   const Explanation best = CutJob("").verdict();
   EXPECT_LT(best.confidence, 0.8);
   EXPECT_NE(best.kind, Kind::NotAHang);
 }
 
-// The status of the group stands before the calls: 6 enqueued, 5 completed.
-TEST(CutDump, TheStatusOfItsGroupsTellsWhereItStood) {
+// The status of the group precedes the calls: 6 enqueued, 5 completed.
+TEST(CutDump, TheStatusOfItsGroupsShowsWhereItWas) {
   const Explanation best =
       CutJob(R"({"0":{"last_enqueued_collective":"6","last_completed_collective":"5"}})").verdict();
   EXPECT_EQ(best.kind, Kind::NetworkStall) << "both are in call 6";

@@ -1,4 +1,4 @@
-// Numbers in dumps, logs and stacks that would size memory: what they take stays in proportion to the text.
+// Numbers in dumps, logs and stacks that could size memory: the memory stays in proportion to the text.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@
 #include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/small_job.h"
 
-// What may be named, and what may not: membership is evidence, and a missing log is not evidence against a rank.
+// Which ranks may be named: membership is evidence, and a missing log is not evidence against a rank.
 
 namespace ringside::hang {
 namespace {

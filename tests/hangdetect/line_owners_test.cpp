@@ -9,7 +9,8 @@
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
 
-// Whose line it is that names a process, a bus or a list alone, or stands below a heading; and who is nobody's.
+// The owner of a line that names only a process, a bus or a list, or that is below a heading; and lines without an
+// owner.
 
 namespace ringside::hang {
 namespace {
@@ -76,7 +77,7 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
-// Both fell in the same second: the table says so, and the line before it names the first alone.
+// Both ended in the same second: the table shows it, and the line before it names only the first.
 TEST(LineOwners, WhatALaunchersTableSaysOfSeveralStays) {
   const auto fallen = [](int number, int rank, int pid) {
     return "[" + std::to_string(number) +
@@ -139,7 +140,7 @@ TEST(Barriers, WhoDidNotComeIsWhoIsNotAmongThoseThatDid) {
   EXPECT_THAT(verdict_of(gave_up).culprits, IsEmpty()) << "nothing says how many there are";
 }
 
-// Names of rank 0's own line beside those that came.
+// Names of rank 0's own line in addition to the ranks that arrived.
 TEST(Barriers, RanksThatFailedToPassAreNamedWhateverElseIsSaidOfIt) {
   const Explanation best = verdict_of(
       "[Rank 0]: Rank 3 failed to pass monitoredBarrier in 30000 ms\n[Rank 0]: Ranks 3, 5 failed "

@@ -82,7 +82,7 @@ TEST(LogFacts, ARankThatDumpsWithoutATimeOutOfItsOwnIsTheOneThatNeverCame) {
   EXPECT_LT(best.confidence, 0.8) << "it is a log, which may end too early";
 }
 
-// Rank 1 has not timed out yet, but stands in the same call: 812 is enqueued and not completed.
+// Rank 1 has not timed out yet, but waits in the same call: 812 is enqueued and not completed.
 TEST(LogFacts, ARankThatHasEnqueuedTheCallIsNotAbsent) {
   const Explanation best =
       Log(timeout_line(0, 812, 64) + timeout_line(2, 812, 64) + signal_line(1, 812, 811)).verdict();
@@ -181,7 +181,7 @@ TEST(LogFacts, AFailedTransferNamesTheHostTheAdapterAndThePeer) {
   EXPECT_THAT(why_of(best), testing::HasSubstr("The peer's NIC did not answer: the peer died"));
 }
 
-// All three go on to the all-reduce: what they differ in is the broadcast before it.
+// All three go on to the all-reduce: they differ in the broadcast before it.
 TEST(LogFacts, ARootThatDiffersInAnEarlierCallIsFoundInTheLinesOfTheCalls) {
   std::string log;
   for (const int rank : {0, 1, 2}) {
@@ -213,8 +213,8 @@ TEST(LogFacts, OfAJobOfKnownSizeTheRankThatPrintsNothingIsTheOneThatNeverCame) {
       timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64);
   const Explanation best = Log("world_size=4\n" + three).verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
-  EXPECT_LT(best.confidence, 0.8) << "silence alone is no proof";
-  // Where no line says how many there are, the log may just have lost one.
+  EXPECT_LT(best.confidence, 0.8) << "a missing log alone is no proof";
+  // Where no line shows the number of ranks, the log may just have lost one.
   EXPECT_LT(Log(three).verdict().confidence, 0.5);
 }
 
@@ -283,7 +283,7 @@ std::string status_line(int rank, int at, int enqueued) {
          ", last completed work: " + std::to_string(at - 1) + "\n";
 }
 
-// Without a status line nothing tells which of the two has made a call too many.
+// Without a status line nothing shows which of the two has made a call too many.
 TEST(LogFacts, RanksThatTimeOutInDifferentCallsAreOutOfStep) {
   const Explanation best = Log("[rank0]: Watchdog caught collective operation timeout: "
                                "WorkNCCL(SeqNum=425, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
@@ -427,10 +427,10 @@ TEST(LogFacts, ATracebackIsOfWhoeverBeganIt) {
   EXPECT_THAT(best.culprits, ElementsAre(3));
 }
 
-// Which pod, node or process ended is said though no line tells which rank it was.
+// The ended pod, node or process is named though no line shows which rank it was.
 TEST(LogFacts, ADeathIsWhereTheLinesPutIt) {
   const auto why = [](const std::string& text) {
-    return Log("[rank0]: it stands\n\n" + text).why();
+    return Log("[rank0]: it hangs\n\n" + text).why();
   };
   EXPECT_THAT(why("sft-worker-2    0/1     OOMKilled   0          3h\n"),
               StartsWith("Pod sft-worker-2 "));

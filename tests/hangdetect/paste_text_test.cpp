@@ -61,7 +61,7 @@ TEST(PasteText, TimesPodNamesAndColoursBeforeEveryLineGo) {
   EXPECT_EQ(lines[1].text, "rank 4 waits");
 }
 
-// One line of three has it: it is what the program said.
+// One line of three has it: it belongs to the program's text.
 TEST(PasteText, ANameThatFewLinesHaveStays) {
   EXPECT_THAT(texts("worker-0 came up\nstep 1\nstep 2\n"),
               ElementsAre("worker-0 came up", "step 1", "step 2"));

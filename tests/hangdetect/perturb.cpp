@@ -33,7 +33,7 @@ std::vector<int> ranks_with_dump(const std::string& folder) {
 }
 
 bool is_dump(const std::string& name) { return name.starts_with(kDump); }
-/// What a scoring program alone may read.
+/// Only a scoring program may read these files.
 bool is_answer(const std::string& name) { return name == "label.json" || name == "meta.json"; }
 
 std::string text_of(const fs::path& path) {
@@ -56,7 +56,7 @@ void keep_newest(const fs::path& from, const fs::path& to, std::size_t kept) {
   write(to, dump.dump());
 }
 
-/// Of no job, or of a healthy one elsewhere.
+/// Texts of no job, or of a healthy job elsewhere.
 void add_strange(const fs::path& folder) {
   write(folder / "README.md", "# notes\nrank 0 was slow on monday\n");
   write(folder / "results.json", R"({"loss": [3.1, 2.9], "entries": 2, "rank": 1})");
@@ -100,7 +100,7 @@ const char* to_string(Harm harm) {
     case Harm::StrangeFiles:
       break;
   }
-  return "strange files beside it";
+  return "strange files next to it";
 }
 
 int variants_of(const std::string& folder, Harm harm) {

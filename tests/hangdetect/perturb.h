@@ -5,7 +5,7 @@
 
 namespace ringside::hang {
 
-/// What happens to the files of a job before somebody looks at them.
+/// Damage to the files of a job before a user looks at them.
 enum class Harm {
   LostDump,       ///< the dump of one rank is gone; its log and stack are there
   LostRank,       ///< all files of one rank are gone
@@ -14,7 +14,7 @@ enum class Harm {
   ShortHistory,   ///< every rank kept its newest calls only
   UnevenHistory,  ///< one rank kept its newest calls only
   TornDump,       ///< the dump of one rank ends in its middle
-  StrangeFiles,   ///< files beside it that are of no job, or of another one
+  StrangeFiles,   ///< files next to it that are of no job, or of another one
 };
 
 inline constexpr Harm kHarms[] = {Harm::LostDump, Harm::LostRank,     Harm::DumpsOnly,
@@ -38,7 +38,7 @@ class HarmedCase {
   std::string path_;
 };
 
-/// In how many ways it can happen to the case.
+/// The number of variants of the damage for the case.
 int variants_of(const std::string& folder, Harm harm);
 
 }  // namespace ringside::hang

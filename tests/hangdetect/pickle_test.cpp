@@ -202,7 +202,7 @@ TEST(Pickle, AFrameThatManyStacksShareIsNotCopiedForEach) {
   EXPECT_FALSE(parse(dump_of_shared(kept, calls, 1)));
 }
 
-// As Python saves a dump again: calls share their keys, names and stacks.
+// A dump that Python saved again: calls share their keys, names and stacks.
 TEST(Pickle, ADumpWhoseCallsShareTheirStacksIsRead) {
   std::string kept = kept_text("name", 1) + kept_text("filename", 2) + kept_text("line", 3) +
                      kept_text("profiling_name", 4) + kept_text("nccl:all_reduce", 5) +
@@ -220,8 +220,8 @@ TEST(Pickle, ADumpWhoseCallsShareTheirStacksIsRead) {
   EXPECT_EQ(dump->calls.size(), 5'002U);
 }
 
-// Containers that grow in turns make each other move: bounded, not quadratic.
-TEST(Pickle, ListsThatGrowInTurnsAreStopped) {
+// Containers that grow alternately make each other move: bounded, not quadratic.
+TEST(Pickle, ListsThatGrowAlternatelyAreStopped) {
   std::string bytes = "\x80\x02]q\x00]q\x01"s;
   for (int i = 0; i < 200'000; ++i) bytes += "h\x00NaN0h\x01Na"s;
   EXPECT_FALSE(parse(bytes + "."));

@@ -45,7 +45,7 @@ TEST(ProcessStacks, HeadsWithoutFramesBetweenThemStandForOneStack) {
       "   wait "
       "(threading.py:306)\n    _try_get_data (torch/utils/data/dataloader.py:1011)\n");
   ASSERT_EQ(all.size(), 2U);
-  EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were left out";
+  EXPECT_EQ(all[0].count, 4) << "as its author counted, two heads were omitted";
   EXPECT_EQ(all[0].op, Op::Broadcast);
   EXPECT_THAT(all[1].pids, ElementsAre(14));
   EXPECT_EQ(all[1].activity, Activity::Data) << "the queue above says nothing by itself";
@@ -102,7 +102,7 @@ TEST(ProcessStacks, ACollectiveInsideASaveIsWaitingAndASaveIsNot) {
   EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
-// Lines of logs have ranks as well; they are no heads, and name nobody's stack.
+// Log lines name ranks as well; they are not heads of stacks.
 TEST(ProcessStacks, ALogLineNamesNoStack) {
   const auto all = stacks(
       "[rank5]:[E301 10:20:30.1 ProcessGroupNCCL.cpp:632] [Rank 5] Watchdog caught collective "
@@ -137,7 +137,7 @@ TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
   EXPECT_EQ(all[2].host, "worker2");
 }
 
-// Scripts and people write a stack in a line in many ways, either end first.
+// Scripts and people write a stack in one line in many forms, either end first.
 TEST(ProcessStacks, AStackInALineMayBeWrittenInAnyOfManyWays) {
   for (const std::string line :
        {"rank 3: all_reduce (distributed_c10d.py:2501) > step (train.py:88) > main (train.py:7)",
@@ -170,7 +170,7 @@ TEST(ProcessStacks, AHeadMayNameItsRanksOneByOne) {
       "  main (train.py:120)     <- `if step % 10`\n");
   ASSERT_EQ(all.size(), 1U);
   EXPECT_THAT(all[0].ranks, ElementsAre(1, 2, 3));
-  EXPECT_EQ(all[0].frames.size(), 2U);  // a remark behind a frame is none of it
+  EXPECT_EQ(all[0].frames.size(), 2U);  // a remark after a frame does not belong to it
 }
 
 TEST(ProcessStacks, ALockThatNothingExplainsIsNoWork) {

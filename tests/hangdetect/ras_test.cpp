@@ -85,7 +85,7 @@ std::string dump(int sequence) {
          R"("state":"started","retired":false,"is_p2p":false}]})";
 }
 
-// Rank 2 waits for rank 3 in their pair, 0 and 1 wait for 2 and 3 in the world: rank 3 waits for nobody.
+// Rank 2 waits for rank 3 in their pair, 0 and 1 wait for 2 and 3 in the world: rank 3 is not blocked.
 TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}, {2, 10}, {3, 10}}},
@@ -131,9 +131,9 @@ TEST(Ras, AProcessThatIsConsideredDeadIs) {
   EXPECT_EQ(folder.verdict().kind, Kind::DeadRank);
 }
 
-// Ranks 0 and 1 wait in call 7; the dump of rank 2 is lost. It has launched as much as they: it is in the
-// call too, and nobody is to blame.
-TEST(Ras, ARankWithoutADumpThatLaunchedAsMuchStandsInTheSameCall) {
+// Ranks 0 and 1 wait in call 7; the dump of rank 2 is lost. It has launched as much as they have: it is in the call
+// too, and there is no culprit.
+TEST(Ras, ARankWithoutADumpThatLaunchedAsMuchIsInTheSameCall) {
   const Folder folder;
   folder.write("nccl_trace_rank_0", dump(7));
   folder.write("nccl_trace_rank_1", dump(7));
@@ -171,7 +171,7 @@ TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
   EXPECT_FALSE(parse_ras_report(std::string(1'000'000, '[')));
 }
 
-// In an issue the report stands between words, quoted, and broken where the terminal ended.
+// In an issue the report is surrounded by text, quoted, and broken at the terminal's width.
 TEST(Ras, AReportBetweenOtherLinesIsRead) {
   const std::string text = report({{"0xa", {{0, 4}, {1, 4}, {2, -1}}}}, "2026-03-01 10:00:00");
   std::string paste = "What does it mean?\n\n```json\n";
@@ -185,7 +185,7 @@ TEST(Ras, AReportBetweenOtherLinesIsRead) {
   EXPECT_TRUE(read_log_text("{\"a\": 1}\n", "issue.md", names).reports.empty());
 }
 
-/// With what has ended, as ringside's own service tells: all but the last all-reduce.
+/// With completed calls, as ringside's own service reports them: all but the last all-reduce.
 std::string with_completions(std::string text, int launched) {
   const std::string counts = R"("AllReduce":)" + std::to_string(launched) + "}";
   const std::string more =
@@ -196,8 +196,8 @@ std::string with_completions(std::string text, int launched) {
   return text;
 }
 
-// Nobody differs from anybody, and two reports show no call that ended: they are all inside one.
-TEST(Ras, WhereAllStandInOneCallItIsNamedAndNobodyIsToBlame) {
+// No rank differs from another, and two reports show no call that ended: they are all inside one.
+TEST(Ras, IfAllAreInOneCallItIsNamedWithoutACulprit) {
   const Folder folder;
   const std::vector<Communicator> all{{"0xa", {{0, 11}, {1, 11}, {2, 11}}}};
   for (const char* const second : {"00", "02"}) {

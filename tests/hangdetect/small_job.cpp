@@ -101,7 +101,7 @@ Examination SmallJob::examination() && {
   all.names = std::move(names_);
   all.job =
       std::make_unique<Job>(*all.names, all.dumps, all.later, static_cast<int>(dumps_.size()));
-  all.standing = standing_of(*all.job);
+  all.wait_state = wait_state_of(*all.job);
   all.verdict = decide(*all.job, {});
   return all;
 }

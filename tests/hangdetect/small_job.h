@@ -23,7 +23,7 @@ class SmallJob {
   int add_group(const std::string& name, std::vector<int> members,
                 const std::string& description = "");
 
-  /// One call of one rank; pending unless told otherwise. Numbers follow by themselves.
+  /// One call of one rank; pending unless changed. Numbers are consecutive.
   void call(int rank, int group, const std::string& name, std::uint64_t count,
             bool is_done = false);
   /// `times` calls that all members made and ended.
@@ -33,9 +33,9 @@ class SmallJob {
   /// Drops the rank's dump.
   void lose(int rank);
 
-  /// What decide() says of it.
+  /// The verdict of decide().
   [[nodiscard]] Verdict verdict(const LogFacts& facts = {}) const;
-  /// As examine() gives it, of these dumps alone; it takes the names with it.
+  /// The result of examine() for these dumps alone; it takes the names with it.
   [[nodiscard]] Examination examination() &&;
   [[nodiscard]] const std::vector<RankDump>& dumps() const { return dumps_; }
 

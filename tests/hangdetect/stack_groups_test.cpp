@@ -6,7 +6,7 @@
 #include "diag/hangdetect/readers/listed_source.h"
 #include "tests/diag/labelled_hangs.h"
 
-// What stands beside stacks: groups, numbers, source, and `the same as rank 2`.
+// Text next to stacks: groups, numbers, source, and `the same as rank 2`.
 
 namespace ringside::hang {
 namespace {
@@ -14,7 +14,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::string standing(int rank, const std::string& function, const std::string& group) {
+std::string wait_state(int rank, const std::string& function, const std::string& group) {
   return "rank " + std::to_string(rank) +
          "\n    all_reduce (torch/distributed/distributed_c10d.py:2757)\n    " + function +
          " (train.py:" + (function == "norm" ? "40" : "80") + ")   <- group=" + group + "\n";
@@ -22,25 +22,25 @@ std::string standing(int rank, const std::string& function, const std::string& g
 
 TEST(StackGroups, RanksThatWaitInOneGroupForThoseOfAnotherAreACircle) {
   const Explanation best =
-      verdict_on(standing(0, "norm", "tp [0,1]") + standing(1, "flush", "dp [1,3]") +
-                 standing(2, "flush", "dp [0,2]") + standing(3, "norm", "tp [2,3]"));
+      verdict_on(wait_state(0, "norm", "tp [0,1]") + wait_state(1, "flush", "dp [1,3]") +
+                 wait_state(2, "flush", "dp [0,2]") + wait_state(3, "norm", "tp [2,3]"));
   EXPECT_EQ(best.kind, Kind::DeadlockCycle);
   EXPECT_THAT(best.culprits, ElementsAre(0, 1, 2, 3));
 }
 
 TEST(StackGroups, WithoutTheirGroupsRanksAtTwoPlacesHaveDivergedAndNobodyIsNamed) {
-  const Explanation best = verdict_on(standing(0, "norm", "x") + standing(1, "flush", "x") +
-                                      standing(2, "flush", "x") + standing(3, "norm", "x"));
+  const Explanation best = verdict_on(wait_state(0, "norm", "x") + wait_state(1, "flush", "x") +
+                                      wait_state(2, "flush", "x") + wait_state(3, "norm", "x"));
   EXPECT_EQ(best.kind, Kind::DivergedControlFlow);
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
 TEST(StackGroups, ANumberThatDiffersBesideTheSameFramesTellsOfTwoCalls) {
-  const auto gathers = [](int rank, const char* beside) {
+  const auto gathers = [](int rank, const char* note) {
     return "rank " + std::to_string(rank) +
            "\n    all_gather (torch/distributed/distributed_c10d.py:2757)\n    forward "
            "(moe.py:702)" +
-           beside + "\n";
+           note + "\n";
   };
   EXPECT_EQ(verdict_on(gathers(0, "   # expert_idx = 6") + gathers(4, "   # expert_idx = 7")).kind,
             Kind::DivergedControlFlow);
@@ -57,7 +57,7 @@ TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
     source.take(caller);
     std::vector<ProcessStack> stacks(1);
     stacks[0].frames = {{"evaluate", "train.py", 164}, {"main", "train.py", 229}};
-    source.tell(stacks);
+    source.mark_gpu_waits(stacks);
     return stacks[0].activity;
   };
   EXPECT_EQ(doing("164      total += loss.item()", "229:  evaluate(model)"), Activity::GpuWait);

@@ -5,7 +5,7 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// Whose rank a task, an actor, a pod or a GPU is, in the words of JAX, Ray, Kubernetes and ROCm.
+// The rank of a task, an actor, a pod or a GPU, in the words of JAX, Ray, Kubernetes and ROCm.
 
 namespace ringside::hang {
 namespace {
@@ -163,7 +163,7 @@ TEST(Slow, ADetectorsRankAndAThrottledGpuOfOneHostAreStragglers) {
   EXPECT_EQ(hot.kind, Kind::Straggler);
   EXPECT_THAT(hot.culprits, ElementsAre(3));
   EXPECT_THAT(verdict_on("world_size=64\n" + clocks(8, 3)).culprits, IsEmpty())
-      << "which host that is, nothing tells";
+      << "nothing shows which host that is";
   EXPECT_NE(verdict_on(clocks(8, -1)).kind, Kind::Straggler);
 }
 

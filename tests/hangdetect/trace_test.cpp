@@ -149,7 +149,7 @@ TEST(Traces, AChunkThatWasSentAndNeverArrivedNamesItsConnection) {
   EXPECT_THAT(why_of(best), HasSubstr("from rank 0 to rank 1 on channel 0"));
 }
 
-TEST(Traces, AReceiverThatAlsoLacksAChunkNobodySentWaitsForThatSender) {
+TEST(Traces, AReceiverThatAlsoLacksAnUnsentChunkWaitsForThatSender) {
   const std::vector<ConnectionProgress> connections = {
       {0, 1, 0, 5, 2, 1, 2},  // under way to rank 1, which
       {2, 1, 1, 5, 0, 0, 2},  // lacks one of rank 2 on the other channel
@@ -161,7 +161,7 @@ TEST(Traces, AReceiverThatAlsoLacksAChunkNobodySentWaitsForThatSender) {
 }
 
 // Ranks 0 and 1 wait in call 5. What rank 2 did last, all or nothing, was in the block that is damaged.
-TEST(Traces, NobodyIsAccusedWhoseNewestEventsMayBeLost) {
+TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
   for (const bool is_all_lost : {false, true}) {
     TracedJob job;
     for (std::uint32_t k = 0; k < 5; ++k) {
@@ -185,7 +185,7 @@ TEST(Traces, NobodyIsAccusedWhoseNewestEventsMayBeLost) {
   }
 }
 
-// The same with the damage among old calls: what every rank did last is there, and says who is missing.
+// The same with the damage among old calls: the last events of every rank are there, and show which rank is missing.
 TEST(Traces, OldDamageIsToldAndTheVerdictStands) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 3; ++k) job.all_call(k);
@@ -206,8 +206,8 @@ TEST(Traces, OldDamageIsToldAndTheVerdictStands) {
   EXPECT_THAT(all.bad[0].error.message, HasSubstr("could not be read"));
 }
 
-// Rank 2 is away, whichever bit is wrong: it is named, or nobody, and the loss is told.
-TEST(Traces, NoWrongBitPutsTheBlameOnAnother) {
+// Rank 2 is absent, whichever bit is wrong: it is the culprit, or there is none, and the loss is reported.
+TEST(Traces, NoWrongBitMakesAnotherRankTheCulprit) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 6; ++k) {
     for (const int rank : {0, 1, 2}) {
@@ -234,7 +234,7 @@ TEST(Traces, NoWrongBitPutsTheBlameOnAnother) {
   EXPECT_GT(named, 0) << "old damage takes nothing from what came last";
 }
 
-// An .rtrace file is known by its first bytes; one that is cut there is left out, with its reason.
+// An .rtrace file is recognised by its first bytes; one that is cut there is skipped, with its reason.
 TEST(Traces, AFileThatIsNoTraceBehindItsMagicIsAnError) {
   const auto path = std::filesystem::temp_directory_path() / "ringside-no-trace.rtrace";
   std::ofstream(path, std::ios::binary) << "\x89RTRACE\n\1";

@@ -15,8 +15,8 @@ TEST(WaitGraph, AChainHasAHeadAndNoCycle) {
   EXPECT_THAT(heads_of(waits, {0}), ElementsAre(2));
 }
 
-// 0 -> 1 -> 0 and 2 -> 1 -> 2: rank 1 is in both circles.
-TEST(WaitGraph, TheRankInEveryCircleBreaksTheKnot) {
+// 0 -> 1 -> 0 and 2 -> 1 -> 2: rank 1 is in both cycles.
+TEST(WaitGraph, TheRankInEveryCycleBreaksTheComponent) {
   const auto cycles = wait_cycles({{1}, {0, 2}, {1}});
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_THAT(cycles[0].ranks, ElementsAre(0, 1, 2));
@@ -30,8 +30,8 @@ TEST(WaitGraph, EveryRankOfOneCircleBreaksIt) {
   EXPECT_THAT(cycles[0].shortest, testing::SizeIs(3));
 }
 
-// 0 <-> 1 wait for 2 <-> 3 as well: only the latter knot has to be untied.
-TEST(WaitGraph, AKnotThatWaitsForAnotherIsAVictim) {
+// 0 <-> 1 wait for 2 <-> 3 as well: only the latter component has to be resolved.
+TEST(WaitGraph, AComponentThatWaitsForAnotherIsAVictim) {
   const auto cycles = wait_cycles({{1, 2}, {0}, {3}, {2}});
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_THAT(cycles[0].ranks, ElementsAre(2, 3));

@@ -5,7 +5,7 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// What looks like a hang and is none: reports of a job that moves, the end of a job that ended well, a slow start.
+// Texts that look like a hang but are not: reports of a job that moves, the end of a healthy job, a slow start.
 
 namespace ringside::hang {
 namespace {
@@ -48,7 +48,7 @@ TEST(EndsWell, TheStoreOfAJobThatHasEndedIsMissedByNobody) {
   const std::string end = "{'train_runtime': 7867.4, 'train_loss': 0.8, 'epoch': 3.0}\n";
   EXPECT_EQ(verdict_on(end + kStoreGone + "99120   COMPLETED      0:0   02:13:40\n").kind,
             Kind::NotAHang);
-  EXPECT_EQ(verdict_on(kStoreGone).kind, Kind::DeadRank) << "nothing tells of an end";
+  EXPECT_EQ(verdict_on(kStoreGone).kind, Kind::DeadRank) << "no line reports an end";
   EXPECT_EQ(verdict_on("INFO:     Application startup complete.\n" + std::string(kStoreGone)).kind,
             Kind::DeadRank)
       << "a server that is up has not ended";
@@ -66,7 +66,7 @@ TEST(EndsWell, AJobWhoseCallHadNotTimedOutAtItsTimeLimitDidNotStand) {
       "exception: NCCL error: remote process exited or there was a network error, NCCL version "
       "2.21.5\n";
   EXPECT_EQ(verdict_on(steps + end + call).kind, Kind::NotAHang);
-  EXPECT_EQ(verdict_on(steps + end).kind, Kind::Unknown) << "it may have stood for hours";
+  EXPECT_EQ(verdict_on(steps + end).kind, Kind::Unknown) << "it may have hung for hours";
 }
 
 TEST(EndsWell, ASlowCompilationIsNoHangOnceStepsFollow) {
@@ -110,7 +110,7 @@ TEST(EndsWell, ARankThatNeverEndsTheCommunicatorHoldsThoseOfItsHost) {
   const std::string all = text + comm_line("n02", 6, "Destroy START");
   EXPECT_THAT(verdict_on(all).culprits, IsEmpty()) << "all have come";
   const std::string aborted = text + comm_line("n02", 4, "Abort START");
-  EXPECT_THAT(verdict_on(aborted).culprits, IsEmpty()) << "an abort waits for nobody";
+  EXPECT_THAT(verdict_on(aborted).culprits, IsEmpty()) << "an abort waits for no rank";
   const std::string early = finalized + comm_line("n02", 4, "Finalize START");
   EXPECT_THAT(verdict_on(early).culprits, IsEmpty()) << "one that is early";
 }

@@ -9,7 +9,7 @@
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
 
-// What a verdict says of a text, in words: it claims nothing that the text does not show.
+// The sentences of a verdict: they claim nothing that the text does not show.
 
 namespace ringside::hang {
 namespace {
@@ -77,7 +77,7 @@ TEST(Wording, WhoWritesOfOtherThingsWhileTheOthersTimeOutIsQuoted) {
   const Said late = said_of(others + "[rank0]: 42 of 100 shards\n");
   EXPECT_THAT(late.best.culprits, testing::ElementsAre(0));
   EXPECT_THAT(why_of(late.best), HasSubstr("42 of 100 shards"));
-  // What it wrote before, nearly every rank 0 writes.
+  // Nearly every rank 0 writes lines like its earlier ones.
   const Said before = said_of("[rank0]: step 41 loss 2.1\n" + others);
   EXPECT_LT(before.best.confidence, 0.5);
   EXPECT_THAT(why_of(before.best), HasSubstr("the only rank without a time-out"));

@@ -46,7 +46,7 @@ hangs::Program there_and_back(const hangs::Program& program) {
   EXPECT_TRUE(job) << job.error().message;
   const auto scenario = scenario_of(*std::move(job));
   EXPECT_TRUE(scenario) << scenario.error().message;
-  // What is written is what is read.
+  // Reading a written file gives the same.
   const auto again = parse_scenario(to_yaml(*scenario), "imported");
   EXPECT_TRUE(again) << again.error().message;
   return hangs::make_program(again->outline);
@@ -155,7 +155,7 @@ INSTANTIATE_TEST_SUITE_P(
                            "tensor: 2, pipeline: 2}")}),
     [](const auto& one) { return one.param.first; });
 
-// What others replay: bytes that a rank gives, whole ranks of the job, and what waits for what.
+// The data that others replay: bytes that a rank gives, whole ranks of the job, and dependencies.
 TEST(Chakra, WhoSendsToWhomIsRanksOfTheJob) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
@@ -207,7 +207,7 @@ TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal(files), HasSubstr("second file"));
   files = whole;
   files.groups.bytes = R"({"0": [0, 99]})";
-  EXPECT_THAT(refusal(files), HasSubstr("rank that is none"));
+  EXPECT_THAT(refusal(files), HasSubstr("rank that is not one of"));
   files = whole;
   files.groups.bytes = R"({"0": [0, 1]})";
   EXPECT_THAT(refusal(files), HasSubstr("has not rank"));
@@ -216,7 +216,7 @@ TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
   EXPECT_THAT(refusal(files), HasSubstr("no JSON"));
 }
 
-// Without the file of the groups: whoever calls in one is in it.
+// Without the file of the groups: the ranks that call in a group are its members.
 TEST(Chakra, GroupsAreTheRanksThatCallInThem) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);

@@ -37,7 +37,7 @@ std::string trace(int rank, const std::vector<std::string>& events) {
                      rank, fmt::join(events, ",\n"));
 }
 
-/// 100 us of compute, an all-reduce that the next 200 us wait for, and 50 us of them beside a reduce-scatter whose end
+/// 100 us of compute, an all-reduce that the next 200 us wait for, and 50 us of them during a reduce-scatter whose end
 /// the last kernel waits for.
 std::string job_of(int rank) {
   return trace(
@@ -81,7 +81,7 @@ TEST(ProfilerTrace, CallsAndWhatTheGpuDidBetweenThem) {
   const auto scenario = scenario_of(*std::move(job));
   ASSERT_TRUE(scenario) << scenario.error().message;
   EXPECT_EQ(scenario->outline.ranks, 2);
-  // From 1290 on 50 us beside the call, 30 in which it runs alone, 2 idle and 28 busy behind it.
+  // From 1290 on 50 us during the call, 30 in which it runs alone, 2 idle and 28 busy after it.
   EXPECT_THAT(words(scenario->outline),
               testing::ElementsAre("kernel 100", "all_reduce 4096 bfloat16", "kernel 150",
                                    "reduce_scatter 400 bfloat16 async", "kernel 50", "join",
@@ -114,7 +114,7 @@ TEST(ProfilerTrace, EndsOfATransferMeet) {
   ASSERT_NE(transfer, scenario->outline.steps.end());
   EXPECT_FALSE(transfer->at) << "both ends made it: it is one step";
   EXPECT_EQ(transfer->count, 64);
-  // What one rank alone computed is its own.
+  // Compute of one rank alone belongs to that rank.
   const auto own = std::ranges::find(scenario->outline.steps, Kind::Kernel, &OutlineStep::kind);
   ASSERT_NE(own, scenario->outline.steps.end());
   ASSERT_TRUE(own->at);

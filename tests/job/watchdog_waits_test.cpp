@@ -88,7 +88,7 @@ TEST(WatchdogWaits, AStatusWithoutItsWorkTakesThatOfTheOthers) {
   EXPECT_FALSE(waits.by_rank().at(1).front().has_timed_out);
 }
 
-/// As timeout_of(), of a release that names the group in the line of the time-out.
+/// Like timeout_of(), for a release that names the group in the line of the time-out.
 std::string timeout_in(const std::string& group, int rank, int sequence) {
   return "[rank" + std::to_string(rank) + "]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [" +
          group + "] Watchdog caught collective operation timeout: WorkNCCL(SeqNum=" +
@@ -127,7 +127,7 @@ std::string exception_of(int place, const std::string& group) {
          "milliseconds before timing out.\n";
 }
 
-// In a sub-group ranks count anew: its rank 1 may be any rank of the job.
+// In a sub-group ranks are numbered from 0: its rank 1 may be any rank of the job.
 TEST(WatchdogWaits, APlaceInASubGroupIsNoRankOfTheJob) {
   const WatchdogWaits waits = waits_in(exception_of(1, "17(tp)"));
   EXPECT_THAT(waits.by_rank(), testing::IsEmpty());

@@ -28,15 +28,20 @@ UNSAFE_CALLS = (
      "a name that others can guess: use base/temporary.h"))
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
-# docs/formats: what is cited by number stands there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
+# docs/formats: sections and rules that are cited by number must exist there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
 FORMATS = "docs/formats"
 SECTION, RULE = r"\d+\.\d+", r"[A-Z][A-Z0-9]*-\d+(?:\.\.\d+)?"
 CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)")
 SECTION_HEADING = re.compile(rf"^#+ ({SECTION}) ")
 RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
-# Documents: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
+# Documents and comments of code: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
+# Folders whose comments are checked; "*" checks all. Add a folder once its comments pass.
+PLAIN_FOLDERS = ("cli", "diag", "gui", "study", "tests/audit", "tests/cli", "tests/diag", "tests/facts", "tests/fuzz",
+                 "tests/gui", "tests/hangdetect", "tests/job", "tests/logparse", "tests/report", "tests/study")
+COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|(?<!:)//(.*)|^\s*/?\*(.*)')
+QUOTED = re.compile(r'`[^`]*`|"[^"]*"')  # names and foreign text within a comment
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 # What code names and a reference page lists.
 LISTED = ((re.compile(r'"(ringside\.[\w-]+/\d+)"'), "docs/reference/json.md"),
@@ -109,9 +114,9 @@ class Arrows:
             if not any(is_below(path, folder) for folder in folders):
                 return f"<{target}> belongs to {'/ and '.join(folders)}/ alone"
             if who == "cpp" and path.endswith(HEADERS):
-                return f"<{target}> may not stand in a header: each file that includes it compiles seconds longer"
+                return f"<{target}> may not be in a header: each file that includes it compiles seconds longer"
             if who == "sources" and is_installed:
-                return f"<{target}> may not stand in an installed header"
+                return f"<{target}> may not be in an installed header"
         return None
 
 
@@ -168,7 +173,7 @@ def words_of(text):
 
 
 def check_citations(texts):
-    """Yields (path, line number, what is wrong) for what is cited of docs/formats and does not stand there."""
+    """Yields (path, line number, what is wrong) for cited sections and rules that docs/formats does not have."""
     known = set()
     for path, lines in texts.items():
         if path.startswith(FORMATS + "/"):
@@ -193,14 +198,29 @@ def prose_of(lines):
             yield number, LINK.sub("]", re.sub(r"`[^`]*`", "``", line))
 
 
+def comments_of(lines):
+    """(line number, text) of the comments of C++, CUDA or a .def file, without what they quote."""
+    for number, line in enumerate(lines, 1):
+        for match in COMMENT.finditer(line):
+            text = match[1] or match[2]
+            if text:
+                yield number, QUOTED.sub("``", text)
+
+
+def english_of(path, lines):
+    """(line number, text) of the part of a file that is held to plain English."""
+    if path.endswith(".md"):
+        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
+        return () if is_below(path, LAB) or is_fixture else prose_of(lines)
+    is_plain = any(is_below(path, folder) for folder in PLAIN_FOLDERS)
+    return comments_of(lines) if is_plain and path.endswith((*CODE, ".def")) else ()
+
+
 def check_words(texts, words):
-    """Yields (path, line number, what is wrong) for words of words.txt in documents."""
+    """Yields (path, line number, what is wrong) for words of words.txt in documents and in comments of code."""
     table = [[part.strip() for part in line.split("=>")] for line in words if "=>" in line]
     for path, lines in texts.items():
-        is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
-        if not path.endswith(".md") or is_below(path, LAB) or is_fixture:
-            continue
-        for number, text in prose_of(lines):
+        for number, text in english_of(path, lines):
             for pattern, plain in table:
                 found = re.search(pattern, text, re.IGNORECASE)
                 if found:
@@ -245,7 +265,7 @@ def check_lists(texts):
 
 
 def check_grants(table, arrows, texts):
-    """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
+    """Yields (path, line number, what is wrong) for unused permissions of the table."""
     used, used_libraries = set(), set()
     for path, lines in texts.items():
         if not path.endswith(CODE):
@@ -269,17 +289,17 @@ def check_layers(page, arrows, lines):
     """Yields (path, line number, what is wrong) where the page's table differs from arrows.txt. The page names a
     folder by its last word, and marks the names as code."""
     full = {name.rpartition("/")[2]: name for name in arrows.folders}
-    told = {}
+    listed = {}
     for number, line in enumerate(lines, 1):
         row = LAYER.match(line)
         name = row and row[1]
         if name in arrows.folders:
             words = re.findall(r"`([^`]+)`", row[2])
-            told[name] = ["*"] if row[2] == "everything" else [full.get(word, word) for word in words]
-            if sorted(told[name]) != sorted(arrows.folders[name]):
+            listed[name] = ["*"] if row[2] == "everything" else [full.get(word, word) for word in words]
+            if sorted(listed[name]) != sorted(arrows.folders[name]):
                 allowed = ", ".join(arrows.folders[name]) or "nothing of ours"
                 yield page, number, f"tests/lint/arrows.txt lets {name} include {allowed}"
-    missing = [name for name in arrows.folders if name not in told]
+    missing = [name for name in arrows.folders if name not in listed]
     if missing:
         yield page, 1, f"no row for {', '.join(missing)} of tests/lint/arrows.txt"
 
@@ -292,8 +312,8 @@ def needs_readme(folder, files):
     return not is_room and f"{folder}/README.md" not in files
 
 
-def rooms_in_circles(texts):
-    """Folders beside each other in one target of which each includes the next: they are one, or something lies in the wrong one."""
+def rooms_in_cycles(texts):
+    """Sibling folders of one target that include each other: they are one folder, or a file is in the wrong one."""
     targets = {os.path.dirname(path) for path in texts if path.endswith("/CMakeLists.txt")}
     includes = {}
     for path, lines in texts.items():
@@ -317,18 +337,18 @@ def rooms_in_circles(texts):
     for room in sorted(includes):
         circle = sorted(other for other in reached(room) if room in reached(other))
         if circle and circle[0] == room:
-            yield room, 1, f"rooms include each other in a circle: {', '.join(circle)}"
+            yield room, 1, f"rooms include each other in a cycle: {', '.join(circle)}"
 
 
 def check_cmake(lines):
-    """A source that is missing is an error, not a target less."""
+    """A missing source must be an error, not a missing target."""
     for number, line in enumerate(lines, 1):
         if re.search(r"\bEXISTS\s+\$\{(CMAKE_CURRENT|PROJECT)_SOURCE_DIR\}.*(\.cpp|CMakeLists\.txt)", line):
-            yield number, "what is built is named, not looked for: a file that went missing must not go unnoticed"
+            yield number, "name sources, do not search for them: a missing file must be an error"
 
 
 def unlisted_tests(texts):
-    """Files *_test.cpp that the CMakeLists.txt beside them does not name: nothing would build or run them."""
+    """Files *_test.cpp that the CMakeLists.txt of their folder does not name: nothing would build or run them."""
     for path in texts:
         folder, name = os.path.split(path)
         listing = " ".join(line.partition("#")[0] for line in texts.get(f"{folder}/CMakeLists.txt", []))
@@ -400,7 +420,7 @@ def check(root):
             findings += [(path, *finding) for finding in check_cmake(lines)]
     findings += unlisted_tests(texts)
     findings += defined_twice(texts)
-    findings += rooms_in_circles(texts)
+    findings += rooms_in_cycles(texts)
     folders = {os.path.dirname(path) for path in files if path.endswith(CODE)}
     findings += [(folder, 1, "a folder with code has a README.md")
                  for folder in sorted(folders) if needs_readme(folder, set(files))]

@@ -103,7 +103,7 @@ class CheckTree(unittest.TestCase):
 
     def test_a_folder_that_is_built_only_where_it_exists_is_found(self):
         self.assert_one({"tests/CMakeLists.txt": "if(EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/base/CMakeLists.txt)\n"},
-                        "tests/CMakeLists.txt:1", "not looked for")
+                        "tests/CMakeLists.txt:1", "do not search")
 
     def test_a_folder_outside_the_table_is_found(self):
         self.assert_one({"util/README.md": "odds\n", "util/a.cpp": '#include "base/units.h"\n'},
@@ -126,7 +126,7 @@ class CheckTree(unittest.TestCase):
     def test_a_heavy_library_in_a_header_is_found(self):
         heavy = "#include <nlohmann/json.hpp>\n"
         self.assertEqual(findings({"trace/a.cpp": heavy}), [])
-        self.assert_one({"trace/a.h": "#pragma once\n" + heavy}, "trace/a.h:2", "may not stand in a header")
+        self.assert_one({"trace/a.h": "#pragma once\n" + heavy}, "trace/a.h:2", "may not be in a header")
 
     def test_a_heavy_library_outside_its_files_is_found(self):
         heavy = {"cli/README.md": "verbs\n", "cli/options.cpp": "#include <CLI/CLI.hpp>\n"}
@@ -171,6 +171,16 @@ class CheckTree(unittest.TestCase):
             lines = findings({**words, page: fine, "docs" "/nobody": ""})
             self.assertEqual(lines, [], fine)
         self.assertEqual(findings({**words, "docs/lab" "/a.md": "nobody\n", "tests/a/paste.md": "nobody\n"}), [])
+
+    def test_a_word_of_the_dialect_in_a_comment_is_found(self):
+        words = {"tests/lint/words.txt": "\\bnobody => no rank\n"}
+        code = "#pragma once\n{}\n"
+        for bad in ("/// nobody waits", "int a;  ///< nobody", 'say("a");  // "b" nobody', "/* nobody", " * nobody"):
+            self.assert_one({**words, "tests/cli/a.h": code.format(bad)}, "tests/cli/a.h:2", "write no rank")
+        for fine in ('say("// nobody");', "int nobody;", "// `nobody`", '// the log\'s "nobody"', "// no rank",
+                     'get("http://nobody");'):
+            self.assertEqual(findings({**words, "tests/cli/a.h": code.format(fine)}), [], fine)
+        self.assert_one({**words, "tests/cli/rows.def": "// nobody\n"}, "tests/cli/rows.def:1", "write no rank")
 
     def test_the_words_of_this_tree_are_found(self):
         with open(os.path.join(os.path.dirname(CHECK), "words.txt"), encoding="utf-8") as file:

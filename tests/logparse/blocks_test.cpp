@@ -83,7 +83,7 @@ TEST_F(LargeFile, ThatIsMadeShorterWhileItIsReadEndsWithAnError) {
   EXPECT_EQ(blocks->status().error().message, "a.log: was made shorter while it was read");
 }
 
-// `{ head -c 1000000 >part; ringside audit -; } <log`: what was read before is not read again.
+// `{ head -c 1000000 >part; ringside audit -; } <log`: bytes that were read before are not read again.
 TEST_F(LargeFile, OnStandardInputStartsWhereItStands) {
   std::string all;
   for (int i = 0; all.size() < (2 << 20); ++i) all += "step " + std::to_string(i) + "\n";

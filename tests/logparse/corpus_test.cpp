@@ -9,7 +9,7 @@
 namespace ringside::logs {
 namespace {
 
-/// Of the lines with NCCL's prefix, how many are described. Torn ones count where their rest is not.
+/// The number of lines with NCCL's prefix that are recognised. Torn ones count if the rest is not.
 TEST(Corpus, AlmostEveryLineOfNcclIsDescribed) {
   std::uint64_t all = 0;
   std::uint64_t described_lines = 0;

@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The number at the start of a text; nothing where it is none, and then nothing was taken.
+/// The number at the start of a text; nothing if there is none, and then nothing was taken.
 template <typename T>
 std::optional<T> number_at(const std::string& text, std::size_t left = 0) {
   Cursor cursor(text);
@@ -63,7 +63,7 @@ TEST(QuickText, HexDigitsReadAsTheLibraryReadsThem) {
   std::minstd_rand random(11);
   constexpr std::string_view kCharacters = "0123456789abcdefABCDEF";
   for (int round = 0; round < 20'000; ++round) {
-    std::string text(16, 'g');  // what stands before is not looked at
+    std::string text(16, 'g');  // the text before is ignored
     const std::size_t size = 1 + random() % 16;
     for (std::size_t i = 0; i < size; ++i) text += kCharacters[random() % kCharacters.size()];
     // One in four has a character of any kind somewhere.

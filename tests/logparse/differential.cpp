@@ -105,7 +105,7 @@ ReferenceLine normal(ReferenceLine line) {
   return line;
 }
 
-/// What the fast reader makes of a line that the plain one knows.
+/// The fast reader's result for a line that the plain one knows.
 void compare(const std::string& line, std::size_t& compared) {
   auto expected = read_plainly(line);
   if (!expected) return;
@@ -182,8 +182,9 @@ std::size_t expect_readers_agree(const std::vector<std::string>& lines) {
 
 namespace {
 
-/// A line until it is known by heart, and another one like it: that says what it says alone. What is learned from a
-/// line is known behind those that are looked at together with it: first who speaks, then, when it came twice, what.
+/// A line until it is known, and another one like it, which must give the same as alone. Knowledge from a line
+/// applies only after the lines that are matched together with it: first the writer, then, when the text came twice,
+/// the text.
 void compare_known(const std::string& line, const std::string& like_it, std::size_t& compared) {
   const std::string gap(64, '\n');
   const std::string known = line + "\n" + gap + line + "\n" + line + "\n" + gap + line + "\n";

@@ -33,7 +33,7 @@ TEST(Headings, NameAHostAndARankOnIt) {
   }
   const auto lettered = heading_of("--- nodeA ---");
   ASSERT_TRUE(lettered);
-  EXPECT_EQ(lettered->host, "nodea") << "its own lines tell how it is written";
+  EXPECT_EQ(lettered->host, "nodea") << "its own lines show how it is written";
   const auto both = heading_of("### rank 12 on node-2");
   ASSERT_TRUE(both);
   EXPECT_EQ(both->rank, 12);
@@ -57,7 +57,7 @@ TEST(Headings, LinesOfProgramsAreNone) {
   }
 }
 
-// A name alone heads what follows, unless it stands before other lines as well.
+// A name alone heads the following lines, unless it precedes other lines as well.
 TEST(Headings, AHostsNameAloneIsOne) {
   for (const std::string line : {"node-2:", "node-2", "worker-1", "gpu-b12:"}) {
     const auto heading = heading_of(line);

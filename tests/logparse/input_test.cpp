@@ -43,7 +43,7 @@ std::string line_of(int rank, const std::string& text = "Connected all rings") {
          " [0] NCCL INFO " + text + "\n";
 }
 
-/// All records of some files, read by so many shards, with file and line.
+/// All records of some files, read by that number of shards, with file and line.
 struct Read {
   std::vector<std::string> records;
   ParseReport report;
@@ -200,10 +200,10 @@ TEST_F(Inputs, PipesAndBrokenLinksOfAFolderAreNamedAndNotWaitedFor) {
   const LogFiles found = find_logs({folder_.string()});
   EXPECT_EQ(found.files.size(), 1U);
   ASSERT_EQ(found.problems.size(), 2U);
-  std::string told;
-  for (const InputProblem& problem : found.problems) told += problem.what + "; ";
-  EXPECT_NE(told.find("a link to nothing"), std::string::npos) << told;
-  EXPECT_NE(told.find("a pipe"), std::string::npos) << told;
+  std::string problems;
+  for (const InputProblem& problem : found.problems) problems += problem.what + "; ";
+  EXPECT_NE(problems.find("a link to nothing"), std::string::npos) << problems;
+  EXPECT_NE(problems.find("a pipe"), std::string::npos) << problems;
 }
 
 TEST_F(Inputs, APipeThatIsNamedIsReadToTheEndOfItsWriter) {
@@ -286,7 +286,7 @@ TEST_F(Inputs, ANamedPipeIsFollowedUntilItsWriterGoes) {
   CallingSink sink([&](const Record&, const Speaker&) { ++seen; });
   auto follower = LogFollower::make({path}, sink);
   ASSERT_TRUE(follower);
-  EXPECT_EQ((*follower)->poll().value, 0U) << "nobody writes yet, and nothing waits for it";
+  EXPECT_EQ((*follower)->poll().value, 0U) << "no program writes yet, and nothing waits for it";
   EXPECT_FALSE((*follower)->is_over());
   std::jthread writer([&] {
     std::ofstream pipe(path);

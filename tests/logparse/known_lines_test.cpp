@@ -24,7 +24,7 @@ void expect_that_each_line_says_what_it_says() {
   for (int i = 0; i < 30'000; ++i) {
     const int pid = 10'000 + static_cast<int>(random() % 12'000);
     const std::string host = random() % 2 == 0 ? "east-node17" : "west-node17";
-    // First texts that all fit what is known by heart, then more than that.
+    // First texts that all fit the memory of known lines, then more than that.
     const std::uint64_t bytes = 1'000'000 + random() % (i < 15'000 ? 900 : 3'000);
     const std::string process = std::to_string(pid);
     text += host + ":" + process + ":" + process + " [0] NCCL INFO " + std::to_string(bytes) +

@@ -35,7 +35,7 @@ struct sigaction handler() {
   return now;
 }
 
-/// Whose it was before: the system's, or a sanitizer's.
+/// The previous handler: the system's, or a sanitizer's.
 bool is_as(const struct sigaction& other) {
   const struct sigaction now = handler();
   return now.sa_handler == other.sa_handler && now.sa_sigaction == other.sa_sigaction;

@@ -17,7 +17,7 @@ namespace {
 
 std::vector<std::string> texts(std::string_view paste) {
   std::vector<std::string> all;
-  for (const MendedLine& line : mend_paste(paste)) all.push_back(line.stamped());
+  for (const RestoredLine& line : restore_paste(paste)) all.push_back(line.stamped());
   return all;
 }
 
@@ -99,7 +99,7 @@ TEST(Pastes, PiecesBehindTheSameTagAreJoined) {
             (Lines{tag + warning, tag + "step 3 of 100"}));
 }
 
-// What a person writes below a quotation does not go on with it, and what a terminal has cut of it does.
+// A person's text below a quotation does not continue it, but a part that a terminal has wrapped does.
 TEST(Pastes, AQuotationEndsWhereItsMarksEnd) {
   const std::string line =
       "node4:88:120 [1] misc/ibvwrap.cc:150 NCCL WARN Call to ibv_reg_mr failed with error";
@@ -122,7 +122,7 @@ TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
   EXPECT_EQ(undecorated("| 2026-03-01T10:11:12Z | NCCL WARN x |"), "NCCL WARN x");
   EXPECT_EQ(undecorated("\x1b[31mNCCL WARN x\x1b[0m"), "NCCL WARN x");
   EXPECT_EQ(undecorated("- NCCL WARN x"), "NCCL WARN x");
-  // A table of nvidia-smi and a list of steps are nobody's decoration.
+  // A table of nvidia-smi and a list of steps are not decoration.
   EXPECT_EQ(undecorated("|   0  NVIDIA H100 80GB HBM3   On |"),
             "|   0  NVIDIA H100 80GB HBM3   On |");
   EXPECT_EQ(undecorated("- build it"), "- build it");
@@ -256,11 +256,11 @@ TEST(Pastes, LabelsBehindLabelsAreTakenOff) {
 }
 
 TEST(Pastes, LinesKeepTheirNumbers) {
-  const auto mended = mend_paste("a\n" + wrapped(kWarn, 80) + "b\n");
-  ASSERT_EQ(mended.size(), 3U);
-  EXPECT_EQ(mended[1].number, 1U);
-  EXPECT_EQ(mended[1].lines, 2U);
-  EXPECT_EQ(mended[2].number, 3U);
+  const auto restored = restore_paste("a\n" + wrapped(kWarn, 80) + "b\n");
+  ASSERT_EQ(restored.size(), 3U);
+  EXPECT_EQ(restored[1].number, 1U);
+  EXPECT_EQ(restored[1].lines, 2U);
+  EXPECT_EQ(restored[2].number, 3U);
   std::uint64_t counted = 0;
   counted = each_record("a\n" + wrapped(kWarn, 80) + "b\n", [](const Record&, const Speaker&) {
             }).counts.lines;

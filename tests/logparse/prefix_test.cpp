@@ -12,7 +12,7 @@ namespace ringside::logs {
 namespace {
 
 /// The records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
-std::vector<std::string> heard(std::string_view text) {
+std::vector<std::string> records_of(std::string_view text) {
   std::vector<std::string> found;
   each_record(text, [&](const Record& record, const Speaker& speaker) {
     found.push_back(std::string(to_string(record.kind)) + " " + speaker.host + ":" +
@@ -26,7 +26,7 @@ using Lines = std::vector<std::string>;
 constexpr const char* kLine = "n01:411:980 [3] NCCL INFO Using network IB";
 
 TEST(Wrappers, OfLaunchersGiveTheirKey) {
-  const auto with = [](const std::string& wrapper) { return heard(wrapper + kLine); };
+  const auto with = [](const std::string& wrapper) { return records_of(wrapper + kLine); };
   EXPECT_EQ(with(""), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[default3]:"), Lines{"network_in_use n01:411/-1/3"});
   EXPECT_EQ(with("[rank5]: "), Lines{"network_in_use n01:411/5/-1"});
@@ -77,7 +77,7 @@ TEST(Wrappers, EachPrefixRowTakesItsSampleAndNoMore) {
     const Wrapping wrapping = strip_wrappers(line, false);
     EXPECT_EQ(wrapping.size, row.sample.size()) << row.pattern;
     EXPECT_EQ(keys_of(wrapping), row.keys) << row.pattern;
-    const auto found = heard(line);
+    const auto found = records_of(line);
     ASSERT_EQ(found.size(), 1U) << row.pattern;
     EXPECT_EQ(found[0].find("network_in_use n01:411"), 0U) << row.pattern;
   }
@@ -118,18 +118,19 @@ TEST(Wrappers, DockerObjectsAreUnescaped) {
 }
 
 TEST(Wrappers, PiecesOfAContainersLineAreJoined) {
-  EXPECT_EQ(heard("2025-03-01T10:11:12Z stdout P n01:411:980 [3] NCCL INFO Using net\n"
-                  "2025-03-01T10:11:12Z stdout F work IB\n"),
+  EXPECT_EQ(records_of("2025-03-01T10:11:12Z stdout P n01:411:980 [3] NCCL INFO Using net\n"
+                       "2025-03-01T10:11:12Z stdout F work IB\n"),
             Lines{"network_in_use n01:411/-1/-1"});
 }
 
 TEST(Lines, ColoursAndCarriageReturnsAreTakenOut) {
   EXPECT_EQ(
-      heard("\x1b[36m(W pid=7)\x1b[0m n01:411:980 [3] NCCL INFO Connected all rings\x1b[0m\r\n"),
+      records_of(
+          "\x1b[36m(W pid=7)\x1b[0m n01:411:980 [3] NCCL INFO Connected all rings\x1b[0m\r\n"),
       Lines{"connected n01:411/-1/-1"});
-  EXPECT_EQ(heard(std::string(" 10%|#   | 1/9\r 20%|##  | 2/9\r") + kLine),
+  EXPECT_EQ(records_of(std::string(" 10%|#   | 1/9\r 20%|##  | 2/9\r") + kLine),
             (Lines{"text :-1/-1/-1", "text :-1/-1/-1", "network_in_use n01:411/-1/-1"}));
-  EXPECT_EQ(heard(std::string("\0\0\0\0", 4) + kLine), Lines{"network_in_use n01:411/-1/-1"});
+  EXPECT_EQ(records_of(std::string("\0\0\0\0", 4) + kLine), Lines{"network_in_use n01:411/-1/-1"});
 }
 
 TEST(Lines, FoldedOnesCountTheirRepeats) {
@@ -148,8 +149,8 @@ TEST(Lines, IndentedAndQuotedOnesKeepTheirRank) {
 }
 
 TEST(Lines, FoldedOnesOfTheLibraryEndBeforeTheCount) {
-  EXPECT_EQ(heard("(W pid=7) n01:411:980 [3] NCCL INFO Using network IB [repeated 7x across "
-                  "cluster] (Ray deduplicates logs by default.)"),
+  EXPECT_EQ(records_of("(W pid=7) n01:411:980 [3] NCCL INFO Using network IB [repeated 7x across "
+                       "cluster] (Ray deduplicates logs by default.)"),
             Lines{"network_in_use n01:411/-1/-1"});
   expect_record<ChannelEdge>(
       "(W pid=7) n01:411:980 [3] NCCL INFO Channel 00/0 : 3[3] -> 11[3] [send] via NET/Socket/3 "
@@ -162,32 +163,35 @@ TEST(Lines, FoldedOnesOfTheLibraryEndBeforeTheCount) {
 
 TEST(TornLines, AreCutAtEachBeginning) {
   EXPECT_EQ(
-      heard("n01:411:980 [3] NCCL INFO Trees [0] 1/-1/-1->0->-n02:77:80 [1] NCCL INFO Using "
-            "network IB\n"
-            "n02:77:80 [1] NCCL INFO Connected all rings\n"),
+      records_of("n01:411:980 [3] NCCL INFO Trees [0] 1/-1/-1->0->-n02:77:80 [1] NCCL INFO Using "
+                 "network IB\n"
+                 "n02:77:80 [1] NCCL INFO Connected all rings\n"),
       (Lines{"trees n01:411/-1/-1!", "network_in_use n02:77/-1/-1", "connected n02:77/-1/-1"}));
   // The edge's end is lost: it may have had GDRDMA. Where the next host is known, its letters are too.
   EXPECT_EQ(
-      heard("n02:77:80 [1] NCCL INFO Connected all trees\n"
-            "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
-            "n02:77:80 [1] NCCL INFO Connected all rings"),
+      records_of("n02:77:80 [1] NCCL INFO Connected all trees\n"
+                 "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
+                 "n02:77:80 [1] NCCL INFO Connected all rings"),
       (Lines{"connected n02:77/-1/-1", "channel_edge n01:411/-1/-1!", "connected n02:77/-1/-1"}));
-  // A known host ends what was glued to it.
-  EXPECT_EQ(heard("n02:77:80 [1] NCCL INFO Connected all trees\n"
-                  "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "
-                  "Connected all rings\n"),
-            (Lines{"connected n02:77/-1/-1", "unknown n01:411/-1/-1!", "connected n02:77/-1/-1"}));
-  EXPECT_EQ(heard("[1,3]<stdout>:n01:411:980 [3] NCCL INFO Conne[1,4]<stdout>:n01:412:981 [4] NCCL "
-                  "INFO Using network IB"),
-            (Lines{"unknown n01:411/3/-1!", "network_in_use n01:412/4/-1"}));
-  EXPECT_EQ(heard("n01:411:980 [3] NCCL INFO NCCL_CROSS_NIC set by environmen[rank3]:[E301 "
-                  "10:20:30.123456789 "
-                  "ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation "
-                  "timeout: WorkNCCL(SeqNum=812, "
-                  "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600034 "
-                  "milliseconds before timing "
-                  "out."),
-            (Lines{"unknown n01:411/-1/-1!", "message :-1/3/-1"}));
+  // A known host ends the text that is glued to it.
+  EXPECT_EQ(
+      records_of("n02:77:80 [1] NCCL INFO Connected all trees\n"
+                 "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "
+                 "Connected all rings\n"),
+      (Lines{"connected n02:77/-1/-1", "unknown n01:411/-1/-1!", "connected n02:77/-1/-1"}));
+  EXPECT_EQ(
+      records_of("[1,3]<stdout>:n01:411:980 [3] NCCL INFO Conne[1,4]<stdout>:n01:412:981 [4] NCCL "
+                 "INFO Using network IB"),
+      (Lines{"unknown n01:411/3/-1!", "network_in_use n01:412/4/-1"}));
+  EXPECT_EQ(
+      records_of("n01:411:980 [3] NCCL INFO NCCL_CROSS_NIC set by environmen[rank3]:[E301 "
+                 "10:20:30.123456789 "
+                 "ProcessGroupNCCL.cpp:632] [Rank 3] Watchdog caught collective operation "
+                 "timeout: WorkNCCL(SeqNum=812, "
+                 "OpType=ALLREDUCE, NumelIn=1, NumelOut=1, Timeout(ms)=600000) ran for 600034 "
+                 "milliseconds before timing "
+                 "out."),
+      (Lines{"unknown n01:411/-1/-1!", "message :-1/3/-1"}));
 }
 
 TEST(TornLines, EdgesThatEndEarlyAreMarked) {
@@ -216,7 +220,7 @@ TEST(Warnings, OfAllVersionsAndPlugins) {
                   "Unable to retrieve "
                   "completion queue entries. RC: -5, ERROR: Input/output error"),
             "int plugin::poll(fid_cq*, unsigned long):326");
-  EXPECT_EQ(heard("n01:411:990 [7] 101.457613 init:1396 NCCL TRACE NET/OFI x"),
+  EXPECT_EQ(records_of("n01:411:990 [7] 101.457613 init:1396 NCCL TRACE NET/OFI x"),
             Lines{"message n01:411/-1/-1"});
 }
 

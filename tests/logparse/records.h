@@ -14,7 +14,7 @@ using RecordCheck = std::function<void(const Record&, const Speaker&)>;
 /// Calls `check` for each record of a text.
 ParseReport each_record(std::string_view text, const RecordCheck& check);
 
-/// The struct of the first record of its kind in a text goes to `check`. Fails where there is none.
+/// Passes the struct of the first record of its kind in a text to `check`. Fails if there is none.
 template <typename T>
 void expect_record(std::string_view text,
                    const std::function<void(const T&, const Record&)>& check);

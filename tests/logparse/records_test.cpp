@@ -10,7 +10,7 @@
 #include "diag/logparse/ras_records.h"
 #include "diag/logparse/topo_records.h"
 
-/// Lines of every version as docs/formats gives them, and what is in them.
+/// Lines of every version as docs/formats gives them, and their fields.
 namespace ringside::logs {
 namespace {
 
@@ -375,12 +375,12 @@ TEST(Calls, OfCollectivesAndTuning) {
                              });
 }
 
-// What is known by heart must not lend its numbers to a text that is alike.
+// A known text must not lend its numbers to a similar text.
 TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
   const std::string first =
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
       "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n";
-  // What is learned is known behind the lines that are looked at together: who speaks, then what.
+  // Knowledge applies only after the lines that are matched together: the writer, then the text.
   const std::string together(64, '\n');
   const std::string text =
       first + together + first + together +

@@ -56,7 +56,7 @@ TEST(SourceText, WhatProgramsPrintIsNone) {
 
 std::size_t gaps(std::string_view paste) {
   std::size_t count = 0;
-  for (const MendedLine& line : mend_paste(paste)) count += line.is_gap ? 1U : 0U;
+  for (const RestoredLine& line : restore_paste(paste)) count += line.is_gap ? 1U : 0U;
   return count;
 }
 
@@ -97,7 +97,7 @@ TEST(SourceText, PagesThatExplainMessagesAreNoLogs) {
       is_source_line("When the job prints `NCCL WARN No route to host`, check the firewall."));
   EXPECT_TRUE(
       is_source_line("- If `NCCL WARN Cuda failure 'out of memory'` is in the log, halve it."));
-  // What has happened to somebody is no page.
+  // A report of a person's own experience is not a page.
   EXPECT_FALSE(is_source_line("When I train on two nodes I get `NCCL WARN No route to host`"));
   EXPECT_EQ(sources({"| Message | Solution |", "|---|---|",
                      "| `NCCL WARN Cuda failure 'out of memory'` | a smaller batch |"})[2],

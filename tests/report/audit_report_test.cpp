@@ -46,7 +46,7 @@ TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
         "<td>32M</td><td>672.0</td><td>49.3</td>", "</html>"}) {
     EXPECT_NE(page.find(part), std::string::npos) << part;
   }
-  EXPECT_EQ(page.find("http"), std::string::npos) << "the page stands alone";
+  EXPECT_EQ(page.find("http"), std::string::npos) << "the page needs no other file";
 }
 
 TEST(AuditReport, LinesKeepToTheWidth) {
@@ -71,7 +71,7 @@ TEST(AuditReport, TwoRunsDifferInWhatChanged) {
             std::string::npos);
 }
 
-// A page for each id and no page without one; the index is what the table of ids says.
+// A page for each id and no page without one; the index matches the table of ids.
 TEST(FindingPages, ThereIsOneForEachId) {
   std::set<std::string> ids{"README"}, pages;
   for (const FindingType& type : finding_types()) ids.emplace(type.id);

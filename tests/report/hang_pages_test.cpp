@@ -14,7 +14,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// What stands in the page's last code block.
+/// The content of the page's last code block.
 std::string example_of(std::string_view page) {
   const std::size_t head = page.find("## Example");
   const std::size_t open = page.find("```\n", head);
@@ -34,7 +34,7 @@ TEST(HangPages, EachKindHasOneThatSaysWhatToDo) {
   }
 }
 
-// The example is what a reader tries first.
+// The example is the first thing that a reader tries.
 TEST(HangPages, TheExampleOfEachIsFoundToBeOfItsKind) {
   for (int i = 0; i <= static_cast<int>(Kind::Unknown); ++i) {
     const std::string kind = to_string(static_cast<Kind>(i));

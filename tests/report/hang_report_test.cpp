@@ -50,17 +50,17 @@ TEST(HangReport, EachKindLeadsToWhatDocsFormatsSaysOfIt) {
 }
 
 TEST(HangReport, RanksThatStandTogetherAreOneRow) {
-  const std::vector<Stand> stands = stands_of(rank_2_is_missing());
-  ASSERT_EQ(stands.size(), 2U);
-  EXPECT_THAT(stands[0].ranks, ElementsAre(0, 1, 3));
-  EXPECT_EQ(stands[0].state, "waits");
-  EXPECT_EQ(stands[0].waits, "2");
-  EXPECT_THAT(stands[1].ranks, ElementsAre(2));
-  EXPECT_EQ(stands[1].state, "idle");
+  const std::vector<PlaceRow> rows = place_rows(rank_2_is_missing());
+  ASSERT_EQ(rows.size(), 2U);
+  EXPECT_THAT(rows[0].ranks, ElementsAre(0, 1, 3));
+  EXPECT_EQ(rows[0].state, "waits");
+  EXPECT_EQ(rows[0].waits, "2");
+  EXPECT_THAT(rows[1].ranks, ElementsAre(2));
+  EXPECT_EQ(rows[1].state, "idle");
 }
 
-// The highest rank that lines name is no size of a job: what stands below it may be nobody.
-TEST(HangReport, RanksOfWhichNothingTellsAreNoRows) {
+// The highest rank that lines name is not the size of a job: lower ranks may not exist.
+TEST(HangReport, RanksWithoutAnyEvidenceAreNoRows) {
   const std::string work =
       "WorkNCCL(SeqNum=7, OpType=ALLREDUCE, NumelIn=4, NumelOut=4, Timeout(ms)=600000) ran for "
       "600088 milliseconds before timing out.\n";
@@ -70,10 +70,10 @@ TEST(HangReport, RanksOfWhichNothingTellsAreNoRows) {
   const auto all = examine({file.string()});
   std::filesystem::remove(file);
   ASSERT_TRUE(all);
-  const std::vector<Stand> stands = stands_of(*all);
-  ASSERT_EQ(stands.size(), 1U);
-  EXPECT_THAT(stands[0].ranks, ElementsAre(4, 5));
-  EXPECT_EQ(stands[0].waits, "");
+  const std::vector<PlaceRow> rows = place_rows(*all);
+  ASSERT_EQ(rows.size(), 1U);
+  EXPECT_THAT(rows[0].ranks, ElementsAre(4, 5));
+  EXPECT_EQ(rows[0].waits, "");
 }
 
 TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {

@@ -7,7 +7,7 @@
 namespace ringside::study {
 namespace {
 
-// The page says what NCCL does where nothing is set: this process's variables count for nothing.
+// The page shows NCCL's choices without settings: this process's variables are ignored.
 TEST(Decisions, ARowHasWhatIsChosenWithNothingSet) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const Result<std::vector<DecisionRow>> rows = decisions("dgx-h100");

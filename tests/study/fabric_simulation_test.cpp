@@ -42,8 +42,8 @@ class FabricSimulation : public testing::Test {
   ClusterFolder folder_;
 };
 
-// Each leaf sends as much up as its NICs bring: spread over all links nobody waits.
-TEST_F(FabricSimulation, OneToOneAndAdaptiveHoldsNobodyUp) {
+// Each leaf sends as much up as its NICs deliver: spread over all links, no transfer waits.
+TEST_F(FabricSimulation, OneToOneAndAdaptiveDelaysNoTransfer) {
   const double ideal = time_us(ring_on("dgx-h100", 8));
   for (const char* fabric :
        {"{kind: switch}", "{kind: switch, rails: only}",
@@ -95,7 +95,7 @@ TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
               1 / 0.99, 1e-3);
 }
 
-// Of a fat tree's uplinks by hash some are hit twice: no faster than spread, no slower than all on one link.
+// With a hash some uplinks of a fat tree are hit twice: no faster than spread, no slower than all on one link.
 TEST_F(FabricSimulation, StaticRoutingCollides) {
   const auto with = [&](const std::string& routing) {
     return time_us(ring_on(folder_.write(
@@ -111,7 +111,7 @@ TEST_F(FabricSimulation, StaticRoutingCollides) {
   EXPECT_GT(others.size(), 1U);
 }
 
-// 4 nodes on 2 leaves: one after the other the ring crosses from leaf to leaf once each way, else at each step.
+// 4 nodes on 2 leaves: in order the ring crosses from leaf to leaf once in each direction, otherwise at each step.
 TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
   const std::string fabric =
       "{kind: leaf_spine, hosts_per_leaf: 2, oversubscription: 4, routing: adaptive}";
@@ -140,7 +140,7 @@ TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
   }
 }
 
-// A NIC's own wire and the cable behind it are as fast and carry the same: the cable is the fabric's all the same.
+// A NIC's own wire and its cable are equally fast and carry the same: the cable still belongs to the fabric.
 TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   SimQuestion question = ring_on(
       folder_.write("dgx-h100 x4", "{kind: leaf_spine, rails: optimised, hosts_per_leaf: 2}"));
@@ -153,9 +153,10 @@ TEST_F(FabricSimulation, FlowNamesTheLinkThatEventsName) {
   EXPECT_NEAR(flow->busiest_fabric->needs / event->busiest_fabric->needs, 1, 0.01);
 }
 
-// Hosts that no NIC joins are told before anything is asked of them.
-// 72 x 71 transfers that meet on static ways, held up by NICs or by a fabric of 4:1: by sums of what each link and each chain
-// of sends must carry it is what events find.
+// Hosts that no NIC joins are reported before anything else.
+//
+// 72 x 71 transfers that meet on static paths, limited by NICs or by a fabric of 4:1: sums of what each link and each
+// chain of sends must carry give the result of events.
 TEST_F(FabricSimulation, LargeExchangesTakeTheTimeOfEvents) {
   for (const char* fabric :
        {"{kind: leaf_spine, rails: optimised, hosts_per_leaf: 3, routing: static}",
@@ -182,7 +183,8 @@ TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 1 <-> spine *, share: 0}]}");
   const auto cut = load_job({.on = path});
   ASSERT_FALSE(cut);
-  EXPECT_THAT(cut.error().message, HasSubstr("no way from host 1 (dgx-h100) to host 2 (dgx-h100)"));
+  EXPECT_THAT(cut.error().message,
+              HasSubstr("no path from host 1 (dgx-h100) to host 2 (dgx-h100)"));
   EXPECT_TRUE(load_job({.on = path, .nodes = 2}));
 }
 
@@ -249,7 +251,7 @@ TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
   EXPECT_GT(ways.size(), 3U);  // 8 links up by chance: 8 flows on at most 3 of them are 1 in 1000
 }
 
-// What a switch reduces meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
+// Reduced data meets at one spine: 4 leaves send up to it, and it sends down to the receivers' leaves.
 TEST_F(FabricWays, ANetworkThatReducesIsATree) {
   const auto asked =
       load_job({.on = folder_.write("dgx-h100 x8", "{kind: leaf_spine, hosts_per_leaf: 2}")});
@@ -294,7 +296,7 @@ TEST_F(FabricSimulation, FidelitiesAgree) {
   }
 }
 
-// 3 switches on the way are one more than a step holds: a step of 8 B across leaves takes its latency longer.
+// 3 switches on the path are one more than a step includes: a step of 8 B across leaves takes one latency longer.
 TEST_F(FabricSimulation, FurtherSwitchesTakeTheirTime) {
   const auto with = [&](const std::string& hop) {
     const std::string path = folder_.write(

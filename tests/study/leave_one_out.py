@@ -27,7 +27,7 @@ PROTOCOLS = ["ll", "ll128", "simple"]
 GENERATIONS = ["volta", "ampere", "hopper", "blackwell"]
 CLASSES = ("<= 64 KiB", "64 KiB .. 16 MiB", ">= 16 MiB")
 MORE, LESS = 1.08, 0.94  # a share cannot be moved up: it ends at 1
-SCALE = 0.3  # of an error's logarithm, beside which a prior's deviation counts
+SCALE = 0.3  # of an error's logarithm, compared with which a prior's deviation counts
 FEW = 3  # systems: with less the prior's deviation is a third
 
 

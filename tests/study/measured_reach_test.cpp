@@ -40,7 +40,7 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-// What error bars are told of is what was measured: no more, and no less.
+// The error bars cover what was measured: no more, and no less.
 TEST(MeasuredReach, IsWhatTheTableHas) {
   const auto published = read_published(shared_folder() + "/published");
   ASSERT_TRUE(published) << published.error().message;

@@ -104,7 +104,7 @@ TEST(Profile, SaysWhatThePathSaysAndNotTheBusiestLink) {
 
 // Halves of a chunk follow each other through the slow link; neither is held up by one that is quick. The path is
 // over the links that the simulator names as the busiest.
-TEST(Profile, BlamesTheLinkThatLimits) {
+TEST(Profile, NamesTheLinkThatLimits) {
   SimQuestion question = asked("1G", "ring");
   question.job.nodes = 4;
   const auto profile = profiled(question);

@@ -75,8 +75,7 @@ struct Way {
   int channels = 1;
 };
 
-/// The rank in the job: traces have the place in the communicator, whose number tells of which family it is, and who is
-/// first in it.
+/// The global rank: traces have the place in the communicator, whose number gives its family and its first rank.
 int job_rank(const hangs::Program& program, const TraceEvent& event) {
   if (event.communicator == 0) return event.rank;
   const auto number = static_cast<std::size_t>(event.communicator - 1);
@@ -106,7 +105,7 @@ JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   return words;
 }
 
-/// What a call of so many ranks does on each of them, simulated on one host of as many GPUs.
+/// The primitives of a call on each of its ranks, simulated on one host of as many GPUs.
 std::vector<std::string> simulated(const hangs::Step& step, int ranks, const Way& way) {
   SimQuestion question;
   // A tree of real ranks has each of them as a node; within a host NCCL's is a chain.
@@ -176,7 +175,8 @@ hangs::Program program_of(const std::string& head, const std::string& steps) {
   return hangs::make_program(scenario->outline);
 }
 
-/// Of an exchange the steps alone: simulated ranks send short messages by LL, as NCCL does, real ones by what they are given.
+/// For an exchange the steps alone: simulated ranks send short messages by LL, as NCCL does, real ones by the given
+/// protocol.
 std::string compared_part(const std::string& call) {
   return call.starts_with("all_to_all ") ? call.substr(call.find(" | ")) : call;
 }

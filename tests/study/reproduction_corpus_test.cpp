@@ -29,7 +29,7 @@ TEST(ReproductionCorpus, RealDumpsHangAgain) {
       const auto outcome =
           run_scenario({.scenario = reproduced->scenario, .asks_ncclras = reproduced->has_ncclras});
       ASSERT_TRUE(outcome) << entry.path() << outcome.error().message;
-      // `ringside run` of the file asks ncclras too, which may tell more than the evidence did.
+      // `ringside run` of the file queries ncclras too, which may show more than the evidence did.
       const auto as_run = run_scenario({.scenario = reproduced->scenario});
       ASSERT_TRUE(as_run) << entry.path() << as_run.error().message;
       met += as_run->unmet.empty();

@@ -40,7 +40,7 @@ class MadeHang {
 
 class Reproduction : public testing::TestWithParam<FaultClass> {};
 
-// What is written from the evidence hangs in the same way, and the same ranks are blamed.
+// The scenario written from the evidence hangs in the same way, with the same culprits.
 TEST_P(Reproduction, HangsAsTheEvidenceDid) {
   int same = 0;
   std::string differ;
@@ -118,19 +118,19 @@ Replayed replay_of(const std::string& text) {
   const auto evidence = hang::examine({folder});
   fs::remove_all(folder);
   EXPECT_TRUE(evidence) << evidence.error().message;
-  Replayed told{.original = say(evidence->verdict.best)};
+  Replayed replayed{.original = say(evidence->verdict.best)};
   const auto reproduced = reproduction_of(*evidence);
-  if (!reproduced) return {told.original, reproduced.error().message};
+  if (!reproduced) return {replayed.original, reproduced.error().message};
   const auto again = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
-  if (!again) return {told.original, again.error().message};
+  if (!again) return {replayed.original, again.error().message};
   const auto outcome = run_scenario({.scenario = *again});
   EXPECT_TRUE(outcome) << outcome.error().message;
-  told.again = outcome->verdict ? say(*outcome->verdict) : "finished";
-  told.steps = reproduced->scenario.outline.steps.size();
-  return told;
+  replayed.again = outcome->verdict ? say(*outcome->verdict) : "finished";
+  replayed.steps = reproduced->scenario.outline.steps.size();
+  return replayed;
 }
 
-// What all did at once stands there as one step, so that what a rank did otherwise is told from what it did before.
+// Calls that all made at once are one step, so that a rank's different calls are distinguished from its earlier ones.
 TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
   const Replayed two = replay_of(
       "ranks: 2\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
@@ -149,21 +149,21 @@ TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
 
 // Its log has calls, its dump is not there: killed it is again.
 TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
-  const Replayed told = replay_of(
+  const Replayed replayed = replay_of(
       "ranks: 4\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
       "world, "
       "count: 9}, synchronize]\nfaults: [kill: {rank: 1, call: 10}]\n");
-  EXPECT_EQ(told.original, "dead_rank 1");
-  EXPECT_EQ(told.again, told.original);
+  EXPECT_EQ(replayed.original, "dead_rank 1");
+  EXPECT_EQ(replayed.again, replayed.original);
 }
 
-// Places in groups are told for all groups of a name, so groups of other lengths have another.
+// Places in groups are given for all groups of a name, so groups of other lengths have another.
 TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
-  const Replayed told = replay_of(
+  const Replayed replayed = replay_of(
       "ranks: 5\niterations: 3\ngroups: {a: [0-2, 3-4]}\nsteps: [send_recv: {on: a, count: 300}, "
       "all_reduce: {on: world, count: 17}, synchronize]\nfaults: [skip: {rank: 1, call: 2}]\n");
-  EXPECT_EQ(told.original, "p2p_unmatched 1");
-  EXPECT_EQ(told.again, told.original);
+  EXPECT_EQ(replayed.original, "p2p_unmatched 1");
+  EXPECT_EQ(replayed.again, replayed.original);
 }
 
 TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
@@ -185,7 +185,7 @@ TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
   fs::remove(path);
 }
 
-/// A dump as of a recorder that leaves out who sends to whom, and which calls are done.
+/// A dump as of a recorder that omits peers, and which calls are done.
 std::string dump_without_peers(const std::string& ops) {
   std::string entries;
   int number = 0;
@@ -206,7 +206,7 @@ std::string dump_without_peers(const std::string& ops) {
          entries + "]}";
 }
 
-// In a group of two there is one peer alone; and a receive's size is that of its output.
+// In a group of two there is only one peer; and a receive's size is that of its output.
 TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const fs::path folder = testing::TempDir() + "reproduction_of_two_" + std::to_string(::getpid());
   fs::create_directories(folder);
@@ -240,7 +240,7 @@ TEST(ReproductionErrors, AsManyCallsAreKeptAsAreAskedFor) {
   const auto many = reproduction_of(*evidence, 40);
   ASSERT_TRUE(few && many);
   EXPECT_LT(few->scenario.outline.steps.size(), many->scenario.outline.steps.size());
-  EXPECT_THAT(few->unknown, testing::Contains(HasSubstr("before these are left out")));
+  EXPECT_THAT(few->unknown, testing::Contains(HasSubstr("before these are omitted")));
 }
 
 }  // namespace

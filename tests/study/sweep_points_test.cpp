@@ -37,7 +37,7 @@ TEST(SweepPoints, AreTheGridWithTheLastSettingFastest) {
   EXPECT_EQ(keys.size(), 8U);
 }
 
-// Prices, names and notes may change after the points are done; what they depend on may not.
+// Prices, names and notes may change after the points are done; the inputs of their results may not.
 TEST(SweepPoints, AKeyIsOfWhatTheResultDependsOnAlone) {
   const auto first_key = [](const std::string& text, const SweepMethod& method = {}) {
     const auto points = points_of(sweep_of(text), method);
@@ -110,22 +110,22 @@ workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficie
 // 128 ranks fill one rack of 72 and a part of another, so they take 16 hosts of each of two.
 TEST(SweepPoints, RanksThatDoNotFillNvlinkDomainsAreSharedOutEvenly) {
   const Sweep sweep = sweep_of(R"(clusters:
-  told: {on: gb200-nvl72, set: {nvl_domain: 16}}
+  shared: {on: gb200-nvl72, set: {nvl_domain: 16}}
   plain: {on: gb200-nvl72}
   too few: {on: gb200-nvl72, nodes: 1}
 workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficiency: 0.5, tensor: 8, data: 16}}}
 )");
   const auto points = points_of(sweep, {});
   ASSERT_TRUE(points) << points.error().message;
-  const PointResult told = run_point(sweep, (*points)[0], {});
+  const PointResult shared = run_point(sweep, (*points)[0], {});
   const PointResult plain = run_point(sweep, (*points)[1], {});
   ASSERT_EQ(plain.end, PointResult::End::Finished) << plain.reason;
   EXPECT_EQ(plain.hosts, 32);
-  EXPECT_DOUBLE_EQ(plain.step.count(), told.step.count());
+  EXPECT_DOUBLE_EQ(plain.step.count(), shared.step.count());
   EXPECT_EQ(run_point(sweep, (*points)[2], {}).end, PointResult::End::Refused);
 }
 
-// 16 GPUs on 2 hosts for 2 s of which 1.5 s compute; by hand.
+// 16 GPUs on 2 hosts for 2 s of which 1.5 s compute; computed manually.
 TEST(SweepReport, MoneyAndEnergyFollowFromTheTime) {
   const Sweep sweep = sweep_of(kTwo);
   SweepRow row{.point = {.cluster = 0}};

@@ -12,11 +12,11 @@
 namespace ringside::study {
 namespace {
 
-/// What `ringside hang --verify` says beside verdicts on labelled dumps.
+/// The result of `ringside hang --verify` compared with verdicts on labelled dumps.
 struct Verified {
   int cases = 0;
   int right = 0;      ///< verdicts, with --verify and without: it changes none
-  int likeliest = 0;  ///< looked at: the likeliest fault blames an acceptable set
+  int likeliest = 0;  ///< looked at: the culprits of the likeliest fault are acceptable
   int looked_at = 0;
   int agrees = 0, agrees_rightly = 0;
   int differs = 0, differs_rightly = 0;  ///< and the verdict is wrong
@@ -45,7 +45,7 @@ Verified verify(const std::string& set) {
     all.differs += support == Support::Differs;
     all.differs_rightly += support == Support::Differs && !is_verdict_right;
     if (support == Support::Differs) {
-      fmt::print("{}: the verdict blames [{}], and {} has misfit {}\n", label.id,
+      fmt::print("{}: the verdict names [{}], and {} has misfit {}\n", label.id,
                  fmt::join(evidence->verdict.best.culprits, ", "), tried.front().what,
                  tried.front().misfit);
     }
@@ -64,7 +64,7 @@ TEST(SynthesisCorpus, SupportsWhatIsRight) {
   EXPECT_EQ(clusters.differs, 0);
   const Verified torch = verify("fr-torch");
   EXPECT_EQ(torch.agrees_rightly, torch.agrees);
-  EXPECT_GE(torch.agrees * 2, torch.looked_at) << "it tells ranks apart";
+  EXPECT_GE(torch.agrees * 2, torch.looked_at) << "it distinguishes ranks";
   EXPECT_LE(torch.differs - torch.differs_rightly, torch.looked_at / 20);
 }
 

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The hypotheses on what a scenario of `steps` and a fault leaves.
+/// The hypotheses on the evidence of a scenario of `steps` and a fault.
 std::vector<Hypothesis> tried(const std::string& fault) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: s\nparallel: {tensor: 4, data: 2}\niterations: 4\nsteps:\n"
@@ -38,7 +38,7 @@ std::vector<Hypothesis> tried(const std::string& fault) {
   return all;
 }
 
-// What would leave just these dumps comes first, and its likelihoods are shares of one.
+// A fault that would leave exactly these dumps comes first, and its likelihoods are shares of one.
 TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
   struct Case {
     const char* fault;
@@ -59,8 +59,8 @@ TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
     for (const Hypothesis& hypothesis : all) sum += hypothesis.likelihood;
     EXPECT_LE(sum, 1 + 1e-9);
     EXPECT_GT(sum, 0.6);  // the others are less likely each
-    // Nobody else's fault, and no broken link, would leave the same; but for a call left out: the other one of its group of two
-    // might have made one more.
+    // No other rank's fault, and no broken link, would leave the same evidence; except for a skipped call: the other
+    // rank of its group of two might have made one more.
     if (one.kind == hang::Kind::DivergedControlFlow) continue;
     hang::Explanation verdict;
     verdict.culprits = {3};
@@ -79,7 +79,7 @@ TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
   EXPECT_EQ(support_of(verdict, {with({4}, 0.8), with({3}, 0.2)}), Support::Differs);
   EXPECT_EQ(support_of(verdict, {with({4}, 0.4), with({3}, 0.4)}), Support::Undecided);
   EXPECT_EQ(support_of(verdict, {with({3}, 0.4), with({3}, 0.4)}), Support::Agrees);
-  // What leaves calls unexplained gainsays nobody, nor does one of those who are blamed together.
+  // A hypothesis that leaves calls unexplained contradicts no verdict, nor does one of several culprits.
   Hypothesis poor = with({4}, 0.9);
   poor.misfit = 1;
   EXPECT_EQ(support_of(verdict, {poor}), Support::Undecided);
@@ -94,7 +94,8 @@ TEST(Synthesis, WhatNobodyStraysFromIsTheNetworks) {
   EXPECT_TRUE(all.front().culprits.empty());
 }
 
-// Made-up hangs: whom synthesis blames is right about as often as whom the rules blame. RINGSIDE_CASES=1000 measures more.
+// Made-up hangs: synthesis names the right culprits about as often as the rules do. RINGSIDE_CASES=1000 measures
+// more.
 TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
   const char* const wanted = std::getenv("RINGSIDE_CASES");
   const int cases = wanted == nullptr ? 52 : std::atoi(wanted);
@@ -140,7 +141,7 @@ TEST(Synthesis, IsRightAboutAsOftenAsTheRules) {
   }
   EXPECT_GT(looked_at, cases / 2);
   EXPECT_GE(synthesis * 10, looked_at * 9);
-  EXPECT_GE(decided * 2, looked_at) << "it tells ranks apart";
+  EXPECT_GE(decided * 2, looked_at) << "it distinguishes ranks";
   EXPECT_GE(decided_right * 10, decided * 9);
 }
 

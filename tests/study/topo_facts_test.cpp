@@ -33,7 +33,7 @@ TEST(TopoFacts, NodesThatAreAlikeAreOneKind) {
   EXPECT_FALSE(facts.kinds[0].link_rates.contains(LinkKind::Net));
 }
 
-// Each visit has the 8 ranks of one node, whichever way round: 2 nodes, 2 visits.
+// Each visit has the 8 ranks of one node, in either direction: 2 nodes, 2 visits.
 TEST(TopoFacts, ARingVisitsEachNodeOnce) {
   const AskedJob asked = job_on("dgx-h100", 2);
   const std::vector<RingVisit> visits = visits_of(asked.job, topo_facts(asked.job), 0);

@@ -19,7 +19,7 @@ UpgradeQuestion on_h100(const char* from, const char* to, const char* collective
           .to = to};
 }
 
-// What is told as the way back is: the later release, asked with it set, chooses as the earlier one did.
+// The reported settings are correct: with them the later release chooses as the earlier one did.
 TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
   UpgradeQuestion question = on_h100("2.18", "2.19");
   question.calls.sizes = "128K:4M:2";
@@ -56,7 +56,7 @@ TEST(Upgrade, SizesThatChangeAlikeAreOneRow) {
   EXPECT_EQ(found->before.algorithm, Algorithm::Tree);
   EXPECT_EQ(found->after.algorithm, Algorithm::NvlsTree);
   EXPECT_THAT(found->undo.set, ElementsAre("NCCL_ALGO=Tree"));
-  // Every size stands in one row.
+  // Every size is in one row.
   EXPECT_EQ(rows.front().first, 8_B);
   EXPECT_EQ(rows.back().last, 8_GiB);
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -75,7 +75,7 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// From 2.20 on odd rings go the way of the even ones back: each enters by the NIC that the other leaves by.
+// From 2.20 on odd rings run against the even ones: each enters by the NIC that the other leaves by.
 TEST(Upgrade, NicsOfRingsAreLaid) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
   ASSERT_TRUE(upgrade);
@@ -112,7 +112,7 @@ TEST(Upgrade, OneReleaseTwiceAndUnknownOnesAreErrors) {
   EXPECT_FALSE(explain_upgrade({.job = {}, .from = "2.19", .to = "2.27"}));
 }
 
-// The page says what changes where nothing is set: this process's variables count for nothing.
+// The page shows the changes without settings: this process's variables are ignored.
 TEST(Upgrade, RowsOfThePageAreOfNothingSet) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const auto rows = upgrade_rows({"2.18", "2.19"}, "one-gpu-one-nic");

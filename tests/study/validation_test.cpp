@@ -49,7 +49,7 @@ TEST_F(ValidationTest, ScoresWhatIsDescribedAndSaysWhatIsLeftOut) {
   EXPECT_EQ(validation->simulated[1].rows, 0);
 }
 
-// 64 KiB on two H100: 2.18 takes Tree, 2.27 Ring; who says no version is predicted as the system's.
+// 64 KiB on two H100: 2.18 takes Tree, 2.27 Ring; a row without a version is predicted with the system's.
 TEST_F(ValidationTest, EachRowIsPredictedWithTheReleaseThatWasMeasured) {
   const std::string row = "two-h100,AllReduce,2,1,auto,auto,,float,oop,65536,12.5,";
   write_published(folder_, row + "2.18.5,\n" + row + "2.27.7 + tuner,\n" + row + "not stated,\n");

@@ -33,7 +33,7 @@ std::string refusal(const std::vector<std::string>& vary) {
   return planned->size() > 1 ? (*planned)[1].refusal : "accepted";
 }
 
-/// Of the base and each variant.
+/// The settings of the base and each variant.
 std::vector<SimRow> rows_of(const SimQuestion& question, const std::vector<std::string>& vary,
                             std::optional<int> drop_rail = {}) {
   std::vector<SimRow> rows;
@@ -76,7 +76,7 @@ TEST(WhatIf, EachKeyChangesTheAnswer) {
     if (vary == "NCCL_ALGO=Tree" || vary == "nccl=2.19")
       question.algorithm = question.protocol = "";
     if (vary == "nccl=2.19") question.calls.sizes = "1M";
-    if (vary == "launch=threads") {  // what a launch costs hides behind a long call
+    if (vary == "launch=threads") {  // the cost of a launch is hidden by a long call
       question.calls.sizes = "8";
       question.algorithm = question.protocol = "";
       question.job.nodes = 1;
@@ -84,7 +84,7 @@ TEST(WhatIf, EachKeyChangesTheAnswer) {
     const std::vector<SimRow> rows = rows_of(question, {vary});
     EXPECT_NE(rows[0].result.time, rows[1].result.time) << vary;
   }
-  EXPECT_EQ(what_if_keys().size(), 13U) << "what is new stands in the list above";
+  EXPECT_EQ(what_if_keys().size(), 13U) << "add new keys to the list above";
 }
 
 TEST(WhatIf, AFabricsKeysAreVariedToo) {
@@ -135,7 +135,7 @@ TEST(WhatIf, ACommaWithinBracketsOrQuotesIsTheValuesOwn) {
   EXPECT_THAT(refusal({"nics=\"\",4"}), HasSubstr("is not KEY=VALUE"));
 }
 
-// 8 NICs are all that there are: the variant behind it is simulated all the same, and only a base ends the whole.
+// There are only 8 NICs: the next variant is simulated nevertheless, and only a base ends the whole.
 TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   const auto planned = plan_variants(*variants_of(base(), {"nics=16,4"}, {}));
   ASSERT_TRUE(planned) << planned.error().message;
@@ -151,7 +151,7 @@ TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   EXPECT_FALSE(plan_variants(*variants_of(question, {"gdr=on"}, {})));
 }
 
-// Switches that reduce are not there on A100: the rest of the table still says something.
+// A100 has no switches that reduce: the rest of the table is still valid.
 TEST(WhatIf, WhatNcclDoesNotDoIsARowThatSaysWhy) {
   SimQuestion question = base();
   question.job.on = "dgx-a100";

@@ -11,7 +11,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Variables whose difference between ranks is a fault, whatever the host.
+/// Variables that must not differ between ranks, on any host.
 constexpr auto kMustAgree = std::to_array<std::string_view>({"NCCL_ALGO",
                                                              "NCCL_PROTO",
                                                              "NCCL_MIN_NCHANNELS",
@@ -157,7 +157,7 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
     if (comm.nodes() < 2) continue;
     for (const Link& link : comm.links) {
       if (link.via != Via::Net || hides_gdr(facts.nets[link.net])) continue;
-      if (link.direction != Direction::Receive) continue;  // who sends may decide otherwise
+      if (link.direction != Direction::Receive) continue;  // the sender may decide differently
       const Member* member = comm.member(link.rank);
       const Member* peer = comm.member(link.peer);
       if (member == nullptr || peer == nullptr || member->host < 0 || member->host == peer->host)
@@ -187,7 +187,7 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
   finding.fix = "modprobe nvidia-peermem on the hosts named";
 }
 
-/// This version echoes variables unless it is told not to, and each process of a finished start-up has read them.
+/// Whether this version echoes variables by default, so that each process that finished its start has printed them.
 bool always_echoes(const JobFacts& facts) {
   constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 echo on demand
   bool is_known = false;
@@ -225,7 +225,7 @@ std::vector<std::string> hosts_without(const JobFacts& facts, const Setting& set
                   : 0U;
   }
   if (having == 0 || having != should_have) return {};
-  // One line may be lost in a torn log: several processes must agree on the side that lacks it.
+  // A torn log may have lost a line: several processes must agree on the side that lacks it.
   if (lacking < 2 && (facts.torn_lines > 0 || having > 1)) return {};
   std::vector<std::string> names;
   for (const std::int32_t host : all) {
@@ -294,7 +294,7 @@ void compare_variables(const JobFacts& facts, Findings& findings) {
 /// A benchmark names the GPU of each rank: unlike ones wait for the slowest.
 void compare_gpu_types(const JobFacts& facts, Findings& findings) {
   for (const BenchmarkTable& table : facts.tables) {
-    // Hosts whose GPUs are all of one kind; a torn line makes a kind of its own.
+    // Hosts whose GPUs are all of one kind; a torn line would add a false kind.
     std::map<std::string, std::set<std::string>> kinds_of_host, hosts;
     for (const BenchmarkDevice& device : table.devices)
       kinds_of_host[device.host].insert(device.gpu);
@@ -332,7 +332,7 @@ void compare_channels(const JobFacts& facts, Findings& findings) {
     const auto fewest = std::min_element(
         by_count.begin(), by_count.end(),
         [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
-    // A rank that differs from its own host's others has a line of another communicator: what named it is lost.
+    // A rank that differs from others of its host has a line of another communicator whose name is lost.
     std::map<std::int32_t, std::set<std::int32_t>> of_host;
     for (const Member& member : comm.members) {
       if (member.coll_channels > 0) of_host[member.host].insert(member.coll_channels);
@@ -383,7 +383,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
   for (const MessageId id : {MessageId::VersionMismatch, MessageId::RasVersionMismatch}) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
-  // Of the library alone: what a benchmark was compiled with, or PyTorch believes, is another matter.
+  // Of the library alone: the version that a benchmark was compiled with, or that PyTorch assumes, is another matter.
   std::map<int, std::vector<std::string>> codes;
   for (const auto& [text, version] : facts.version_facts) {
     if (version.is_of_benchmark || version.is_of_text || version.is_rccl || version.code == 0)
@@ -409,9 +409,9 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
   }
   if (draft.evidence.empty()) return;
-  // Banners alone may be of several runs in one file: what proves a mix is a communicator, or a failure.
-  const bool is_told = facts.messages.has(MessageId::VersionMismatch) ||
-                       facts.messages.has(MessageId::RasVersionMismatch);
+  // Banners alone may be of several runs in one file: only a communicator or a failure proves a mix.
+  const bool is_reported = facts.messages.has(MessageId::VersionMismatch) ||
+                           facts.messages.has(MessageId::RasVersionMismatch);
   bool is_mixed = false;
   for (const CommFacts& comm : facts.comms) {
     std::set<int> here;
@@ -421,7 +421,7 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     }
     is_mixed = is_mixed || here.size() > 1;
   }
-  // Hosts that never met in these lines, each with its own library: the logs of one job, side by side.
+  // Hosts that never connect in these lines, each with its own library: logs of separate jobs.
   std::map<std::int32_t, int> of_host;
   bool is_by_host = false;
   for (const auto& [process, code] : of_process) {
@@ -431,9 +431,9 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
     is_by_host = is_by_host || (!is_new && at->second != code);
   }
   const bool is_apart = codes.size() > 1 && of_host.size() > 1 && !is_by_host;
-  const Severity severity = is_told || is_mixed || !facts.results.empty() ? Severity::Error
-                            : is_one_process || is_apart                  ? Severity::Warning
-                                                                          : Severity::Info;
+  const Severity severity = is_reported || is_mixed || !facts.results.empty() ? Severity::Error
+                            : is_one_process || is_apart                      ? Severity::Warning
+                                                                              : Severity::Info;
   Finding& finding = findings.add(
       "version_mismatch", severity,
       texts.empty() ? std::string("ranks load different versions of NCCL")
@@ -446,9 +446,9 @@ void look_for_versions(const JobFacts& facts, Findings& findings) {
 }
 
 void look_for_duplicate_gpus(const JobFacts& facts, Findings& findings) {
-  const MessageLines& told = facts.messages[MessageId::DuplicateGpu];
+  const MessageLines& stated = facts.messages[MessageId::DuplicateGpu];
   Finding draft;
-  if (!told.evidence.empty()) findings.quote(draft, told);
+  if (!stated.evidence.empty()) findings.quote(draft, stated);
   std::string pair;
   for (const CommFacts& comm : facts.comms) {
     if (comm.is_guessed && comm.nodes() != 1) continue;

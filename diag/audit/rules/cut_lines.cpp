@@ -8,7 +8,7 @@ namespace ringside::audit {
 
 using namespace logs;  // its records are this folder's daily words
 
-/// The end of a line is where `/GDRDMA` stands, the last device of a list, the last digits of a value.
+/// The end of a line holds `/GDRDMA`, the last device of a list, the last digits of a value.
 void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
   if (facts.cut_at == 0) return;
   Evidence cut;
@@ -31,7 +31,7 @@ void look_for_cut_lines(const JobFacts& facts, Findings& findings) {
   Finding& finding =
       findings.add("truncated_message", Severity::Info,
                    fmt::format("the lines of this log end at {} characters", facts.cut_at), cut);
-  finding.cause = "a terminal or a collector cut them: what stands at their end is not known";
+  finding.cause = "a terminal or a collector cut them: the text at their end is lost";
   finding.fix = "give audit the files themselves";
 }
 

@@ -33,7 +33,7 @@ void say_killed(Finding& finding) {
   finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
 }
 
-/// Communicators were closed, or a benchmark came to its end: what is said after that has no effect.
+/// Whether communicators were closed, or a benchmark finished: later lines have no effect on the job.
 bool has_ended_well(const JobFacts& facts) {
   const bool is_closed =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
@@ -55,7 +55,7 @@ bool are_aborts(const MessageLines& crashes) {
   return has_any;
 }
 
-/// A crash that nobody but the process itself reports. At the end of a job that succeeded it has no effect.
+/// A crash that only the process itself reports. At the end of a job that succeeded it has no effect.
 bool find_crash(const JobFacts& facts, Findings& findings) {
   constexpr std::array kCrashes = {MessageId::ProcessCrashed};
   if (!facts.messages.has(kCrashes.front()) || findings.has("plugin_crash")) return false;
@@ -63,10 +63,10 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
                           !facts.plain_of(PlainLine::RemoteFailed).evidence.empty() ||
                           facts.messages.has(MessageId::WatchdogTimeout);
   if (!has_failed && (!facts.is_of_job || has_ended_well(facts))) return false;
-  // A process aborts itself for an error that it has reported.
+  // A process aborts itself because of an error that it has reported.
   if (has_failed && are_aborts(facts.messages[MessageId::ProcessCrashed])) return false;
   for (const hang::Explanation* crash : findings.hang().resting_on({kCrashes})) {
-    if (crash->kind != hang::Kind::DeadRank || crash->confidence < kWorthTelling) continue;
+    if (crash->kind != hang::Kind::DeadRank || crash->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, "a process crashed");
     if (!has_failed) finding.severity = Severity::Warning;
     finding.evidence = findings.hang().evidence_of(*crash, {kCrashes});
@@ -74,13 +74,14 @@ bool find_crash(const JobFacts& facts, Findings& findings) {
     finding.confidence = Confidence::Medium;
     finding.cause =
         has_failed ? "it died of a signal of its own, and the others lost their connection to it"
-                   : "it died of a signal of its own; the stack below the line says where";
+                   : "it died of its own signal; the stack below the line shows where";
     return true;
   }
   return false;
 }
 
-/// Lines of launchers, schedulers and kernels that tell of deaths. Who died first, and of what, hangdetect says.
+/// Lines of launchers, schedulers and kernels that report deaths. hangdetect decides which process died first, and
+/// why.
 constexpr std::array kDeathLines = {
     MessageId::TorchrunSummary, MessageId::MpiFirstDeath,    MessageId::SlurmOom,
     MessageId::KernelOom,       MessageId::KubernetesEnded,  MessageId::SlurmNodeFailure,
@@ -88,10 +89,10 @@ constexpr std::array kDeathLines = {
     MessageId::ChildFailed,     MessageId::SlurmTaskEnded,   MessageId::RayEnded,
     MessageId::ChildEnded};
 
-/// A status that a program chose is the end of an error that it tells of itself.
+/// A status that a program chose is the end of an error that it reports itself.
 bool is_own_status(std::int64_t exit_code) { return exit_code > 0 && exit_code < 128; }
 
-/// Of torchrun's summary: the host that it names before the rank.
+/// The host that torchrun's summary names before the rank.
 std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   std::string host;
   for (const KeptMessage& message : facts.messages[MessageId::TorchrunSummary].kept) {
@@ -101,7 +102,7 @@ std::string host_of_summary(const JobFacts& facts, const KeptMessage& line) {
   return host;
 }
 
-/// `rank 3`, `task 13`, and where, as far as the lines say it.
+/// Adds `rank 3`, `task 13`, and the host, as far as the lines show them.
 void name_dead(const JobFacts& facts, const hang::Explanation& death,
                const std::vector<const KeptMessage*>& lines, Finding& finding) {
   std::string who = "a process of the job";
@@ -125,13 +126,13 @@ void name_dead(const JobFacts& facts, const hang::Explanation& death,
   finding.hosts.push_back(where);
 }
 
-/// Memory, a signal from outside, a resource of the node: what the lines say beside the death.
+/// Adds the reason that the lines state: memory, a signal from outside, a resource of the node.
 void say_why(const hang::Explanation& death, Finding& finding) {
   const bool is_of_memory = death.cause == facts::DeathCause::HostMemory;
   if (is_of_memory) {
     finding.title += ": its host or container ran out of memory";
     finding.cause =
-        "the kernel killed it for want of host memory: the machine's is used up, or the limit of "
+        "the kernel killed it for lack of host memory: the machine's is used up, or the limit of "
         "the container or the job is reached (OOM killer); what the others see follows from it";
     finding.fix =
         "more memory for the container or the job (Kubernetes: limits.memory, Slurm: --mem); "
@@ -148,9 +149,9 @@ void say_why(const hang::Explanation& death, Finding& finding) {
   }
 }
 
-/// Of what a launcher or ncclras writes down in several lines, the others.
-Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
-                   const std::vector<const KeptMessage*>& lines) {
+/// The other lines of a report that a launcher or ncclras writes in several lines.
+Evidence other_lines_of(const JobFacts& facts, const hang::Explanation& death,
+                        const std::vector<const KeptMessage*>& lines) {
   const auto has = [&](MessageId id) {
     return std::any_of(lines.begin(), lines.end(),
                        [id](const KeptMessage* line) { return is_message(line->record(), id); });
@@ -170,10 +171,10 @@ Evidence also_told(const JobFacts& facts, const hang::Explanation& death,
   return evidence;
 }
 
-/// A launcher, a scheduler or the kernel says that a process died.
+/// A launcher, a scheduler or the kernel reports that a process died.
 ///
-/// A status that a program chose counts where nothing in the text says why it chose it.
-bool find_told(const JobFacts& facts, Findings& findings) {
+/// A status that a program chose counts only if no line shows why it was chosen.
+bool find_reported(const JobFacts& facts, Findings& findings) {
   const bool has_any = facts.messages.has_any(kDeathLines);
   if (!has_any) return false;
   const HangView& view = findings.hang();
@@ -181,15 +182,15 @@ bool find_told(const JobFacts& facts, Findings& findings) {
       !facts.python_errors.empty() || !facts.results.empty() || findings.has_any(Severity::Warning);
   for (const hang::Explanation* death : view.resting_on({kDeathLines})) {
     const bool is_own = is_own_status(death->exit_code);
-    const bool is_told = death->kind == hang::Kind::DeadRank &&
-                         death->confidence >= kWorthTelling && !(is_own && says_why);
-    if (!is_told) continue;
+    const bool is_reported = death->kind == hang::Kind::DeadRank &&
+                             death->confidence >= kReportable && !(is_own && says_why);
+    if (!is_reported) continue;
     const std::vector<const KeptMessage*> lines = view.messages_of(*death);
     Finding& finding = add_dead(findings, {});
     finding.evidence = view.evidence_of(*death, {});
-    finding.evidence.mix(also_told(facts, *death, lines));
+    finding.evidence.mix(other_lines_of(facts, *death, lines));
     finding.confidence = confidence_of(death->confidence);
-    // A launcher of one host knows local ranks only.
+    // A launcher of one host knows only local ranks.
     const bool is_local =
         is_message(lines.front()->record(), MessageId::ChildFailed) && death->is_local_rank;
     if (!is_local) finding.ranks.assign(death->culprits.begin(), death->culprits.end());
@@ -205,7 +206,7 @@ bool find_told(const JobFacts& facts, Findings& findings) {
   return false;
 }
 
-/// ncclras: processes that are dead, or silent.
+/// Processes that ncclras reports dead, or silent.
 bool find_in_ras(const JobFacts& facts, Findings& findings) {
   constexpr std::array kReports = {MessageId::RasRanks, MessageId::RasMissingProcesses,
                                    MessageId::RasDeadProcesses, MessageId::AnalyserMissing};
@@ -213,9 +214,9 @@ bool find_in_ras(const JobFacts& facts, Findings& findings) {
   const bool has_any = !facts.ras.empty() || facts.messages.has_any(kReports);
   if (!has_any) return false;
   for (const hang::Explanation* one : findings.hang().resting_on(lines)) {
-    if (one->kind != hang::Kind::DeadRank || one->confidence < kWorthTelling) continue;
+    if (one->kind != hang::Kind::DeadRank || one->confidence < kReportable) continue;
     Finding& finding = add_dead(findings, title_of(hang::why_of(*one)));
-    // Who only does not answer may be slow.
+    // A process that only does not answer may be slow.
     const Confidence confidence = confidence_of(one->confidence);
     finding.severity = confidence == Confidence::High ? Severity::Error : Severity::Warning;
     finding.confidence = confidence;
@@ -232,9 +233,8 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
   const auto is_event = [](const facts::Died& one) { return one.row == "nccl_ras_peer_dead"; };
   const auto first = std::ranges::find_if(facts.stated.deaths, is_event);
   if (first == facts.stated.deaths.end()) return false;
-  Finding& finding =
-      add_dead(findings, fmt::format("process {} on {} is dead, says the RAS network",
-                                     first->subject.pid, first->subject.host));
+  Finding& finding = add_dead(findings, fmt::format("the RAS network reports process {} on {} dead",
+                                                    first->subject.pid, first->subject.host));
   std::set<std::string> hosts;
   for (const facts::Died& one : facts.stated.deaths) {
     if (!is_event(one)) continue;
@@ -248,7 +248,7 @@ bool find_in_events(const JobFacts& facts, Findings& findings) {
   return true;
 }
 
-/// A rank that says itself why it ends, or leaves, while the others wait for it.
+/// A rank that reports itself why it ends, or leaves, while the others wait for it.
 void find_leaver(const JobFacts& facts, Findings& findings) {
   const bool has_waits = facts.messages.has_any(kWatchdogLines);
   if (!has_waits) return;
@@ -257,7 +257,7 @@ void find_leaver(const JobFacts& facts, Findings& findings) {
 }
 
 void find_dead(const JobFacts& facts, Findings& findings) {
-  const bool is_found = find_told(facts, findings) || find_in_ras(facts, findings) ||
+  const bool is_found = find_reported(facts, findings) || find_in_ras(facts, findings) ||
                         find_in_events(facts, findings) || find_crash(facts, findings);
   if (!is_found) find_leaver(facts, findings);
 }
@@ -266,7 +266,7 @@ void find_dead(const JobFacts& facts, Findings& findings) {
 
 void look_for_dead_ranks(const JobFacts& facts, Findings& findings) {
   find_dead(facts, findings);
-  // Who dies after the scheduler has ended the job dies of that.
+  // A process that dies after the scheduler has ended the job dies because of that.
   for (const KeptMessage& message : facts.messages[MessageId::SlurmCancelled].kept) {
     const bool is_planned =
         contains_any(message.text(), {"TIME LIMIT", "PREEMPTION", "JOB REQUEUE"});

@@ -11,9 +11,9 @@ namespace {
 /// Topology files that clouds ship for one kind of machine each.
 /// source  Azure/azhpc-images topology/, aws-ofi-nccl topology/
 struct CloudTopology {
-  std::string_view name;                    ///< what the file's name has, in lower case
-  std::string_view machine;                 ///< whose it is
-  std::string_view gpu;                     ///< how its GPUs' names are told
+  std::string_view name;                    ///< part of the file's name, in lower case
+  std::string_view machine;                 ///< the machine type that it is made for
+  std::string_view gpu;                     ///< the name of its GPUs in the finding
   std::array<std::string_view, 4> not_its;  ///< GPUs that the machine does not have
 };
 constexpr std::array kCloudTopologies{
@@ -27,7 +27,7 @@ constexpr std::array kCloudTopologies{
 
 }  // namespace
 
-/// The topology file is that of another machine than the GPUs which the text names are of.
+/// The topology file is of another machine than the GPUs that the text names.
 void look_for_foreign_topology(const JobFacts& facts, Findings& findings) {
   const Setting* file = facts.setting("NCCL_TOPO_FILE");
   if (file == nullptr) return;
@@ -53,7 +53,7 @@ void look_for_foreign_topology(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// A PCIe link that is slower than any that a GPU or NIC has: declared so by a topology file, or trained down.
+/// A PCIe link that is slower than any of a GPU or NIC: a topology file declares it so, or it trained down.
 void look_for_slow_links(const JobFacts& facts, Findings& findings) {
   constexpr float kSlow_gbs = 1;  // one lane of PCIe 3; NCCL counts 0.12 for 2.5 GT/s x1
   for (const TopologyDump& dump : facts.dumps) {
@@ -72,7 +72,7 @@ void look_for_slow_links(const JobFacts& facts, Findings& findings) {
         finding.evidence.mix(file->evidence);
         finding.severity = Severity::Error;
         finding.cause =
-            "NCCL takes what the file says (link_speed, link_width) for the truth, and lays few "
+            "NCCL believes the file (link_speed, link_width), and uses few "
             "channels over so slow a link; virtual machines often report 2.5 GT/s x1";
         finding.fix = fmt::format(
             "correct link_speed and link_width of that device in {} (16 lanes: link_width=\"16\", "

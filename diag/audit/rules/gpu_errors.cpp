@@ -14,7 +14,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// `39.49 GiB` behind a key.  returns  GiB; nothing: it is not said
+/// `39.49 GiB` after a key.  returns  GiB; nothing: not in the text
 std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<double> gib_behind(std::string_view text, std::string_view key) {
   return std::nullopt;
 }
 
-/// What PyTorch says of a full GPU.
+/// PyTorch's report on a full GPU.
 struct MemoryUse {
   std::optional<double> total, free, mine;
 };
@@ -61,7 +61,7 @@ bool is_out_of_memory(std::string_view text) {
                             "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
-/// A text that states the reason of a CUDA error has a finding of that reason.
+/// Whether the text states the reason of a CUDA error, which has a finding of its own.
 bool has_reason(std::string_view text) {
   static const PlainSet kReasons = [] {
     PlainSet reasons;
@@ -73,7 +73,7 @@ bool has_reason(std::string_view text) {
   return (plain_lines_of(text) & kReasons).any();
 }
 
-/// Lines of CUDA's that say one thing, and who says them.
+/// Lines of one CUDA error, and the processes that print them.
 struct Complaint {
   Evidence evidence = {};
   std::vector<std::uint32_t> who = {};
@@ -102,7 +102,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   bool is_others = false;
   if (use.total && use.mine) {
     const double others = *use.total - *use.mine - use.free.value_or(0);
-    // What the driver itself and a context take is below this.
+    // The driver itself and a context take less than this.
     constexpr double kWorthNaming_gib = 2;
     is_others = others > kWorthNaming_gib && others > *use.mine / 4;
     whose = fmt::format("; {} {:.1f} of {:.1f} GiB of it",
@@ -117,7 +117,7 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
   std::sort(finding.ranks.begin(), finding.ranks.end());
   finding.cause = is_others
                       ? "other processes use the same GPU: ranks that chose one device, a job that "
-                        "has not ended, or a server beside this one"
+                        "has not ended, or another server"
                       : "too little GPU memory is left for NCCL's buffers or the application";
   finding.fix = is_others ? "nvidia-smi on that host shows whose they are; "
                             "torch.cuda.set_device(LOCAL_RANK) before anything is allocated"
@@ -125,14 +125,15 @@ void say_out_of_memory(const Complaint& full, Findings& findings) {
                             "--gpu-memory-utilization); NCCL_BUFFSIZE or fewer communicators";
 }
 
-/// What an error of CUDA's means, by words of its text in small letters.
+/// The meaning of a CUDA error, by words of its text in small letters.
 struct ErrorRow {
   std::array<std::string_view, 4> words;
   std::string_view cause, fix = {};  ///< no fix: kFirstRank
 };
 
 constexpr std::string_view kFirstRank =
-    "the first rank that says so is the suspect: dmesg there for Xid lines; CUDA_LAUNCH_BLOCKING=1 "
+    "the first rank that reports it is the suspect: dmesg there for Xid lines; "
+    "CUDA_LAUNCH_BLOCKING=1 "
     "to "
     "find the kernel";
 
@@ -145,7 +146,8 @@ constexpr ErrorRow kErrors[] = {
      "start the processes with spawn, not fork, or before CUDA is touched"},
     {{"busy or unavailable", "exclusive"},
      "another process holds the GPU, and its compute mode lets one use it at a time",
-     "nvidia-smi on that host shows who holds it; nvidia-smi -c DEFAULT lets several use it"},
+     "nvidia-smi on that host shows which process holds it; nvidia-smi -c DEFAULT lets several use "
+     "it"},
     {{"driver", "version", "toolchain"},
      "the driver is too old for this CUDA, or was replaced while in use",
      "nvidia-smi names the driver and the newest CUDA that it serves: a newer driver, or an image "
@@ -221,7 +223,7 @@ void look_for_cuda_errors(const JobFacts& facts, Findings& findings) {
     full.add(line.quoted, line.launcher_rank, "CUDA out of memory");
   for (const KeptLine& line : facts.plain_of(PlainLine::DeviceAssert).kept)
     other.add(line.quoted, -1, "device-side assert");
-  // A watchdog ends with the error of somebody's kernel.
+  // A watchdog ends with the error of some earlier kernel.
   for (const KeptMessage& message : facts.messages[MessageId::WatchdogException].kept) {
     constexpr std::string_view kKey = "CUDA error: ";
     const std::size_t at = message.text().find(kKey);

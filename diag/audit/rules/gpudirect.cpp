@@ -11,7 +11,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// `GPU Direct RDMA Disabled for HCA`, of networks that could.
+/// Finds `GPU Direct RDMA Disabled for HCA` of networks that support it.
 Finding disabled_hcas(const JobFacts& facts, const Findings& findings) {
   Finding draft;
   for (const auto& [key, said] : facts.gdr_of_hca) {
@@ -67,10 +67,10 @@ void explain(const JobFacts& facts, bool has_disabled, Finding& finding) {
   finding.cause =
       "the peer memory module is missing, or GPU and NIC are too far apart in the topology";
   finding.fix =
-      "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH tells which of the two it is";
+      "modprobe nvidia-peermem; NCCL_DEBUG_SUBSYS=INIT,NET,GRAPH shows which of the two it is";
 }
 
-/// The plugin or RCCL says it by itself, before anything is connected.
+/// The plugin or RCCL reports it itself, before any connection.
 void quote_plugins(const JobFacts& facts, Findings& findings) {
   Finding draft;
   for (const MessageId id : {MessageId::OfiNoGdr, MessageId::RcclNoGdr}) {
@@ -78,7 +78,7 @@ void quote_plugins(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   Finding& finding = findings.add("gdr_missing", Severity::Warning,
-                                  "GPUDirect RDMA is off, says the library", draft);
+                                  "the library reports that GPUDirect RDMA is off", draft);
   explain(facts, true, finding);
 }
 
@@ -88,7 +88,7 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   const Finding disabled = disabled_hcas(facts, findings);
   const bool has_disabled = !disabled.evidence.empty();
   if (facts.nodes() < 2) {
-    // On one node it does not matter; an excerpt does not tell how many there are.
+    // On one node it does not matter; an excerpt does not show how many there are.
     if (!has_disabled) return is_size_unknown(facts) ? quote_plugins(facts, findings) : void();
     Finding& finding = findings.add("gdr_unavailable_info", Severity::Info,
                                     "GPUDirect RDMA is off; nothing leaves the host", disabled);
@@ -98,14 +98,14 @@ void look_for_missing_gdr(const JobFacts& facts, Findings& findings) {
   }
   const NetEdges edges = net_edges(facts);
   if (edges.plain() == 0) {
-    // Lazy connections: the HCAs alone tell, if the network is theirs.
+    // With lazy connections only the HCA lines show it, if the network in use is theirs.
     const bool is_theirs = std::any_of(facts.networks.begin(), facts.networks.end(),
                                        [](const auto& entry) { return !hides_gdr(entry.first); });
     if (edges.all() > 0) return;
     if (!has_disabled || !is_theirs) return quote_plugins(facts, findings);
   }
-  if (has_consumer_gpus(facts)) return;  // their driver does not let NICs in
-  // Older GPUs read over the host by default: only what is received tells there.
+  if (has_consumer_gpus(facts)) return;  // their driver does not allow NICs access
+  // Older GPUs read over the host by default: there only receives are evidence.
   const bool only_sends = edges.plain_receives == 0 && edges.gdr_receives > 0;
   const bool is_most = edges.plain() * 2 >= edges.all();
   if (!is_most && edges.plain_processes.empty()) return;

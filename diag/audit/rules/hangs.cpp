@@ -16,10 +16,10 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Who waits for what, of all ranks that a watchdog speaks for. Who is late, and why, hangdetect says.
+/// The waits of all ranks that a watchdog reports on. hangdetect decides which rank is late, and why.
 struct Waits {
   std::map<std::int32_t, job::Wait> calls = {};  ///< by global rank: the first that timed out
-  std::set<std::int32_t> timed_out = {};         ///< also those of whom only a status tells
+  std::set<std::int32_t> timed_out = {};         ///< also ranks of which only a status line is left
 };
 
 Waits waits_of(const JobFacts& facts) {
@@ -42,7 +42,7 @@ Waits waits_of(const JobFacts& facts) {
   return waits;
 }
 
-/// Operations of CPU groups time out in Gloo, and no watchdog speaks.
+/// Operations of CPU groups time out in Gloo, and no watchdog reports them.
 void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
   Finding draft;
   for (const MessageId id :
@@ -50,14 +50,15 @@ void find_gloo_timeouts(const JobFacts& facts, Findings& findings) {
     if (facts.messages.has(id)) findings.quote(draft, facts.messages[id]);
   }
   if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("collective_timeout", Severity::Error,
-                                  "an operation of a CPU group waited for a peer in vain", draft);
-  finding.cause = "a symptom: some rank did not come to this operation within the group's timeout";
+  Finding& finding =
+      findings.add("collective_timeout", Severity::Error,
+                   "an operation of a CPU group timed out waiting for a peer", draft);
+  finding.cause = "a symptom: some rank did not enter this operation within the group's timeout";
   finding.fix = "py-spy dump --pid of the ranks that print nothing; monitored_barrier names them";
 }
 
-/// Ringside's own engine names both ends of the connection on which nothing came. In a ring everybody waits for
-/// a neighbour, and who gives up first is chance: it tells little of who is at fault.
+/// Ringside's own engine names both ends of the connection that received nothing. In a ring each rank waits for a
+/// neighbour, and which gives up first is chance: it is weak evidence for a culprit.
 void find_engine_waits(const JobFacts& facts, Findings& findings) {
   const MessageLines& waits = facts.messages[MessageId::EngineWait];
   if (waits.evidence.empty()) return;
@@ -71,12 +72,13 @@ void find_engine_waits(const JobFacts& facts, Findings& findings) {
                                first.number("other"), first.argument("why")),
                    waits);
   finding.reference = "docs/formats 4.11";
-  finding.cause = "a symptom: the rank that it waits for did not come, or waits for another itself";
+  finding.cause =
+      "a symptom: the rank that it waits for did not enter the call, or itself waits for another";
   finding.fix =
       "the ranks that print no such line, and those with the fewest COLL lines, are behind";
 }
 
-/// All ranks that run have said so when one gave up: the engine names those that have not.
+/// All ranks that run have reported when one gave up: the engine names the ranks that have not.
 void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   const MessageLines& silent = facts.messages[MessageId::EngineStopped];
   if (silent.evidence.empty()) return;
@@ -88,11 +90,11 @@ void find_stopped_ranks(const JobFacts& facts, Findings& findings) {
   finding.reference = "docs/formats 4.11";
   finding.cause =
       "a process that is stopped (a debugger, SIGSTOP, a frozen container), or a host "
-      "that stands still or is cut off";
+      "that hangs or is cut off";
   finding.fix = "ps -o pid,stat,wchan on its host: T is stopped, and kill -CONT lets it go on";
 }
 
-/// The watchdog's own thread stands still: its rank prints no timeout, and ends with this.
+/// The watchdog's own thread is stuck: its rank prints no timeout, and ends with this.
 void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   const MessageLines& stuck = facts.messages[MessageId::HeartbeatStuck];
   const MessageLines& gil = facts.messages[MessageId::GilHang];
@@ -107,7 +109,7 @@ void find_stuck_watchdog(const JobFacts& facts, Findings& findings) {
   finding.fix = "py-spy dump --native --pid of that rank";
 }
 
-/// Says more of a timeout where the operation does: the very first one, or a receive.
+/// Explains a timeout further if the operation allows it: the very first one, or a receive.
 void explain_operation(const MessageLines& timeouts, Finding& finding) {
   bool is_first = true, is_receive = true, is_known = false;
   for (const KeptMessage& message : timeouts.kept) {
@@ -120,7 +122,7 @@ void explain_operation(const MessageLines& timeouts, Finding& finding) {
   if (!is_known) return;
   if (is_first) {
     finding.cause =
-        "the very first collective never finished: a rank did not come to it, or the way between "
+        "the very first collective never finished: a rank did not enter it, or the path between "
         "the GPUs does not deliver (peer-to-peer that a virtual machine or ACS breaks, the "
         "network)";
     finding.fix =
@@ -140,13 +142,13 @@ constexpr std::array kPathMessages = {MessageId::WatchdogTimeout, MessageId::Wat
                                       MessageId::DumpSignal, MessageId::KernelBlocked,
                                       MessageId::KernelFileServer};
 
-/// Who gave up, and what others did meanwhile.
+/// The ranks that gave up, and what others did meanwhile.
 constexpr LinesOf kPathLines{kPathMessages, true, false};
 
 }  // namespace
 
 void look_for_timeouts(const JobFacts& facts, Findings& findings) {
-  // Where an excerpt lacks the line of the time-out, the status tells of it.
+  // Where an excerpt lacks the line of the time-out, the status line reports it.
   const MessageLines& timeouts = facts.messages.has(MessageId::WatchdogTimeout)
                                      ? facts.messages[MessageId::WatchdogTimeout]
                                      : facts.messages[MessageId::WatchdogStatus];
@@ -193,15 +195,17 @@ void look_for_timeouts(const JobFacts& facts, Findings& findings) {
       timeouts.evidence);
   finding.ranks.assign(waits.timed_out.begin(), waits.timed_out.end());
   finding.cause =
-      "a symptom: these ranks came to the operation, and somebody or the network did not";
+      "a symptom: these ranks entered the operation, and another rank did not, or the network "
+      "failed";
   finding.fix =
-      "ringside hang on the flight recorder's dumps names who (TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
+      "ringside hang on the flight recorder's dumps names the rank "
+      "(TORCH_NCCL_TRACE_BUFFER_SIZE=2000)";
   explain_operation(timeouts, finding);
 }
 
 void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   Finding draft;
-  std::vector<std::uint32_t> closed;  // who finds its peers gone
+  std::vector<std::uint32_t> closed;  // processes that find their peers gone
   for (const MessageId id :
        {MessageId::RemoteClosed, MessageId::SocketCallFailed, MessageId::GlooClosed,
         MessageId::GlooPairError, MessageId::MpiDisconnect}) {
@@ -221,7 +225,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
   if (draft.evidence.empty()) return;
   const bool is_explained =
       findings.has_any(Severity::Error, {"low_bandwidth", "socket_fallback", "gdr_missing"});
-  // At the end of a job that succeeded, the last to close find the others gone.
+  // At the end of a job that succeeded, the last processes to close find the others gone.
   const bool has_raised =
       std::any_of(draft.evidence.lines().begin(), draft.evidence.lines().end(),
                   [](const QuotedLine& line) { return contains(line.text, "RuntimeError: "); });
@@ -233,7 +237,7 @@ void look_for_closed_peers(const JobFacts& facts, Findings& findings) {
           return std::binary_search(failed.begin(), failed.end(), process);
         });
       });
-  // Of an excerpt without communicators nothing says that the job had come to its end.
+  // In an excerpt without communicators nothing shows that the job had finished.
   const bool is_excerpt = facts.comms.empty() && facts.tables.empty() && facts.is_of_job;
   const bool is_ended_from_outside = facts.messages.has(MessageId::SlurmCancelled);
   const bool is_harmless = is_explained || !(has_failed || is_excerpt) || is_ended_from_outside;

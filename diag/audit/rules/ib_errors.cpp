@@ -14,8 +14,8 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// The value behind a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
-/// returns  empty: the key is not there
+/// The value after a key of a message, up to a comma, a blank or the end: `key` is `local GID ` or `hca `.
+/// returns  empty: no such key
 std::string_view value_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return {};
@@ -41,7 +41,7 @@ std::string names_of_hosts(const Finding& finding) {
   return finding.hosts.empty() ? std::string() : fmt::format(" on {}", list_of(finding.hosts));
 }
 
-/// Of a queue pair that does not connect: whose address is at fault, the surest first.
+/// Why a queue pair does not connect, the most certain reason first.
 enum class Trouble : std::uint8_t { OwnGid, PeersGid, NoRoute, NoAnswer, Other };
 
 struct QueuePair {
@@ -73,8 +73,8 @@ QueuePair queue_pair_of(const KeptMessage& message) {
   return pair;
 }
 
-/// How a host is asked for its way to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which IPv6's
-/// routes do not have.
+/// The command that shows a host's route to an address. GIDs of RoCE hold IPv4 addresses as `::ffff:10.1.0.2`, which
+/// IPv6's routes do not have.
 std::string route_question(std::string_view address) {
   constexpr std::string_view kMapped = "::ffff:";
   if (address.starts_with(kMapped)) address.remove_prefix(kMapped.size());
@@ -135,7 +135,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
                                   index.empty() ? "" : " at index " + index, on);
       finding.cause = fmt::format(
           "NCCL_IB_GID_INDEX{} names an entry of the port's GID table that holds no address (local "
-          "GID ::): the table was numbered anew when a link or an address came and went, or "
+          "GID ::): the table was renumbered when a link or an address changed, or "
           "differs between hosts",
           index.empty() ? "" : "=" + index);
       finding.confidence = Confidence::High;
@@ -151,7 +151,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
       finding.title =
           fmt::format("no route from {} to {}{}: queue pairs do not connect", from, to, on);
       finding.cause =
-          "the kernel knows no way between the two addresses: NICs that are not cabled to each "
+          "the kernel has no route between the two addresses: NICs that are not cabled to each "
           "other (a rail or a point-to-point link), another subnet, or a GID of the wrong kind";
       finding.fix = fmt::format(
           "{}; ping between the two addresses; NCCL_IB_HCA="
@@ -167,7 +167,7 @@ void say_unconnected_pairs(const JobFacts& facts, Findings& findings) {
   }
 }
 
-/// The text shows that large packets are lost on the way, which small ones are not: a switch with a smaller MTU.
+/// Whether the text shows that only large packets are lost: a switch with a smaller MTU.
 void name_small_mtu(const JobFacts& facts, Finding& finding) {
   const bool has_silent_peer = std::ranges::find(facts.capabilities, CapabilityFact::What::NoPing,
                                                  &CapabilityFact::what) != facts.capabilities.end();
@@ -175,7 +175,7 @@ void name_small_mtu(const JobFacts& facts, Finding& finding) {
   for (const CapabilityFact& fact : facts.capabilities) {
     if (fact.what != CapabilityFact::What::LargePacket) continue;
     finding.evidence.add(fact.quoted);
-    finding.title += fmt::format("; packets of {} bytes are lost on the way", fact.index);
+    finding.title += fmt::format("; packets of {} bytes are lost on the path", fact.index);
     finding.cause =
         "the MTU of a switch or router between the hosts is smaller than that of their ports "
         "(ping -M do shows it): what is larger is dropped, and RDMA's requests end unanswered";
@@ -196,7 +196,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
   const auto status_of = [](const KeptMessage& message) {
     const std::int64_t status = message.number("status");
     if (status >= 0) return status;
-    // Forms of other plugins, and those that people cut.
+    // Formats of other plugins, and lines that people cut.
     for (const std::string_view key : {"status=", "error "}) {
       const std::string value(value_behind(message.text(), key));
       if (!value.empty() && value.front() >= '0' && value.front() <= '9')
@@ -235,13 +235,13 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
         "ibstat on both ends; perfquery: symbol errors, link downs, discards"};
     const job::CompletionMeaning* known = job::meaning_of_completion(status);
     const job::CompletionMeaning& meaning = known == nullptr ? kOther : *known;
-    // Where other NICs take over, the job goes on.
+    // If other NICs take over, the job goes on.
     const bool is_survived =
         messages.has(MessageId::IbDeviceFailed) && !messages.has(MessageId::IbDevicesLost);
     Finding& finding =
         findings.add("ib_error", is_survived ? Severity::Warning : Severity::Error, {}, first);
     findings.say_who(finding, who);
-    // The peer that all name is the one to look at; else those that complain.
+    // The peer that all name is the suspect; otherwise the ranks that report the error.
     const bool is_one = peers.size() == 1;
     finding.title = fmt::format(
         "RDMA requests{}{} fail with status {} ({}){}",
@@ -259,7 +259,7 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
     if (status == kRetriesExhausted) name_small_mtu(facts, finding);
     if (is_link_local && has_roce(facts)) {
       Finding& gid =
-          findings.add("gid_index", Severity::Warning, "a RoCE port talks with its link-local GID");
+          findings.add("gid_index", Severity::Warning, "a RoCE port uses its link-local GID");
       gid.evidence = first;
       gid.confidence = Confidence::Medium;
       gid.cause =
@@ -284,14 +284,14 @@ void look_for_ib_errors(const JobFacts& facts, Findings& findings) {
                (fails_to_open(facts, message.text()) || is_memory_refused(message.text())));
     });
     if (evidence.empty()) continue;
-    // A peer that does not answer is named by its own finding.
+    // Another finding names a peer that does not answer.
     const bool is_of_plugin = id == MessageId::OfiRequestFailed;
     if (is_of_plugin && findings.has("efa_unreachable")) continue;
     Finding& finding = findings.add(
         "ib_error", Severity::Error,
         id == MessageId::IbAsyncFatal     ? "an RDMA adapter reports a fatal event"
         : id == MessageId::IbDevicesLost  ? "no RDMA device of a connection is left"
-        : id == MessageId::IbMixedDevices ? "unlike RDMA devices meet in one connection"
+        : id == MessageId::IbMixedDevices ? "one connection joins different RDMA devices"
                                           : "requests of the network plugin fail",
         evidence);
     findings.say_who(finding, lines.processes);

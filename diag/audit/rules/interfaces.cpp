@@ -18,7 +18,7 @@ bool is_bridge(std::string_view interface, std::string_view address) {
                                      "veth", "lxc", "lxdbr"});
 }
 
-/// Of one link only: an address that names no route, and means nothing without an interface.
+/// A link-local address: it has no route, and is valid only with an interface.
 bool is_link_local(std::string_view address) {
   return address.starts_with("fe80:") || address.starts_with("169.254.");
 }
@@ -33,12 +33,12 @@ bool failed_to_connect(const JobFacts& facts) {
                                  MessageId::StoreUnreachable, MessageId::GlooConnectFailed});
 }
 
-/// Gloo announces the address that the host's own name stands for: others that connect to it meet themselves.
+/// Gloo announces the address that the host's own name resolves to: other hosts that connect to it reach themselves.
 void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   Evidence own = facts.plain_of(PlainLine::LoopbackMesh).evidence;
   const bool cannot_connect = !own.empty();
   if (!cannot_connect) {
-    // Jobs of one host may well talk over 127.0.0.1; a name that stands for 127.0.1.1 is no choice.
+    // Jobs of one host may use 127.0.0.1; a name that resolves to 127.0.1.1 is not intended.
     for (const MessageId id : {MessageId::GlooPairError, MessageId::GlooClosed}) {
       own.mix(evidence_of(facts.messages[id], [&](const KeptMessage& message) {
         return contains(message.text(), "[127.0.1.1]");
@@ -48,15 +48,15 @@ void find_gloo_on_loopback(const JobFacts& facts, Findings& findings) {
   if (own.empty()) return;
   Finding& finding =
       findings.add("wrong_interface", Severity::Error,
-                   cannot_connect ? "Gloo meets on the loopback address"
-                                  : "Gloo talks over 127.0.1.1, an address of the host's own",
+                   cannot_connect ? "Gloo uses the loopback address"
+                                  : "Gloo uses 127.0.1.1, an address of the host's own",
                    own);
   finding.cause =
       "the host's own name resolves to 127.0.x.x, as /etc/hosts of Debian and Ubuntu has it";
-  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or mend /etc/hosts";
+  finding.fix = "GLOO_SOCKET_IFNAME=<interface>, or fix /etc/hosts";
 }
 
-/// `10.0.0.2` of `connect [10.0.0.2]:12011: No route to host`; empty: it is not said.
+/// `10.0.0.2` of `connect [10.0.0.2]:12011: No route to host`; empty: not in the line.
 std::string_view gloo_address(std::string_view text) {
   const std::size_t open = text.find("onnect [");
   if (open == std::string_view::npos) return {};
@@ -124,7 +124,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     std::vector<std::int32_t> hosts = {};
     Evidence evidence = {};
     bool is_loopback = false, is_bridge = false, is_link_local = false;
-    bool is_tried = false;  ///< a connection to it failed, and nobody says that it is its own
+    bool is_tried = false;  ///< a connection to it failed, and no process reports it as its own
     std::string interface = {};
   };
   std::map<std::string, Use> uses;  // by address
@@ -146,7 +146,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
     }
   }
   const bool has_failed = failed_to_connect(facts);
-  // Whom a connection was tried to is what the other one has announced.
+  // The target of a failed connection is the address that the peer has announced.
   for (const KeptMessage& message : facts.messages[MessageId::SocketConnectFailed].kept) {
     std::string_view address = message.argument("address");
     address = address.substr(0, address.find('<'));
@@ -167,7 +167,7 @@ void look_for_wrong_interface(const JobFacts& facts, Findings& findings) {
                           (use.is_loopback && (all_hosts.size() > 1 || use.is_tried)) ||
                           ((use.is_bridge || use.is_link_local) && has_failed);
     if (!is_wrong) continue;
-    // Two names of one machine share an address, and nothing is wrong, as long as nothing fails.
+    // Two names of one machine share an address, which is harmless as long as nothing fails.
     if (is_shared && !use.is_bridge && !has_failed) continue;
     Finding& finding = findings.add(
         "wrong_interface", Severity::Error,

@@ -11,7 +11,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// The host that a rank without a line of its own shares memory with, or whose block of ranks it is in.
+/// The host of a rank without lines of its own: one that shares memory with it, or whose block of ranks it is in.
 std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
                             const std::map<std::int32_t, int>& seen_on, int full) {
   for (const Link& link : comm.links) {
@@ -20,7 +20,7 @@ std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
     const Member* member = comm.member(link.rank);
     if (member != nullptr && member->host >= 0) return member->host;
   }
-  // Ranks of a host follow each other, and as many of them as on the other hosts.
+  // Ranks of a host are consecutive, and their number is the same as on the other hosts.
   std::set<std::int32_t> hosts;
   for (std::int32_t other = rank - rank % full; other < rank - rank % full + full; ++other) {
     const Member* member = comm.member(other);
@@ -31,7 +31,7 @@ std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
   return seen != seen_on.end() && seen->second < full ? seen->first : -1;
 }
 
-/// Somebody or something put an end to the job.
+/// Whether a person or program ended the job.
 bool was_ended(const JobFacts& facts) {
   return !facts.python_errors.empty() ||
          facts.messages.has_any({MessageId::SlurmCancelled, MessageId::SlurmTaskEnded,
@@ -43,7 +43,7 @@ bool was_ended(const JobFacts& facts) {
 void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   const CommFacts* world = facts.world();
   if (world == nullptr || world->nranks < 3) return;
-  // Put together by size and order, several of one size may have exchanged their members.
+  // Communicators that were joined by size and order may have exchanged their members, if several have one size.
   const bool is_only = facts.comms.size() < 2 || facts.comms[1].nranks < world->nranks;
   if (world->is_guessed && !is_only) return;
   std::set<std::int32_t> seen;
@@ -54,7 +54,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
     is_any_complete = is_any_complete || member.is_complete;
     are_all_started = are_all_started && member.is_started;
   }
-  // The log of a host or two is no log of the job: only few that lack say something.
+  // The log of a host or two is not the log of the job: only a few missing ranks mean something.
   constexpr int kQuarter = 4;
   const int absent = world->nranks - static_cast<int>(seen.size());
   if (absent < 1 || absent > world->nranks / kQuarter || seen.size() < 2) return;
@@ -74,8 +74,8 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
       draft.hosts.empty() ? std::string() : fmt::format(" ({})", list_of(draft.hosts));
   const std::string who =
       fmt::format("{} {}{}", absent == 1 ? "rank" : "ranks", format_ranks(draft.ranks), where);
-  // Nobody gets beyond the bootstrap without the others: who has connections has met them all.
-  // Of a log that goes on, or an excerpt, the others may come: where the job was ended, they did not.
+  // No rank gets beyond the bootstrap without the others: a rank that has connections has met all ranks. In a growing
+  // log, or an excerpt, the others may still come; where the job was ended, they did not.
   const bool is_waiting = !is_any_complete && are_all_started && facts.torn_lines == 0;
   const bool is_fault = is_waiting && was_ended(facts);
   Finding& finding = findings.add(
@@ -88,7 +88,7 @@ void look_for_absent_ranks(const JobFacts& facts, Findings& findings) {
   finding.confidence = is_fault ? Confidence::Medium : Confidence::Low;
   finding.cause =
       is_waiting ? "the processes died before they called NCCL, or were never started: all others "
-                   "have begun and nobody is through"
+                   "have begun and none has finished"
                  : "their log was not collected, or NCCL_DEBUG is not set for them";
   finding.fix = is_waiting ? "look at the launcher's log of these ranks"
                            : "export NCCL_DEBUG to all ranks, and give audit the logs of all hosts";
@@ -112,7 +112,7 @@ void look_for_leaks(const JobFacts& facts, Findings& findings) {
   Made worst;
   std::int32_t nranks = 0;
   for (const auto& [process, sizes] : of_process) {
-    // The end is in the log, and ends are visible, where the process closes what it opened first.
+    // The log shows the end, and ends are visible, if the process closes what it opened first.
     const bool shows_end = sizes.rbegin()->second.closed > 0;
     if (!shows_end || process == 0) continue;
     for (const auto& [size, made] : sizes) {

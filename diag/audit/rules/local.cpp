@@ -12,7 +12,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// The setting that switches peer-to-peer off; nullptr: none does.
+/// The setting that switches peer-to-peer off; nullptr: none.
 const Setting* p2p_switch(const JobFacts& facts) {
   for (const Setting& setting : facts.environment) {
     if (setting.name == "NCCL_P2P_DISABLE" && setting.value != "0") return &setting;
@@ -48,7 +48,7 @@ void quote_edges_of(const JobFacts& facts, const std::vector<std::string>& hosts
   finding.hosts = hosts;
 }
 
-/// An address that somebody has made unreadable (`x.x.x.x`, `<ip>`) tells of no network.
+/// An address that a person has made unreadable (`x.x.x.x`, `<ip>`) identifies no network.
 bool is_readable(std::string_view address) {
   const std::string_view number = address.substr(0, address.find_first_of("<%"));
   return number.find_first_of("0123456789") != std::string_view::npos &&
@@ -87,7 +87,7 @@ void look_at_matrices(const JobFacts& facts, Findings& findings) {
                                           plural(linked.size(), "other GPU", "other GPUs")),
                      matrix.evidence);
     if (!matrix.host.empty()) finding.hosts = {matrix.host};
-    // Bridges join pairs of cards: the odd one out may have none by intent.
+    // Bridges join pairs of cards: a card without one may be intended.
     finding.confidence = is_all || linked.size() > 2 ? Confidence::High : Confidence::Low;
     if (finding.confidence == Confidence::Low) finding.severity = Severity::Info;
     finding.cause = "links that are down, a bridge that is not seated, or no fabric manager";
@@ -140,7 +140,7 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
     return edge.via == Via::Net && is_socket(edge.net);
   });
   if (facts.nodes() != 1 || !is_net_alone || !is_over_sockets) return;
-  // What is switched off by a variable is told by that.
+  // A path that a variable switches off is reported by that variable's finding.
   const Setting* off = facts.setting("NCCL_SHM_DISABLE");
   if (off != nullptr && off->value != "0") return;
   Finding& finding = findings.add("socket_fallback", Severity::Warning,
@@ -185,7 +185,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     fix = "switch peer-to-peer on again (p2p_disabled)";
   } else if (!odd_hosts.empty()) {
     severity = has_none ? Severity::Error : Severity::Warning;
-    cause = fmt::format("the GPUs of {} talk through {}, those of the other hosts directly",
+    cause = fmt::format("the GPUs of {} communicate through {}, those of the other hosts directly",
                         list_of(odd_hosts), edges.shm > 0 ? "host memory" : "the network's cards");
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s on the hosts named";
   } else if (!cut_off.empty()) {
@@ -196,7 +196,7 @@ void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {
     fix = "nvidia-smi topo -p2p n; nvidia-smi nvlink -s; compare how that process is contained";
   } else if (!nvlink.empty() && edges.shm > edges.p2p) {
     severity = Severity::Error;
-    cause = "GPUs with NVLink talk through host memory: " + nvlink;
+    cause = "GPUs with NVLink communicate through host memory: " + nvlink;
     fix = "nvidia-smi topo -p2p n; containers need a common IPC and PID namespace";
   } else if (edges.p2p > 0 && has_switched_gpus(facts)) {
     severity = Severity::Warning;
@@ -235,8 +235,8 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
         "need it off or in passthrough";
     finding.fix = "lspci -s <the device named>; iommu=pt on the kernel's line, ACS off in the BIOS";
   }
-  // A benchmark that began and printed nothing, on PCIe GPUs that use peer-to-peer: the copies do not
-  // arrive, because the IOMMU or ACS sends them elsewhere.
+  // A benchmark that began and printed nothing, on PCIe GPUs that use peer-to-peer: the copies do not arrive, because
+  // the IOMMU or ACS redirects them.
   if (facts.nodes() > 1 || local_edges(facts).p2p == 0 || !nvlink_sign(facts).empty()) return;
   if (!has_pcie_gpus(facts)) return;
   const bool is_stuck =
@@ -251,9 +251,9 @@ void look_for_pcie_acs(const JobFacts& facts, Findings& findings) {
   const bool has_timed_out = facts.messages.has(MessageId::WatchdogTimeout);
   if (!is_stuck && !is_wrong && !has_timed_out) return;
   if (facts.messages.has(MessageId::CudaFailure)) return;
-  Finding& finding = findings.add(
-      "pcie_acs", has_timed_out && !is_stuck ? Severity::Warning : Severity::Error,
-      "peer-to-peer over PCIe does not deliver: the job connects and then stands still");
+  Finding& finding =
+      findings.add("pcie_acs", has_timed_out && !is_stuck ? Severity::Warning : Severity::Error,
+                   "peer-to-peer over PCIe does not deliver: the job connects and then hangs");
   for (const EdgeFacts& edge : facts.edges) {
     const bool is_p2p = edge.via == Via::P2pIpc || edge.via == Via::P2pCumem ||
                         edge.via == Via::P2pDirect || edge.via == Via::P2pCommon;
@@ -314,7 +314,7 @@ void look_for_missing_nvlink(const JobFacts& facts, Findings& findings) {
       if (node.link == "NVL") linked.insert(under);
     }
     if (gpus.size() < 2 || linked.size() == gpus.size() || !dump.is_whole) continue;
-    // One pair is what a bridge joins. With more GPUs only some of which are linked, one lost its links.
+    // A single pair is joined by a bridge. With more GPUs of which only some are linked, one has lost its links.
     const bool is_proof = facts.has_text_of_gpu("SXM") || !linked.empty() || gpus.size() == 2;
     Finding& finding = findings.add(
         "nvlink_missing", is_proof ? Severity::Warning : Severity::Info,
@@ -379,13 +379,13 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
   if (!bind.evidence.empty()) {
     Finding& finding =
         findings.add("nvls_unavailable", Severity::Warning,
-                     "NVLink SHARP memory did not bind; the job goes on without", bind);
+                     "NVLink SHARP memory did not bind; the job continues without it", bind);
     finding.cause = "multicast memory is used up or its fabric manager is in a bad state";
     finding.fix = "end leaked processes; systemctl restart nvidia-fabricmanager";
     return;
   }
 
-  // Supported on some hosts only: those of one kind agree.
+  // Supported on some hosts only: hosts of one kind should agree.
   std::set<std::int32_t> with, without;
   const MessageLines& support = messages[MessageId::NvlsSupport];
   for (const KeptMessage& message : support.kept) {
@@ -426,7 +426,7 @@ void look_for_nvls_troubles(const JobFacts& facts, Findings& findings) {
 
 void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
-  // A handle of another host's memory that may not be imported, on machines whose NVLink joins hosts.
+  // An import of another host's memory handle is refused, on machines whose NVLink joins hosts.
   const bool spans_hosts =
       !evidence_of(messages[MessageId::MnnvlState],
                    [](const KeptMessage& message) { return message.number("mnnvl", 0) > 0; })
@@ -441,7 +441,7 @@ void look_for_broken_handles(const JobFacts& facts, Findings& findings) {
   if (messages.has(MessageId::MnnvlUnavailable) || !refused.empty()) {
     Finding& finding =
         findings.add("mnnvl_unavailable", refused.empty() ? Severity::Warning : Severity::Error,
-                     "NVLink between hosts is there and does not work");
+                     "NVLink between hosts exists but does not work");
     if (messages.has(MessageId::MnnvlUnavailable))
       findings.quote(finding, messages[MessageId::MnnvlUnavailable]);
     finding.evidence.mix(refused);

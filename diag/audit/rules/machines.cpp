@@ -46,7 +46,7 @@ void look_for_gpu_faults(const JobFacts& facts, Findings& findings) {
     draft.evidence.add(xid.quoted);
     const job::XidMeaning* meaning = xid.is_switch ? nullptr : job::meaning_of_xid(xid.code);
     has_unknown = has_unknown || (meaning == nullptr && !xid.is_switch);
-    // NVLink 5 says by a word whether an event is of any consequence.
+    // An NVLink 5 line states by a word whether the event has consequences.
     const bool is_event = meaning != nullptr && contains(xid.text, "Nonfatal");
     has_fatal_event = has_fatal_event || (xid.code >= 144 && xid.code <= 150 && !is_event &&
                                           contains(xid.text, " Fatal"));

@@ -21,7 +21,7 @@ std::string_view function_of(std::string_view line) {
   return line.substr(begin, line.find(':', begin) - begin);
 }
 
-/// The word behind ` count ` and the like.
+/// The word after ` count ` and the like.
 std::string_view value_of(std::string_view line, std::string_view key) {
   const std::size_t at = line.find(key);
   if (at == std::string_view::npos) return {};
@@ -29,7 +29,7 @@ std::string_view value_of(std::string_view line, std::string_view key) {
   return line.substr(begin, line.find(' ', begin) - begin);
 }
 
-/// `count 1000`: what a call has and another one of its function has otherwise.
+/// `count 1000`: the argument in which a call differs from another one of its function.
 std::string difference_of(std::string_view line, std::string_view other) {
   std::string words;
   for (const std::string_view key : {" count ", " datatype ", " op ", " root "}) {
@@ -51,8 +51,8 @@ std::string title_of(const JobFacts::Desync& desync) {
                      difference_of(desync.expected, desync.text));
 }
 
-/// A call that differs stops the job a few calls later: the host runs ahead of the GPU only so far. Where the calls
-/// go on for long, lines are missing from a log.
+/// A call that differs stops the job a few calls later: the host runs ahead of the GPU only so far. If the calls
+/// continue for long, lines are missing from a log.
 bool ends_the_calls(const JobFacts& facts, const JobFacts::Desync& desync) {
   constexpr std::size_t kAhead = 16;
   if (facts.torn_lines > 0) return false;
@@ -75,7 +75,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
                              MessageId::SocketMessageTruncated, MessageId::IbReceiveInfo}) {
     if (messages.has(id)) findings.quote(library, messages[id]);
   }
-  // `op.preamble.length <= op.nbytes. 16 vs 4`: what came is longer than what was waited for.
+  // `op.preamble.length <= op.nbytes. 16 vs 4`: the received message is longer than expected.
   library.evidence.mix(evidence_of(
       messages[MessageId::GlooPairError],
       [](const KeptMessage& message) { return contains(message.text(), "preamble."); }));
@@ -84,7 +84,7 @@ void look_for_mismatches(const JobFacts& facts, Findings& findings) {
                                     "the two ends of a connection expect different sizes", library);
     for (const KeptMessage& message : messages[MessageId::CollectiveMismatch].kept) {
       if (message.argument("theirs").empty()) continue;
-      // ringside's own engine says who differs, and in what.
+      // ringside's own engine names the rank that differs, and the difference.
       finding.title = message.text().substr(0, message.text().find(';'));
       finding.ranks = {static_cast<int>(message.number("rank")),
                        static_cast<int>(message.number("other"))};

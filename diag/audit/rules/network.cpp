@@ -21,7 +21,7 @@ bool is_not_found(std::string_view error) {
   return contains_any(error, {"No such file", "cannot open shared object file: No"});
 }
 
-/// The plugin is there, and a library that it needs is not: `libfabric.so.1: cannot open shared object file`.
+/// The plugin exists, but a library that it needs does not: `libfabric.so.1: cannot open shared object file`.
 bool lacks_a_library(std::string_view error) {
   const std::size_t at = error.find(": cannot open shared object file");
   if (at == std::string_view::npos) return false;
@@ -30,7 +30,7 @@ bool lacks_a_library(std::string_view error) {
   return !contains(before.substr(begin + 1), "nccl");
 }
 
-/// Processes that loaded a plugin of the network's.
+/// Whether the process loaded a network plugin.
 bool has_loaded(const JobFacts& facts, std::uint32_t process) {
   const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
   return std::any_of(lines.kept.begin(), lines.kept.end(), [&](const KeptMessage& message) {
@@ -108,7 +108,7 @@ void find_missing_plugin(const JobFacts& facts, Findings& findings) {
 }
 
 void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
-  // The plugin's name in use shows that one of the versions that were tried has served.
+  // The plugin's name in use shows that one of the tried versions worked.
   const bool has_served =
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
@@ -131,7 +131,7 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
   }
   if (draft.evidence.empty()) return;
   const bool is_slow = socket_use(facts).is_used;
-  // An excerpt without communicators does not tell of how many hosts the job is.
+  // An excerpt without communicators does not show on how many hosts the job ran.
   const bool is_excerpt = facts.comms.empty() && !facts.networks.empty();
   const Severity severity = is_slow                           ? Severity::Error
                             : facts.nodes() > 1 || is_excerpt ? Severity::Warning
@@ -147,7 +147,7 @@ void find_incompatible_plugin(const JobFacts& facts, Findings& findings) {
       "missing";
 }
 
-/// The filter that lets no device through, where its value shows why.
+/// Names the filter that excludes all devices, where its value shows why.
 void name_quoted_filter(const JobFacts& facts, Finding& finding) {
   const Setting* filter = facts.setting("NCCL_IB_HCA");
   if (filter == nullptr || !has_quotes(*filter)) return;
@@ -158,7 +158,7 @@ void name_quoted_filter(const JobFacts& facts, Finding& finding) {
                             without_quotes(filter->value));
 }
 
-/// Who names devices expects some: a filter that lets none through is a slip, wherever the job may run.
+/// A user who names devices expects some: a filter that excludes all is a mistake, wherever the job runs.
 void find_empty_filter(const JobFacts& facts, Findings& findings) {
   const Setting* filter = facts.setting("NCCL_IB_HCA");
   const auto none = facts.net_devices.find({"IB", std::string()});
@@ -174,11 +174,12 @@ void find_empty_filter(const JobFacts& facts, Findings& findings) {
       "takes TCP between hosts";
   finding.fix =
       "ibdev2netdev; ibv_devinfo -l   # the names that are there; NCCL_IB_HCA takes prefixes, "
-      "`=name` for a whole name, `^` to leave out; or unset it";
+      "`=name` for a whole name, `^` to exclude; or unset it";
   name_quoted_filter(facts, finding);
 }
 
-/// libibverbs is not in the image, or has no driver for the devices: where no other device was found, RDMA is lost by it.
+/// libibverbs is not in the image, or has no driver for the devices: if no other device was found, RDMA is lost by
+/// it.
 void find_missing_provider(const JobFacts& facts, Findings& findings) {
   const MessageLog& messages = facts.messages;
   const bool has_device = lists_rdma_device(facts);
@@ -187,11 +188,11 @@ void find_missing_provider(const JobFacts& facts, Findings& findings) {
       [](const KeptMessage& message) { return contains(message.text(), "couldn't load driver"); });
   const bool has_found_none = lacks_rdma_device(facts) || messages.has(MessageId::OfiNoProvider) ||
                               facts.networks.contains("Socket");
-  // Drivers of devices that are not there fail to load on healthy machines: on one host nobody misses them.
+  // Drivers of absent devices fail to load on healthy machines, and a job on one host does not need them.
   if (has_device || drivers.empty() || !has_found_none || facts.nodes() == 1) return;
-  const bool is_told = findings.has("verbs_provider_missing") ||
-                       !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
-  if (is_told) return;
+  const bool is_reported = findings.has("verbs_provider_missing") ||
+                           !facts.plain_of(PlainLine::NoVerbsDriver).evidence.empty();
+  if (is_reported) return;
   Finding& finding = findings.add("verbs_provider_missing", Severity::Warning,
                                   "libibverbs cannot load the driver of a device", drivers);
   finding.confidence = Confidence::Medium;
@@ -339,7 +340,7 @@ void look_for_socket_fallback(const JobFacts& facts, Findings& findings) {
   const std::string fabric = faster_fabric(facts);
   const Setting* disable = facts.setting("NCCL_IB_DISABLE");
   const Setting* net = facts.setting("NCCL_NET");
-  // Desktops on Ethernet have nothing faster to fall back from.
+  // Desktops on Ethernet have no faster network.
   const Severity severity = !fabric.empty()            ? Severity::Error
                             : has_consumer_gpus(facts) ? Severity::Info
                                                        : Severity::Warning;
@@ -387,7 +388,7 @@ namespace {
 
 constexpr std::size_t kMostOfAHost = 8;  // GPUs; seldom sixteen
 
-/// An excerpt of a job that may have several hosts: one is heard of, or none, and nothing says that it is all.
+/// Whether an excerpt may be of a job on several hosts: it shows one host or none, and not that this is all.
 bool may_span_hosts(const JobFacts& facts) {
   const std::size_t ranks = facts.longest_ring;
   const bool is_large = ranks > kMostOfAHost;
@@ -400,7 +401,7 @@ bool may_span_hosts(const JobFacts& facts) {
 void look_for_sockets_in_an_excerpt(const JobFacts& facts, Findings& findings) {
   const auto chosen = facts.networks.find("Socket");
   if (chosen == facts.networks.end() || facts.networks.size() > 1) return;
-  // Where the job failed, TCP is not what the reader asks about.
+  // Where the job failed, TCP is not the question.
   const bool is_other =
       !facts.results.empty() || !facts.python_errors.empty() || findings.has_any(Severity::Error);
   if (is_other) return;
@@ -453,7 +454,7 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
       finding.fix = "ibv_devices   # if there are more: unset NCCL_IB_HCA";
     }
   }
-  // Of each host, the NICs that its ranks send over.
+  // The NICs of each host that its ranks send over.
   std::map<std::int32_t, std::set<std::pair<std::uint16_t, std::int32_t>>> used;  // net and device
   std::map<std::int32_t, std::set<std::uint32_t>> processes;
   std::uint64_t channels = 0;
@@ -480,9 +481,9 @@ void look_for_unused_nics(const JobFacts& facts, Findings& findings) {
     const auto listed = facts_of_host.devices.find("IB");
     const std::size_t there = listed == facts_of_host.devices.end() ? 0 : listed->second.size();
     constexpr std::size_t kSeveral = 4;  // a second NIC may be for storage
-    // One rank's connections may all be those of the NIC beside it.
-    const bool are_heard = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
-    if (names.size() != 1 || there < kSeveral || several < 4 || !are_heard) return;
+    // A single rank may only use the NIC closest to it.
+    const bool are_enough_seen = 2 * ranks[host].size() >= static_cast<std::size_t>(several);
+    if (names.size() != 1 || there < kSeveral || several < 4 || !are_enough_seen) return;
     most = std::max(most, there);
     who.insert(who.end(), processes[host].begin(), processes[host].end());
   }

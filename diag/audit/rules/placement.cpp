@@ -14,7 +14,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A host's devices of a network, in NCCL's order; nullptr: it does not list them.
+/// A host's devices of a network, in NCCL's order; nullptr: not listed.
 const std::vector<std::string>* devices_of(const JobFacts& facts, std::int32_t host,
                                            const std::string& net) {
   if (host < 0) return nullptr;
@@ -38,7 +38,7 @@ std::string text_of(const JobFacts& facts, const End& end) {
                      devices == nullptr ? fmt::format("device {}", index) : (*devices)[index]);
 }
 
-/// Both hosts list the same devices, several of them, and the two ends use different ones.
+/// Whether both hosts list the same devices, several of them, and the two ends use different ones.
 bool is_crossed(const JobFacts& facts, const End& from, const End& to) {
   const std::string& net = facts.nets[from.link->net];
   const std::vector<std::string>* here = devices_of(facts, from.member->host, net);
@@ -97,7 +97,7 @@ void count_crossings(const JobFacts& facts, const CommFacts& comm, Crossings& cr
 
 /// The cores in `ffff,00000000` (up to 2.26) or `0-15,32-47`.
 struct Cores {
-  int count = 0;  ///< 0: it is neither
+  int count = 0;  ///< 0: the text has neither form
   int last = 0;
 };
 
@@ -215,7 +215,7 @@ void look_for_bound_threads(const JobFacts& facts, Findings& findings) {
   }
   if (!empty.empty()) {
     Finding& finding = findings.add("cpu_affinity", Severity::Info,
-                                    fmt::format("{} may not run on the cores beside their GPU",
+                                    fmt::format("{} may not run on the cores next to their GPU",
                                                 plural(nowhere.size(), "process", "processes")),
                                     empty);
     findings.say_who(finding, nowhere);

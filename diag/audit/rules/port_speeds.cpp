@@ -10,7 +10,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A port as NCCL lists it, of one host.
+/// A port of one host, as NCCL lists it.
 struct Port {
   std::string name, link;
   std::int64_t mbps = 0;
@@ -31,9 +31,10 @@ std::map<std::int32_t, std::map<std::string, Port>> ports_of_hosts(const JobFact
   return hosts;
 }
 
-/// The one port that has half or less of what all others of its link layer have; nullptr: none, or several.
+/// The one port that has at most half the rate of all others of its link layer; nullptr: none, or several.
 ///
-/// Ports of one network come in fours and eights: one more is of another network, as a cloud's front end is.
+/// Ports of one network come in fours and eights: an additional one is of another network, such as a cloud's front
+/// end.
 const Port* slow_port(const std::map<std::string, Port>& ports, std::int64_t& usual) {
   constexpr std::size_t kFew = 4;
   if (ports.size() < kFew || ports.size() % kFew != 0) return nullptr;
@@ -59,7 +60,7 @@ void look_for_slow_ports(const JobFacts& facts, Findings& findings) {
     constexpr std::int64_t kMbpsOfGbit = 1'000;
     Finding& finding =
         findings.add("link_degraded", Severity::Warning,
-                     fmt::format("{} runs at {} Gbit/s, its sisters at {}", slow->name,
+                     fmt::format("{} runs at {} Gbit/s, comparable ports at {}", slow->name,
                                  slow->mbps / kMbpsOfGbit, usual / kMbpsOfGbit));
     finding.evidence.add(slow->said->place(), slow->said->process(), slow->said->line());
     findings.say_who(finding, std::array{slow->said->process()});
@@ -68,7 +69,7 @@ void look_for_slow_ports(const JobFacts& facts, Findings& findings) {
         "the port has come up with fewer lanes or at a lower rate: a cable, a transceiver, the "
         "switch's port; or it is of another network";
     finding.fix =
-        fmt::format("ibstat and mlxlink -d {} on that host; NCCL_IB_HCA leaves it out meanwhile",
+        fmt::format("ibstat and mlxlink -d {} on that host; NCCL_IB_HCA excludes it meanwhile",
                     slow->name.substr(0, slow->name.find(':')));
   }
 }

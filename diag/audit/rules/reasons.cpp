@@ -40,7 +40,7 @@ constexpr ReasonRow kReasonRows[] = {
 #include "diag/audit/reasons/all.def"
 };
 
-/// What a title quotes of the reason's first line.
+/// The part of the reason's first line that a title quotes.
 struct Shown {
   enum class How : std::uint8_t { Behind, From, Only };
   PlainLine line;
@@ -57,7 +57,7 @@ constexpr Shown kShown[] = {
 struct Value {
   PlainLine line;
   std::string_view field;
-  PlainLine of;  ///< in whose first line it is
+  PlainLine of;  ///< the line that contains it first
   std::string_view key;
 };
 
@@ -66,7 +66,7 @@ constexpr Value kValues[] = {
 #include "diag/audit/reasons/all.def"
 };
 
-/// What a reason's line adds to the title.
+/// The part of a reason's line that is added to the title.
 std::string quoted_part(PlainLine line, std::string_view text) {
   constexpr std::size_t kLongest = 100;
   for (const Shown& shown : kShown) {
@@ -79,7 +79,7 @@ std::string quoted_part(PlainLine line, std::string_view text) {
   return {};
 }
 
-/// The word behind a key, up to a blank, a quote or a bracket. A key `^TEXT` begins the line.
+/// The word after a key, up to a blank, a quote or a bracket. A key `^TEXT` begins the line.
 std::string_view word_behind(std::string_view text, std::string_view key) {
   const bool is_at_start = key.starts_with('^');
   if (is_at_start) key.remove_prefix(1);
@@ -91,7 +91,7 @@ std::string_view word_behind(std::string_view text, std::string_view key) {
   return word;
 }
 
-/// The sentence with the values of the line in it: `ss -ltnp | grep {port|<port>}`.
+/// The sentence with values of the line filled in: `ss -ltnp | grep {port|<port>}`.
 std::string filled_in(const JobFacts& facts, std::string_view sentence, PlainLine line) {
   std::string filled;
   for (;;) {
@@ -116,25 +116,25 @@ std::string filled_in(const JobFacts& facts, std::string_view sentence, PlainLin
   }
 }
 
-/// The job master's word about the node whose process failed, last before a place.
+/// The node whose process failed, as the job master's last line before a place names it.
 std::string node_before(const JobFacts& facts, logs::Place place) {
   std::string node;
   for (const KeptMessage& message : facts.messages[MessageId::AgentRestart].kept) {
     if (place < message.place()) break;
     node = message.argument("node");
-    node = node.substr(node.rfind(' ') + 1);  // the job's name stands before it
+    node = node.substr(node.rfind(' ') + 1);  // the job's name precedes it
   }
   return node;
 }
 
-/// What waits at a start and is done with before the job goes on is no trouble.
+/// A wait at a start that ended before the job went on is harmless.
 Severity severity_of_reason(const JobFacts& facts, const Reason& reason) {
   const bool may_pass = reason.line == PlainLine::SubsetWaits;
   const bool is_started = facts.has_started();
   return may_pass && is_started ? Severity::Info : reason.severity;
 }
 
-/// All lines of a reason, those that programs print and those of the catalogue.
+/// All lines of a reason: printed by programs, and of the catalogue.
 MessageLines lines_of(const JobFacts& facts, PlainLine line) {
   MessageLines lines;
   const PlainLines& plain = facts.plain_of(line);
@@ -164,7 +164,7 @@ std::vector<std::string> hosts_in_prefixes(const Evidence& evidence) {
       const bool is_pid =
           colon != std::string_view::npos && colon + 1 < inner.size() &&
           inner.substr(colon + 1).find_first_not_of("0123456789:") == std::string_view::npos;
-      // A time of day begins with a digit, and a name of a host with none.
+      // A time of day begins with a digit, and a host name does not.
       const bool is_name = !host.empty() &&
                            std::isalpha(static_cast<unsigned char>(host[0])) != 0 &&
                            host.find_first_of(" /=") == std::string_view::npos;
@@ -179,7 +179,7 @@ std::vector<std::string> hosts_in_prefixes(const Evidence& evidence) {
 void add_reason(const JobFacts& facts, const Reason& reason, Findings& findings) {
   const MessageLines lines = lines_of(facts, reason.line);
   if (lines.evidence.empty()) return;
-  // What another rule has found of the same lines in their library's own words says more.
+  // A finding of another rule from the library's own lines is more precise.
   const bool is_of_catalogue =
       std::ranges::find(kReasonRows, reason.line, &ReasonRow::line) != std::end(kReasonRows);
   if (!is_of_catalogue && findings.has(reason.id, Severity::Warning)) return;

@@ -19,10 +19,10 @@ void find_failed_verbs(const JobFacts& facts, Findings& findings) {
                             findings.has("gid_index") ||
                             findings.has("gpu_memory_registration", Severity::Warning);
   if (is_explained) return;
-  // The exception of PyTorch's that quotes the library may be all that is left of the process.
-  const bool is_told = !facts.plain_of(PlainLine::SystemError).evidence.empty();
+  // The quote of the library in PyTorch's exception may be all that is left of the process.
+  const bool is_reported = !facts.plain_of(PlainLine::SystemError).evidence.empty();
   const auto is_fatal = [&](const KeptMessage& message) {
-    return is_warning(message) && (is_told || facts.has_failed(message.process()));
+    return is_warning(message) && (is_reported || facts.has_failed(message.process()));
   };
   const MessageLines& verbs = facts.messages[MessageId::IbCallFailed];
   const Evidence evidence = evidence_of(verbs, is_fatal);
@@ -78,7 +78,7 @@ void look_for_refusals(const JobFacts& facts, Findings& findings) {
   }
   if (!held.empty() && !facts.messages.has(MessageId::RasErrorRanks)) {
     Finding& finding = findings.add("system_error", Severity::Error,
-                                    "ranks hold an error, says the RAS network", held);
+                                    "the RAS network reports errors of ranks", held);
     finding.cause = "a communicator failed to start, or failed later without the program's notice";
     if (!named.empty())
       finding.cause = fmt::format("{}: {}", fmt::join(named, ", "), finding.cause);

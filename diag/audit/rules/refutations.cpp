@@ -27,7 +27,7 @@ bool has_no_nic_resources(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::NicResources).evidence.empty();
 }
 
-/// Some port is active, and nothing failed or names one that is down.
+/// Whether some port is active, and no line failed or names one that is down.
 bool has_ports_enough(const JobFacts& facts) {
   bool is_active = false, is_needed = false;
   for (const CapabilityFact& port : facts.capabilities) {
@@ -42,11 +42,11 @@ bool has_ports_enough(const JobFacts& facts) {
   return is_active && !is_needed && !facts.has_failure();
 }
 
-/// What the text says against a finding.
+/// Evidence in the text against a finding.
 struct Refutation {
   std::string_view id;
   bool (*is_refuted)(const JobFacts& facts);
-  /// What is left of it: another finding, a note, or nothing (an empty title).
+  /// The finding that replaces it: another one, a note, or none (an empty title).
   std::string_view new_id;
   Severity severity;
   std::string_view title, cause, fix;
@@ -58,7 +58,7 @@ constexpr Refutation kRefutations[] = {
      "memory cannot be registered with the NIC, and not because of the limit of locked memory: "
      "it is unlimited",
      "the adapter or its driver has no resources for it: its table of memory keys is full, a "
-     "virtual function's share or an RDMA cgroup is used up, or an IOMMU is in the way; or the "
+     "virtual function's share or an RDMA cgroup is used up, or an IOMMU prevents it; or the "
      "limit is another one inside the job (Slurm, systemd and containers set their own)",
      "dmesg for mlx5 lines on that host; cat /proc/PID/limits of a rank; cat "
      "/sys/fs/cgroup/rdma.max; fewer or smaller registered buffers (NCCL_BUFFSIZE)"},
@@ -89,7 +89,7 @@ bool is_of_host(const CapabilityFact& fact, const std::vector<std::string>& host
          });
 }
 
-/// The GID tables in the text decide about the index that a variable names.
+/// Checks the index that a variable names with the GID tables in the text.
 void judge_gid_index(const JobFacts& facts, Finding& finding) {
   const Setting* variable = facts.setting("NCCL_IB_GID_INDEX");
   if (variable == nullptr || finding.id != "gid_index") return;
@@ -123,7 +123,7 @@ void judge_gid_index(const JobFacts& facts, Finding& finding) {
       *routable, where);
 }
 
-/// The host has an active RDMA port and the job's container has no device.
+/// Handles a host with an active RDMA port whose job's container has no device.
 void judge_container(const JobFacts& facts, Finding& finding) {
   if (finding.id != "no_rdma_device" && finding.id != "socket_fallback") return;
   const Setting* filter = facts.setting("NCCL_IB_HCA");
@@ -144,7 +144,7 @@ void judge_container(const JobFacts& facts, Finding& finding) {
       "(or --privileged); Kubernetes: the RDMA device plugin's resource in the limits";
 }
 
-/// The limit that the text shows.
+/// Adds the limit that the text shows.
 void name_memlock(const JobFacts& facts, Finding& finding) {
   if (finding.id != "memlock_limit") return;
   for (const CapabilityFact& limit : facts.capabilities) {
@@ -155,7 +155,7 @@ void name_memlock(const JobFacts& facts, Finding& finding) {
   }
 }
 
-/// The plugin sets the variable itself: unsetting it has no effect, or harms.
+/// Whether the plugin sets the variable itself: unsetting it has no effect, or harms.
 bool is_set_by_plugin(const JobFacts& facts, std::string_view variable) {
   for (const MessageId id : {MessageId::OfiSetting, MessageId::OfiPlatform, MessageId::OfiOther}) {
     for (const KeptMessage& message : facts.messages[id].kept) {
@@ -175,7 +175,7 @@ std::vector<std::string> clauses_of(std::string_view text) {
   }
 }
 
-/// A clause of advice without what the text has already answered; empty: nothing is left of it.
+/// A clause of advice without the parts that the text answers; empty: nothing is left.
 std::string still_useful(const JobFacts& facts, const std::string& clause) {
   constexpr std::string_view kUnset = "unset ";
   if (clause.starts_with(kUnset)) {
@@ -185,7 +185,7 @@ std::string still_useful(const JobFacts& facts, const std::string& clause) {
   }
   for (const CapabilityFact& fact : facts.capabilities) {
     if (fact.what != What::Command || !clause.starts_with(fact.value)) continue;
-    // `ulimit -l` asks, `ulimit -l unlimited` sets.
+    // `ulimit -l` prints, `ulimit -l unlimited` sets.
     const std::string rest = clause.substr(fact.value.size());
     const bool asks = rest.empty() || rest.starts_with("   #") || rest.starts_with(" on ") ||
                       rest.starts_with(" in ") || rest.starts_with(" of ");

@@ -12,7 +12,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// `2.21.5+cuda12.4`, `1.7.4-aws` as numbers that compare.
+/// A release such as `2.21.5+cuda12.4`, `1.7.4-aws` as comparable numbers.
 struct Release {
   std::array<int, 3> parts = {};
   std::string text;
@@ -35,7 +35,7 @@ Release release_in(std::string_view text) {
   return release;
 }
 
-/// The lowest release of NCCL that the text names, of the library first, else of a package.
+/// The lowest release of NCCL that the text names, of the library first, otherwise of a package.
 Release nccl_release(const JobFacts& facts) {
   Release lowest;
   const auto take = [&](std::string_view text) {
@@ -120,7 +120,7 @@ void look_for_old_releases(const JobFacts& facts, Findings& findings) {
         "install NCCL {} or newer (pip install -U nvidia-nccl-cu12), or a PyTorch that comes with "
         "it; python -c 'import torch; print(torch.cuda.nccl.version())' shows which one is loaded",
         gpu.release);
-    // The line that failed for it says more.
+    // The line that failed because of it is more precise.
     const auto known =
         std::find_if(findings.all().begin(), findings.all().end(),
                      [](const Finding& one) { return one.id == "gpu_arch_unsupported"; });

@@ -15,14 +15,14 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-constexpr int kFew = 2;        ///< channels that no NVLink machine is content with
+constexpr int kFew = 2;        ///< too few channels for any NVLink machine
 constexpr int kManyRanks = 4;  ///< of one host
 
 int ranks_a_host(const CommFacts& comm) {
   const bool are_all_seen = static_cast<std::int32_t>(comm.members.size()) == comm.nranks;
   const bool is_counted = comm.nnodes > 0 && !comm.has_guessed_nodes;
   if (comm.nodes() >= 1 && (are_all_seen || is_counted)) return comm.nranks / comm.nodes();
-  // Of a part of the job, the ranks that are heard of.
+  // If only part of the job is visible, the ranks that have logged.
   std::map<std::int32_t, int> seen;
   int most = 0;
   for (const Member& member : comm.members) {
@@ -31,8 +31,8 @@ int ranks_a_host(const CommFacts& comm) {
   return most;
 }
 
-/// Releases that raise the channels to those of NVLS do so beyond any bound, which holds for other collectives all the
-/// same.
+/// Whether a release raises the channels to those of NVLS beyond any bound. The bound still holds for other
+/// collectives.
 /// source  NCCL 2.20 .. 2.27 graph/connect.cc
 bool hides_bounds(const JobFacts& facts, const CommFacts& comm) {
   const auto rules = load_channel_rules(release_of(facts).name);
@@ -58,7 +58,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   if (who.empty()) return;
   sort_once(who);
 
-  // Cards on PCIe have as few by nature.
+  // Cards on PCIe normally have so few.
   const bool is_off = findings.has("p2p_disabled", Severity::Error) && !has_consumer_gpus(facts);
   const std::string nvlink = nvlink_sign(facts);
   const bool is_proved = limit != nullptr || is_off || !nvlink.empty();
@@ -85,7 +85,7 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   } else {
     finding.confidence = Confidence::Low;
     finding.cause = "normal for GPUs on PCIe alone; NVLink machines make more";
-    finding.fix = "nvidia-smi topo -m   # tells whether there is NVLink";
+    finding.fix = "nvidia-smi topo -m   # shows whether there is NVLink";
   }
 }
 

@@ -19,7 +19,7 @@ bool is_unreachable(std::string_view text) {
                                          "software caused connection abort", "connection abort"});
 }
 
-/// The address that connections failed to; empty: it is not said.
+/// The address that connections failed to; empty: unknown.
 std::string address_of(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     const std::string_view address = message.argument("address");
@@ -36,7 +36,7 @@ std::vector<std::uint32_t> processes_if_warned(const MessageLines& lines) {
   return processes;
 }
 
-/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: it is not said.
+/// The port of `[::]:29500`, `0.0.0.0:29500` or `port: 29500`; empty: unknown.
 std::string port_in_use(const MessageLines& lines) {
   for (const KeptMessage& message : lines.kept) {
     for (const std::string_view key : {"]:", "0.0.0.0:", "port: "}) {
@@ -50,7 +50,8 @@ std::string port_in_use(const MessageLines& lines) {
   return {};
 }
 
-/// Attempts to connect that were repeated until few or none are left. The library notes each; only the last is an error.
+/// Connection attempts that were repeated until few or none are left. The library logs each; only the last is an
+/// error.
 void find_spent_retries(const JobFacts& facts, Findings& findings) {
   const MessageLines& retries = facts.messages[MessageId::SocketConnectRetry];
   const KeptMessage* last = nullptr;
@@ -71,10 +72,10 @@ void find_spent_retries(const JobFacts& facts, Findings& findings) {
                                address.empty() ? "" : " to " + named_address(facts, address), error,
                                last->number("attempt"), most),
                    retries);
-  finding.cause = is_refused
-                      ? "nobody listens at the address: the rank there has ended or never started"
-                      : "the address cannot be reached from there: a firewall that rejects, an "
-                        "interface that other hosts do not see, or a host that is down";
+  finding.cause =
+      is_refused ? "no process listens at the address: the rank there has ended or never started"
+                 : "the address cannot be reached from there: a firewall that rejects, an "
+                   "interface that other hosts do not see, or a host that is down";
   finding.fix = fmt::format(
       "ip route get {}; firewall rules (iptables -S, network policies) of both hosts; "
       "NCCL_SOCKET_IFNAME=<the hosts' network>",
@@ -121,8 +122,8 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     findings.say_who(draft, processes_if_warned(lines));
   };
   take(MessageId::RootRankMismatch,
-       "processes of another world size or another job came to this root: a stale id or port");
-  take(MessageId::RootDuplicateRank, "two processes came with the same rank");
+       "processes of another world size or another job connected to this root: a stale id or port");
+  take(MessageId::RootDuplicateRank, "two processes have the same rank");
   take(MessageId::InvalidCommId, "NCCL_COMM_ID is not host:port");
   take(MessageId::BootstrapNoInterface, "no interface passes the filters");
   take(MessageId::OobDeviceNotFound, "NCCL_OOB_NET_IFNAME names no device");
@@ -131,7 +132,7 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
        "the two ends run different versions, or are in different steps");
   const bool is_started = is_any_started(facts);
   if (failed.empty() && !is_started) find_spent_retries(facts, findings);
-  // A port scanner knocks at any time; where it hurts, an error of the same process follows.
+  // A port scanner can connect at any time; if it does harm, an error of the same process follows.
   const MessageLines& foreign = messages[MessageId::ForeignConnection];
   const bool has_hurt =
       !is_started || std::any_of(foreign.kept.begin(), foreign.kept.end(), [&](const auto& line) {
@@ -140,28 +141,31 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
   if (has_hurt)
     take(MessageId::ForeignConnection,
          "the other end is in another step or version, or is no rank of this job");
-  const std::string nobody =
-      fmt::format("nobody listens at {}: the root died, or never started",
+  const std::string no_listener =
+      fmt::format("no process listens at {}: the root died, or never started",
                   address.empty() ? std::string("its address") : named_address(facts, address));
   const bool has_met = std::any_of(facts.comms.begin(), facts.comms.end(),
                                    [](const CommFacts& comm) { return !comm.links.empty(); });
   if (!failed.empty() && far.empty() && has_met && !is_started) {
     Finding& finding = findings.add(
         "net_unreachable", Severity::Error,
-        fmt::format("the ranks have met, and a connection{} is refused", where), failed);
+        fmt::format("the ranks have connected at the start, but a later connection{} is refused",
+                    where),
+        failed);
     findings.say_who(finding, processes_if_warned(connect));
     finding.cause =
-        "data go over another interface than the bootstrap, whose address belongs to nobody there, "
+        "data go over another interface than the bootstrap, whose address no process has there, "
         "or the peer has ended";
     finding.fix = "NCCL_SOCKET_IFNAME=<the hosts' network>; look at the other rank's log";
   } else if (!failed.empty() && !is_started) {
     take(MessageId::SocketConnectFailed,
-         far.empty() ? nobody : std::string_view("the root's address cannot be reached"));
+         far.empty() ? no_listener : std::string_view("the root's address cannot be reached"));
   }
   const MessageLines& absent = messages[MessageId::EngineAbsent];
   if (!absent.evidence.empty() && draft.evidence.empty()) {
     const KeptMessage& first = absent.kept.front();
-    cause = fmt::format("{} of {} did not come", first.argument("ranks"), first.number("nranks"));
+    cause =
+        fmt::format("{} of {} did not connect", first.argument("ranks"), first.number("nranks"));
     draft.evidence = absent.evidence;
     draft.ranks = parse_rank_list(first.argument("ranks"));
   }
@@ -175,12 +179,13 @@ void look_for_bootstrap_failures(const JobFacts& facts, Findings& findings) {
     draft.evidence.mix(mesh.evidence);
   }
   if (draft.evidence.empty()) return;
-  Finding& finding = findings.add("bootstrap_failure", Severity::Error,
-                                  fmt::format("the ranks do not meet: {}", cause), draft);
+  Finding& finding =
+      findings.add("bootstrap_failure", Severity::Error,
+                   fmt::format("the ranks do not connect at the start: {}", cause), draft);
   finding.cause = cause;
-  // A port helps where somebody else knocks at it, and nowhere else.
+  // Another port helps only if another job connects to it.
   const bool is_shared_port = has_hurt && !foreign.evidence.empty();
-  finding.fix = !far.empty() ? "mend the way to that address (net_unreachable)"
+  finding.fix = !far.empty() ? "fix the route to that address (net_unreachable)"
                 : messages.has(MessageId::InvalidCommId)
                     ? "NCCL_COMM_ID=<address of rank 0>:<port>, or unset it"
                 : messages.has(MessageId::BootstrapTruncated)
@@ -240,7 +245,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
                      "a process died of SIGBUS: /dev/shm is most likely full", bus.evidence);
     finding.confidence = Confidence::Medium;
     finding.cause =
-        "memory that was promised was not there when it was first touched: so ends who writes to a "
+        "memory that was promised did not exist when it was first touched: this happens to a "
+        "process that writes to a "
         "file in a full /dev/shm, or to a mapped file that another process shortened";
     finding.fix = "df -h /dev/shm on that host; docker run --shm-size=16g; rm /dev/shm/nccl-*";
   } else if (!shm.evidence.empty()) {
@@ -268,8 +274,8 @@ void look_for_limits(const JobFacts& facts, Findings& findings) {
 
 namespace {
 
-/// Several tasks of a launcher find the port of their own store taken: each of them started the store's process, and one
-/// alone has it. Who is alone meets another job.
+/// Several tasks of a launcher find the port of their own store in use: each of them started the store's process, and
+/// only one can have it. A single task conflicts with another job.
 bool say_many_launchers(const JobFacts& facts, const std::string& port, Findings& findings) {
   const MessageLines& taken = facts.messages[MessageId::StorePortInUse];
   std::set<std::int32_t> tasks;
@@ -306,7 +312,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     findings.quote(draft, messages[id]);
   };
   take(MessageId::InitBarrierTimeout, "some processes of the job never came");
-  // Attempts that are repeated may succeed: they count where the job then failed.
+  // Repeated attempts may succeed: they count if the job then failed.
   const MessageLines& unreachable = messages[MessageId::StoreUnreachable];
   const bool is_final =
       !facts.python_errors.empty() ||
@@ -322,7 +328,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
            : fmt::format("port {} (MASTER_PORT) is already in use by another job or one that has "
                          "not ended",
                          port));
-  take(MessageId::RendezvousFailed, "the agents of the nodes did not meet");
+  take(MessageId::RendezvousFailed, "the agents of the nodes did not connect");
   const Evidence agents =
       evidence_of(messages[MessageId::StoreBroken], [](const KeptMessage& message) {
         return contains(message.text(), "RendezvousConnectionError");
@@ -335,15 +341,15 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
     if (!contains_any(line.quoted.text, {"Timeout", "timeout"})) continue;
     draft.evidence.add(line.quoted);
     if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
-    if (cause.empty()) cause = "rank 0 of that group did not come to its first collective in time";
+    if (cause.empty()) cause = "rank 0 of that group did not enter its first collective in time";
   }
   if (!draft.evidence.empty() || !facts.results.empty()) {
-    // The id that did not come is told by what was found, or by the library's own errors.
+    // A missing id is explained by the causes found, or by the library's own errors.
   } else {
     for (const KeptLine& line : facts.plain_of(PlainLine::UniqueIdTimeout).kept) {
       draft.evidence.add(line.quoted);
       if (line.launcher_rank >= 0) draft.ranks.push_back(line.launcher_rank);
-      cause = "rank 0, whose process holds the store, ended before it had given its id";
+      cause = "rank 0, whose process holds the store, ended before it had sent its id";
     }
   }
   for (const PythonErrorFact& error : facts.python_errors) {
@@ -379,7 +385,7 @@ void look_for_store_timeouts(const JobFacts& facts, Findings& findings) {
       });
   if (is_own_address) {
     finding.cause =
-        "MASTER_ADDR is this host's own loopback address: on every node but rank 0's nobody "
+        "MASTER_ADDR is this host's own loopback address: on every node but rank 0's no process "
         "listens "
         "there; on rank 0's node, rank 0 is not up";
     finding.fix =

@@ -14,8 +14,8 @@ namespace {
 using facts::Domain;
 using facts::Warning;
 
-/// What a warning becomes where no rule speaks of its line: by the part of the stack, the lowest first. What fails below is
-/// the cause of what fails above it.
+/// The finding for a warning that no rule handles: by the part of the stack, the lowest first. A failure of a lower
+/// part causes failures above it.
 struct DomainRow {
   Domain domain;
   std::string_view id, part, fix;
@@ -59,12 +59,13 @@ std::size_t layer_of(const Warning& warning) {
   return static_cast<std::size_t>(row - std::begin(kDomains));
 }
 
-/// A result of the library's, of which another line may say the reason.
+/// A result of the library; another line may give its reason.
 bool is_result(const Warning& warning) {
   return warning.is_general && (warning.id.starts_with("nccl_") || warning.id.starts_with("grpc_"));
 }
 
-/// What is reported of several: what a row knows before what a code means, the lowest part of the stack, the first line.
+/// Which of several warnings is reported: a row's meaning before a code's, the lowest part of the stack, the first
+/// line.
 bool is_graver(const Warning& a, const Warning& b) {
   const auto weight = [](const Warning& one) {
     return std::tuple(one.is_consequence, is_result(one), one.severity != facts::Severity::Error,
@@ -74,7 +75,7 @@ bool is_graver(const Warning& a, const Warning& b) {
   return a.source.place < b.source.place;
 }
 
-/// Ranks have met, and nothing failed: whatever was warned of, the job goes on.
+/// Whether ranks have connected and nothing failed: the job goes on, in spite of warnings.
 bool is_running(const JobFacts& facts) {
   const bool has_met =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
@@ -86,14 +87,14 @@ bool is_running(const JobFacts& facts) {
   return (has_met || has_results) && !facts.has_failure();
 }
 
-/// What a library finds out about the machine at its start stays true while the job runs.
+/// Whether it describes the machine: what a library finds out at its start stays true while the job runs.
 bool is_of_machine(const Warning& warning) {
   return !warning.is_general &&
          (warning.domain == Domain::Gpu || warning.domain == Domain::Driver ||
           warning.domain == Domain::Configuration);
 }
 
-/// The program went on behind the warning, or had finished before it.
+/// Whether the program went on after the warning, or had finished before it.
 bool is_overcome(const JobFacts& facts, const Warning& warning) {
   return std::any_of(facts.stated.progress.begin(), facts.stated.progress.end(),
                      [&](const facts::Progress& progress) {
@@ -102,7 +103,7 @@ bool is_overcome(const JobFacts& facts, const Warning& warning) {
                      });
 }
 
-/// A process that was silent in the RAS network, and answers again.
+/// Whether a process that was silent in the RAS network answers again.
 bool has_recovered(const JobFacts& facts, const Warning& warning) {
   return warning.id == "nccl_ras_peer_silent" &&
          std::ranges::any_of(facts.stated.warnings, [&](const Warning& later) {
@@ -113,7 +114,7 @@ bool has_recovered(const JobFacts& facts, const Warning& warning) {
          });
 }
 
-/// A connection that failed a few times may have been made in the end.
+/// Whether a connection that failed a few times may have succeeded in the end.
 bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
   constexpr std::uint64_t kFewTries = 4;
   const bool is_connection = warning.domain == Domain::Network || warning.domain == Domain::Store;
@@ -121,8 +122,8 @@ bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
          !facts.has_failure() && facts.stated.deaths.empty();
 }
 
-/// Rows of which a finding quotes a line: a rule has spoken of them, be it as a note.
-std::set<std::string> spoken_rows(const JobFacts& facts, Findings& findings) {
+/// Rows that a finding quotes a line of: a rule has handled them, even as a note.
+std::set<std::string> quoted_rows(const JobFacts& facts, Findings& findings) {
   std::set<logs::Place> quoted;
   for (const Finding& finding : findings.all()) {
     if (finding.id == "unread_lines") continue;
@@ -135,9 +136,9 @@ std::set<std::string> spoken_rows(const JobFacts& facts, Findings& findings) {
   return rows;
 }
 
-/// Processes that ended with a status of their own, of which nothing shows the reason.
+/// Processes that ended with a status of their own for an unknown reason.
 void add_unexplained_end(const JobFacts& facts, Findings& findings) {
-  if (!facts.python_errors.empty()) return;  // the program says itself why it ends
+  if (!facts.python_errors.empty()) return;  // the program itself reports why it ends
   const auto found = std::ranges::find_if(facts.stated.deaths, [](const facts::Died& one) {
     return one.cause == facts::DeathCause::ExitCode && !one.is_consequence &&
            one.basis != facts::Basis::Person;
@@ -155,7 +156,7 @@ void add_unexplained_end(const JobFacts& facts, Findings& findings) {
   finding.ranks.assign(found->ranks.begin(), found->ranks.end());
   if (!found->subject.host.empty()) finding.hosts.push_back(found->subject.host);
   finding.confidence = Confidence::Low;
-  finding.cause = "the program itself chose that status; no line here says why";
+  finding.cause = "the program itself chose that status; no line here shows why";
   finding.fix = "read the last lines of that process's own output, above the launcher's report";
 }
 
@@ -165,7 +166,7 @@ bool is_data(const Warning& warning) {
   return (line.starts_with('{') || line.starts_with('"')) && !warning.id.starts_with("nccl_ras_");
 }
 
-/// The program's own words for what failed: of an exception what follows its type.
+/// The program's own words for the failure: of an exception the text after its type.
 std::string words_of(std::string_view line) {
   constexpr std::size_t kShown = 160;
   constexpr std::string_view kError = "Error: ";
@@ -176,7 +177,7 @@ std::string words_of(std::string_view line) {
   return std::string(line.substr(begin, kShown));
 }
 
-/// What rows know of an exception, beside what raised it: a full disk, a port that is taken.
+/// Adds what rows know of an exception besides its place: a full disk, a port in use.
 void explain_deaths(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     if (finding.id != "hang_dead_rank") continue;
@@ -197,18 +198,18 @@ void explain_deaths(const JobFacts& facts, Findings& findings) {
 
 }  // namespace
 
-/// Rows of the catalogue that state trouble, and of which no rule has made a finding: their meaning is the finding.
+/// Rows of the catalogue that state trouble and that no rule has turned into a finding: their meaning is the finding.
 void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning, {"unread_lines"});
   explain_deaths(facts, findings);
   if (is_explained || findings.has("job_cancelled")) return;
   const bool runs = is_running(facts);
-  const std::set<std::string> spoken = spoken_rows(facts, findings);
+  const std::set<std::string> spoken = quoted_rows(facts, findings);
   const Warning* worst = nullptr;
   for (const Warning& warning : facts.stated.warnings) {
-    // An exception says more than what a logger reports of it.
-    const bool is_told = warning.id == "logged_error" && !facts.python_errors.empty();
-    const bool counts = warning.severity != facts::Severity::Info && !is_told &&
+    // An exception is more precise than a logger's report of it.
+    const bool is_reported = warning.id == "logged_error" && !facts.python_errors.empty();
+    const bool counts = warning.severity != facts::Severity::Info && !is_reported &&
                         (!runs || is_of_machine(warning)) &&
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !has_recovered(facts, warning) &&
@@ -222,7 +223,7 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
   const DomainRow& row = kDomains[std::min(layer_of(*worst), std::size(kDomains) - 1)];
   const bool is_sure = worst->severity == facts::Severity::Error && !is_result(*worst);
   const std::string meaning = worst->meaning.empty() ? worst->source.text : worst->meaning;
-  // A code says what kind of failure it is; the words next to it may say what failed.
+  // A code gives the kind of failure; the words next to it may name what failed.
   std::string title = worst->is_general ? words_of(worst->source.text) : "";
   if (title.empty()) title = meaning.substr(0, std::min<std::size_t>(meaning.find(": "), 160));
   if (!worst->peer.empty()) title += fmt::format(" ({})", worst->peer);

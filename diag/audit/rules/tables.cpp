@@ -12,7 +12,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Bytes, and bytes of each rank, from which on bandwidth decides and not latency.
+/// Bytes, and bytes of each rank, from which on bandwidth and not latency decides.
 constexpr std::uint64_t kLarge = std::uint64_t{64} << 20, kLargeOfRank = std::uint64_t{8} << 20;
 
 int hosts_of(const BenchmarkTable& table) {
@@ -59,8 +59,8 @@ const BenchmarkLine* best_large_row(const BenchmarkTable& table) {
   return best;
 }
 
-/// Below this share of what the model expects a rate is a finding. Hosts whose NICs are only assumed may have a quarter
-/// of the preset's.
+/// A rate below this share of the expected one is a finding. Hosts whose NICs are only assumed may have a quarter of
+/// the preset's.
 double least_share(const BenchmarkTable& table) { return table.has_known_nics ? 0.5 : 0.2; }
 
 /// A variable in force that alone makes a rate low: few channels, or the protocol of small messages.
@@ -101,7 +101,7 @@ void look_at_bandwidth(const JobFacts& facts, const BenchmarkTable& table, Findi
   for (const BenchmarkDevice& device : table.devices) finding.hosts.push_back(device.host);
   sort_once(finding.hosts);
   finding.confidence = Confidence::Medium;
-  finding.cause = hosts > 1 ? "the data do not go the way they should: TCP sockets instead of RDMA "
+  finding.cause = hosts > 1 ? "the data do not take the intended path: TCP sockets instead of RDMA "
                               "(a network plugin that is not loaded), no GPUDirect, one NIC, or a "
                               "slow link"
                             : "the data do not go over NVLink";
@@ -128,7 +128,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
 
   const bool has_failed = facts.messages.has(MessageId::BenchmarkError);
   Finding cut;
-  // Lines of NCCL may break every row, and still the benchmark comes to its end.
+  // Lines of NCCL may break every row, although the benchmark finishes.
   std::uint64_t begun = 0;
   for (const BenchmarkTable& table : facts.tables) begun += table.begin.empty() ? 0U : 1U;
   const std::uint64_t ended = facts.messages[MessageId::BenchmarkOutOfBounds].evidence.count();
@@ -168,15 +168,15 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
       }
     }
     finding.cause =
-        "data are corrupted on the way: GPUDirect with ACS or an IOMMU, or faulty hardware";
+        "data are corrupted on their path: GPUDirect with ACS or an IOMMU, or faulty hardware";
     finding.fix =
         "NCCL_NET_GDR_LEVEL=LOC, then NCCL_P2P_DISABLE=1: which of the two cures it names the path";
   }
 
-  // Processes that are rank 0 of a table each: every one believes to be alone.
+  // Processes that are rank 0 of a table each: each measures itself alone.
   std::set<std::uint32_t> speakers;
-  // In one stream, processes of one table, or of several that begin before any has a row; one after another they may be
-  // several runs.
+  // In one stream, processes of one table, or of several that begin before any has a row; tables one after another
+  // may be of several runs.
   std::set<std::pair<std::string, std::int32_t>> waiting;
   Finding alone;
   bool is_waiting = false;
@@ -188,7 +188,7 @@ void look_at_tables(const JobFacts& facts, Findings& findings) {
     }
     if (table.devices.empty() || (firsts.size() < 2 && all.size() > 1)) continue;
     is_waiting = is_waiting || table.rows.empty();
-    // Behind those that wait, the first whose rows are there is one of them.
+    // After the waiting processes, the first whose rows are there is one of them.
     if (is_waiting || firsts.size() > 1) waiting.insert(firsts.begin(), firsts.end());
     if (table.speaker != 0) speakers.insert(table.speaker);
     alone.evidence.mix(table.begin);

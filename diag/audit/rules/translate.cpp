@@ -18,7 +18,7 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// What a rule asks for by a kind of hang, and its advice where hangdetect's next step is not enough.
+/// The rule that handles a kind of hang, and its advice where hangdetect's next step is not enough.
 struct KindRow {
   hang::Kind kind;
   HangsOf of = HangsOf::Path;
@@ -73,7 +73,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
-/// It rests on what a program was busy with.
+/// Whether it rests on what a program was busy with.
 bool is_occupation(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -82,7 +82,7 @@ bool is_occupation(const HangView& view, const hang::Explanation& one) {
   });
 }
 
-/// A rank did not come since its program ended: by an exception of its own, or as it closed its group.
+/// Whether a rank did not arrive because its program ended: by an exception of its own, or by closing its group.
 bool is_own_end(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -117,21 +117,21 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
                     Findings& findings) {
   const bool has_any = facts.messages.has_any(lines.messages);
   if (!has_any && !(lines.program && !facts.python_errors.empty())) return false;
-  bool is_told = false;
-  std::vector<const KindRow*> told;
+  bool is_reported = false;
+  std::vector<const KindRow*> reported;
   const HangView& view = findings.hang();
   for (const hang::Explanation* one : view.resting_on(lines)) {
     const bool has_failed = one->kind == hang::Kind::MissingRank && is_own_end(view, *one);
     const KindRow* row = row_of(has_failed ? hang::Kind::DeadRank : one->kind);
-    const bool is_new = std::find(told.begin(), told.end(), row) == told.end();
-    if (row == nullptr || one->confidence < kWorthTelling || !is_new) continue;
+    const bool is_new = std::find(reported.begin(), reported.end(), row) == reported.end();
+    if (row == nullptr || one->confidence < kReportable || !is_new) continue;
     const bool is_end = row->kind == hang::Kind::DeadRank;
     const bool is_asked =
         which == HangsOf::Any || row->of == which || (which == HangsOf::End && is_end);
     if (!is_asked) continue;
-    told.push_back(row);
-    is_told = true;
-    // Within a host a collective that stands is a GPU's or a driver's matter, and often ends by itself.
+    reported.push_back(row);
+    is_reported = true;
+    // A hung collective within a host is a problem of a GPU or a driver, and often ends by itself.
     const bool is_within_host = one->kind == hang::Kind::NetworkStall && facts.world() != nullptr &&
                                 facts.world()->nodes() == 1;
     Finding& finding =
@@ -148,7 +148,7 @@ bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts,
     if (const auto missing = hang::missing_of(*one); finding.fix.empty() && !missing.empty())
       finding.fix = missing.front();
   }
-  return is_told;
+  return is_reported;
 }
 
 }  // namespace ringside::audit

@@ -16,13 +16,13 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// A process says many lines in a row.
+/// A process prints many lines in a row.
 void push_new(std::vector<std::uint32_t>& numbers, std::uint32_t number) {
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }
 
-/// All ranks were seen, and each has finished its start: what they print of connections is all there is.
-/// Communicators of one size that no id tells apart may have each other's ranks.
+/// Whether all ranks were seen, and each has finished its start: then all their connections are known. Communicators
+/// of one size that no id distinguishes may have each other's ranks.
 bool is_whole(const JobFacts& facts, const CommFacts& comm) {
   const bool is_doubtful =
       comm.is_guessed &&
@@ -116,7 +116,7 @@ SocketUse socket_use(const JobFacts& facts) {
       if (member != nullptr) push_new(use.processes, member->process);
     }
     if (has_links) continue;
-    // Connections may come with the first collective only: then the choice of the network tells.
+    // Connections may come only with the first collective: then the choice of the network is the evidence.
     for (const Member& member : comm.members) {
       const bool is_chosen =
           member.network < facts.nets.size() && is_socket(facts.nets[member.network]);
@@ -310,7 +310,7 @@ std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& 
   };
   for (const CommFacts& comm : facts.comms) {
     const int nodes = comm.nodes();
-    if (!is_whole(facts, comm)) continue;  // a rank's other connections may be in what is missing
+    if (!is_whole(facts, comm)) continue;  // a rank's other connections may be in the missing part
     std::vector<Reach> reach(comm.members.size());
     for (const Link& link : comm.links) {
       if (link.rank < 0 || link.peer < 0 || !comm.is_local(link, nodes)) continue;
@@ -348,11 +348,11 @@ bool has_pcie_gpus(const JobFacts& facts) {
   constexpr std::array<std::string_view, 16> kNames = {
       "PCIe", "PCIE", "Quadro", "A6000", "A10 ", "A10G", "A10-",    "A40",
       "A16 ", "A30 ", "A2 ",    "L40",   " L4 ", " T4 ", "Tesla P", "Tesla K80"};
-  const bool is_told =
+  const bool is_reported =
       std::any_of(facts.matrices.begin(), facts.matrices.end(), [](const LinkMatrix& matrix) {
         return matrix.linked_gpus().empty() && matrix.between_gpus().reach >= DeviceReach::Phb;
       });
-  return is_told || has_consumer_gpus(facts) ||
+  return is_reported || has_consumer_gpus(facts) ||
          std::any_of(kNames.begin(), kNames.end(),
                      [&](std::string_view name) { return facts.has_text_of_gpu(name); });
 }
@@ -367,7 +367,7 @@ bool is_without_gpus(const JobFacts& facts) {
     return (member.is_started || member.is_complete) && member.cuda_device < 0 &&
            member.nvml_device < 0 && member.bus_id < 0;
   };
-  // Ringside's own engine moves host memory, and names itself where NCCL names its CUDA.
+  // Ringside's own engine moves host memory, and prints its own name where NCCL prints CUDA's.
   const bool is_of_hosts =
       !facts.versions.empty() &&
       std::all_of(facts.versions.begin(), facts.versions.end(),

@@ -15,25 +15,24 @@ void add_nothing_read(const JobFacts& facts, Findings& findings) {
       findings.add("nothing_read", Severity::Info,
                    fmt::format("none of the {} lines is one of NCCL, RCCL, a plugin or a launcher",
                                facts.lines));
-  finding.cause =
-      "this log says nothing about communication: neither that it is well nor that it is not";
+  finding.cause = "this log shows nothing about communication, neither success nor failure";
   finding.fix = "NCCL_DEBUG=INFO   # and give audit the output of all ranks";
 }
 
-/// What is found stands in words of any program, and nothing says that it was one of the job's.
+/// Doubts all findings if their words occur in any program and nothing shows that the program was of a job.
 void doubt_all(const JobFacts& facts, Findings& findings) {
   for (Finding& finding : findings.all()) {
     finding.severity = Severity::Info;
     finding.confidence = Confidence::Low;
-    finding.cause += "; no line here tells that this process belongs to a job";
+    finding.cause += "; no line here shows that this process belongs to a job";
   }
   add_nothing_read(facts, findings);
 }
 
 }  // namespace
 
-/// Silence about a line that was not understood would look like health. A warning of the library's, or a text that
-/// tells of trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
+/// No finding about a line that was not understood would look like health. A warning of the library, or a text that
+/// reports trouble, may be the very answer; notes of a release that is newer than this audit seldom are, unless there
 /// are many of them.
 void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
   if (!facts.is_of_job && facts.lines > 0) return doubt_all(facts, findings);
@@ -54,10 +53,10 @@ void look_for_unread_lines(const JobFacts& facts, Findings& findings) {
                      unread.warnings);
     finding.evidence.mix(unread.texts);
     if (finding.evidence.empty()) finding.evidence = unread.lines;
-    finding.cause =
-        has_trouble ? "these lines tell of trouble in words that this audit does not know: what "
-                      "they say is in no other finding"
-                    : "lines of a release that this audit does not know, or torn ones";
+    finding.cause = has_trouble
+                        ? "these lines report trouble in words that this audit does not know: what "
+                          "they say is in no other finding"
+                        : "lines of a release that this audit does not know, or torn ones";
     finding.fix = "read them; ringside audit --explain-unparsed shows all, by shape";
     return;
   }

@@ -10,7 +10,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Names places and files, not how NCCL works.
+/// Whether it names places and files, and does not change how NCCL works.
 bool is_harmless(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
@@ -18,9 +18,9 @@ bool is_harmless(std::string_view name) {
   return std::ranges::find(kNames, name) != kNames.end();
 }
 
-/// What makes a setting costly.
+/// Why a setting is costly.
 struct Harm {
-  std::string_view why = {};  ///< empty: nothing that is known
+  std::string_view why = {};  ///< empty: no known reason
   Forced forces = Forced::Nothing;
 };
 
@@ -34,7 +34,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
       std::any_of(facts.networks.begin(), facts.networks.end(),
                   [](const auto& entry) { return entry.first != "IB" && !is_socket(entry.first); });
   if (setting.name == "NCCL_IB_DISABLE" && value != 0 && facts.nodes() > 1 && !has_plugin) {
-    return {"the RDMA network is off: hosts talk over TCP", Forced::NoRdma};
+    return {"the RDMA network is off: hosts use TCP", Forced::NoRdma};
   }
   if (setting.name == "NCCL_NET_GDR_LEVEL" && (setting.value == "LOC" || setting.value == "0") &&
       facts.nodes() > 1) {
@@ -55,7 +55,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
-/// Of the variables whose values name things, one whose value has a quotation mark: no shell has read it.
+/// Whether a variable whose value names things contains a quotation mark: no shell has read it.
 bool is_quoted(const Setting& setting) {
   return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
 }
@@ -71,8 +71,8 @@ void look_for_overrides(const JobFacts& facts, Findings& findings) {
   std::vector<std::string> names;
   for (const Setting& setting : facts.environment) {
     if (is_harmless(setting.name) && !is_quoted(setting)) continue;
-    const bool is_told = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
-    if (is_told && findings.has("p2p_disabled")) continue;
+    const bool is_reported = setting.name == "NCCL_P2P_DISABLE" || setting.name == "NCCL_P2P_LEVEL";
+    if (is_reported && findings.has("p2p_disabled")) continue;
     const Harm harm = harm_of(setting, facts);
     if (is_quoted(setting)) {
       Finding& finding = findings.add(

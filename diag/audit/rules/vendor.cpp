@@ -12,7 +12,7 @@ struct Phrase {
   std::string_view nvidias, amds;
 };
 
-/// What one vendor's tools ask for, and how the other's are asked; longer phrases before those within them.
+/// The question of one vendor's tool, and the other vendor's tool for it; longer phrases before phrases within them.
 /// source  rocm-smi --help; ROCm's documentation of HIP_VISIBLE_DEVICES and AMD_SERIALIZE_KERNEL; RCCL
 ///         src/transport/net_ib.cc (memory_peers/amdkfd) and src/misc/rocmwrap.cc (NCCL_DMABUF_ENABLE)
 constexpr Phrase kPhrases[] = {
@@ -34,7 +34,7 @@ constexpr Phrase kPhrases[] = {
     {"--gpus all", "--device=/dev/kfd --device=/dev/dri"},
 };
 
-/// Of advice that goes through the fabrics, those that the job does not have.
+/// Advice that lists several fabrics, without those that the job does not have.
 constexpr Phrase kSlingshot{"on Slingshot FI_CXI_*, ", ""};
 
 void replace_all(std::string& text, const Phrase& phrase) {
@@ -44,7 +44,7 @@ void replace_all(std::string& text, const Phrase& phrase) {
   }
 }
 
-/// RCCL or ROCm is at work.
+/// Whether RCCL or ROCm is in use.
 bool is_of_amd(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::AmdWord).evidence.empty() ||
          std::any_of(facts.version_facts.begin(), facts.version_facts.end(),

@@ -7,7 +7,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The peer of a send or receive: what the recorder kept, else the other one of two.
+/// The peer of a send or receive: the recorded one, else the other member of a group of two.
 int peer_of(const Job& job, int rank, int group, const Call& call) {
   const Group& members = job.group(group);
   const Signature& signature = job.signature(call);
@@ -30,8 +30,8 @@ bool are_whole(const Job& job, int rank, int peer) {
   return is_from_first(rank) && is_from_first(peer);
 }
 
-/// Whether a send or receive that its recorder already calls retired still lacks its other half. Hooks
-/// retire a call when it is made, so only the last one of a rank is asked about.
+/// Whether a send or receive that its recorder already marks retired still lacks its other half. Hooks retire a call
+/// when it is made, so only a rank's last call is checked.
 bool lacks_partner(const Job& job, int rank, int group, const Call& call, int peer) {
   if (peer < 0 || job.rank(peer).dump == nullptr) return false;
   const GroupCalls* theirs = job.calls(peer, group);
@@ -89,7 +89,7 @@ std::optional<std::size_t> newest_call(const RankView& view) {
   return last - 1;
 }
 
-/// Of calls that are recorded when they are issued: the first that a member has not entered.
+/// Among calls that are recorded when they are issued: the first that a member has not entered.
 std::optional<std::size_t> first_unmet(const Job& job, int rank) {
   const RankView& view = job.rank(rank);
   const std::vector<Call>& calls = view.dump->calls;
@@ -168,11 +168,11 @@ Front front_at(const Job& job, int group, std::uint32_t sequence) {
   return front;
 }
 
-/// Members that have made the call but stand at an older one of another group.
-void add_held(const Job& job, const Standing& standing, const Front& front,
+/// Members that have made the call but are blocked in an older call of another group.
+void add_held(const Job& job, const WaitState& wait_state, const Front& front,
               std::vector<int>& held) {
   for (const int member : front.entered) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(member)];
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(member)];
     if (!block || (block->group == front.group && !block->is_p2p)) continue;
     const Call* call = job.find(member, front.group, front.sequence);
     const Call& older = job.rank(member).dump->calls[block->call];
@@ -189,8 +189,8 @@ struct Half {
   bool is_send = false;
 };
 
-/// What the rank stands at: a transfer, or all of a coalesced set (batch_isend_irecv), whose members share a
-/// number and run together.
+/// The transfers that the rank is blocked in: one, or all of a coalesced set (batch_isend_irecv), whose members share
+/// a number and run together.
 std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   const std::vector<Call>& calls = job.rank(rank).dump->calls;
   std::vector<Half> halves;
@@ -208,9 +208,9 @@ std::vector<Half> halves_at(const Job& job, int rank, const Block& block) {
   return halves;
 }
 
-/// The peer's half of a transfer where both sides give their transfers the same numbers, as ranks do that all send round
-/// a ring: recorders that have lost the beginning say no more.
-/// returns  null where they do not, or it is not there
+/// The peer's half of a transfer where both sides number their transfers alike, as ranks that all send round a ring
+/// do. Recorders that have lost the beginning show no more.
+/// returns  null where the numbers differ, or the half was not made
 const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
   constexpr int kAlike = 3;
   const GroupCalls* theirs = job.calls(half.peer, half.group);
@@ -256,10 +256,10 @@ bool do_tags_fit(const Job& job, int rank, const Half& half, const Half& other) 
   return mine < 0 || theirs < 0 || mine == theirs;
 }
 
-/// The other half is on its way only where the peer stands at it. Transfers of a rank run in order: one that is
-/// enqueued behind something else does not come before that.
-bool is_met(const Job& job, const Standing& standing, int rank, const Half& half) {
-  const auto& theirs = standing.blocks[static_cast<std::size_t>(half.peer)];
+/// The other half arrives only if the peer is blocked in it. Transfers of a rank run in order: one that is enqueued
+/// after another call does not run before that call.
+bool is_met(const Job& job, const WaitState& wait_state, int rank, const Half& half) {
+  const auto& theirs = wait_state.blocks[static_cast<std::size_t>(half.peer)];
   if (!theirs || !theirs->is_p2p || theirs->group != half.group) return false;
   const std::vector<Half> others = halves_at(job, half.peer, *theirs);
   return std::any_of(others.begin(), others.end(), [&](const Half& other) {
@@ -270,7 +270,7 @@ bool is_met(const Job& job, const Standing& standing, int rank, const Half& half
 
 }  // namespace
 
-const Front* Standing::front_of(int rank) const {
+const Front* WaitState::front_of(int rank) const {
   const auto& block = blocks[static_cast<std::size_t>(rank)];
   if (!block || block->is_p2p) return nullptr;
   for (const Front& front : fronts) {
@@ -279,19 +279,19 @@ const Front* Standing::front_of(int rank) const {
   return nullptr;
 }
 
-Standing standing_of(const Job& job) {
-  Standing standing;
+WaitState wait_state_of(const Job& job) {
+  WaitState wait_state;
   const auto world = static_cast<std::size_t>(job.world());
-  standing.waits.resize(world);
-  standing.may_wait.resize(world);
+  wait_state.waits.resize(world);
+  wait_state.may_wait.resize(world);
   std::map<std::pair<int, std::uint32_t>, std::vector<int>> at;
   bool is_after_error = false;
   for (int r = 0; r < job.world(); ++r) {
-    standing.blocks.push_back(block_of(job, r));
-    is_after_error |= standing.blocks.back() && standing.blocks.back()->is_guess;
+    wait_state.blocks.push_back(block_of(job, r));
+    is_after_error |= wait_state.blocks.back() && wait_state.blocks.back()->is_guess;
   }
   for (int r = 0; r < job.world(); ++r) {
-    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block && is_after_error) block = block_with_unseen(job, r);
     if (block && !block->is_p2p) at[{block->group, block->sequence}].push_back(r);
   }
@@ -299,27 +299,27 @@ Standing standing_of(const Job& job) {
     Front front = front_at(job, key.first, key.second);
     front.waiting = std::move(waiting);
     std::vector<int> held;
-    add_held(job, standing, front, held);
+    add_held(job, wait_state, front, held);
     for (const int r : front.waiting) {
-      std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+      std::vector<int>& targets = wait_state.waits[static_cast<std::size_t>(r)];
       targets = front.absent;
       targets.insert(targets.end(), held.begin(), held.end());
       std::sort(targets.begin(), targets.end());
       if (targets.empty()) {
         targets = front.unseen;
       } else {
-        standing.may_wait[static_cast<std::size_t>(r)] = front.unseen;
+        wait_state.may_wait[static_cast<std::size_t>(r)] = front.unseen;
       }
     }
-    standing.fronts.push_back(std::move(front));
+    wait_state.fronts.push_back(std::move(front));
   }
   for (int r = 0; r < job.world(); ++r) {
-    auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block || !block->is_p2p) continue;
-    std::vector<int>& targets = standing.waits[static_cast<std::size_t>(r)];
+    std::vector<int>& targets = wait_state.waits[static_cast<std::size_t>(r)];
     const std::vector<Half> halves = halves_at(job, r, *block);
     for (const Half& half : halves) {
-      if (half.peer < 0 || is_met(job, standing, r, half)) continue;
+      if (half.peer < 0 || is_met(job, wait_state, r, half)) continue;
       if (halves.size() > 1 && job.rank(half.peer).dump != nullptr && has_ended(job, r, half))
         continue;
       targets.push_back(half.peer);
@@ -328,7 +328,7 @@ Standing standing_of(const Job& job) {
     targets.erase(std::unique(targets.begin(), targets.end()), targets.end());
     if (!targets.empty()) block->peer = targets.front();
   }
-  return standing;
+  return wait_state;
 }
 
 const Call* other_half_of(const Job& job, int rank, int group, const Call& call, int peer) {

@@ -63,7 +63,7 @@ void Job::size_world(std::span<const RankDump> dumps, int least_world) {
   ranks_.resize(static_cast<std::size_t>(world));
 }
 
-// A group is its name and its members: the same name can stand for several sets of ranks.
+// A group is its name and its members: several sets of ranks can share one name.
 void Job::find_groups(std::span<const RankDump> dumps) {
   for (const RankDump& dump : dumps) {
     for (const GroupConfig& config : dump.groups) {
@@ -94,7 +94,7 @@ int Job::group_number(const std::string& name, const std::string& description, i
     }
     return known;
   }
-  // All ranks, in each of them: of many such groups, as no job has, the later ones hold those seen calling in them.
+  // Groups of all ranks: with an implausible number of them, the later ones hold only ranks seen calling in them.
   constexpr int kMostDefaults = 8;
   const bool is_default = (description == "default_pg" || (name == "0" && description.empty())) &&
                           default_groups_++ < kMostDefaults;
@@ -135,8 +135,8 @@ void Job::sort_calls(int r) {
       continue;
     }
     if (!mine.collectives.empty() && calls[mine.collectives.back()].sequence == call.sequence) {
-      // A hook beside the native recorder keeps every call twice: the native entry knows when it ended.
-      // Calls of one coalesced set share a number too: the first stands for the set.
+      // A hook that runs with the native recorder keeps every call twice: the native entry knows when it ended. Calls
+      // of one coalesced set share a number too: the first represents the set.
       if (signature(calls[mine.collectives.back()]).backend == "c10d" &&
           signature(call).backend != "c10d") {
         view.group_of_call[mine.collectives.back()] = -1;

@@ -21,11 +21,11 @@ struct Group {
   bool is_membership_known = false;  ///< false: those seen calling in it
 
   [[nodiscard]] bool has(int rank) const;
-  /// The place of a global rank in the group; -1 where it is none.
+  /// The place of a global rank in the group; -1 if it is not a member.
   [[nodiscard]] int index_of(int rank) const;
 };
 
-/// `tensor [2]`, `default_pg`: what a person calls it.
+/// The group's display name: `tensor [2]`, `default_pg`.
 std::string title_of(const Group& group);
 
 /// What one rank called in one group: indices into its dump's calls.
@@ -45,7 +45,7 @@ struct RankView {
   RankNotes notes;
 };
 
-/// All dumps of a job, aligned: who is in which group, and who called what in which order.
+/// All dumps of a job, aligned: the members of each group, and each rank's calls in order.
 ///
 /// Histories may begin at different points (the rings of different ranks wrapped at different calls):
 /// calls are matched by group and sequence number, never by their place in the file.
@@ -67,10 +67,10 @@ class Job {
     return groups_[static_cast<std::size_t>(group)];
   }
 
-  /// What the rank called in the group; nothing where it has no call in it.
+  /// What the rank called in the group; null if it has no call in it.
   [[nodiscard]] const GroupCalls* calls(int rank, int group) const;
 
-  /// The rank's collective with that number; nothing where it was not made, or is no longer kept.
+  /// The rank's collective with that number; null if it was not made, or is no longer kept.
   [[nodiscard]] const Call* find(int rank, int group, std::uint32_t sequence) const;
 
   /// The newest collective number that the rank entered in the group; -1 where none is known.

@@ -24,7 +24,7 @@ void BusyLines::add(Event event) {
                        events_.back().what == event.what && events_.back().rank == event.rank &&
                        events_.back().place.piece == event.place.piece &&
                        (event.what == What::Files || !timeouts_.contains(event.place.piece));
-  // Of one sort in a row the last counts: steps and bars are many.
+  // Of several events of one sort in a row the last counts: steps and bars are many.
   if (is_same && event.is != Event::Is::End) events_.pop_back();
   constexpr std::size_t kMost = 8192;
   if (events_.size() >= kMost) events_.pop_front();
@@ -82,7 +82,7 @@ void BusyLines::finish_file(const std::vector<std::pair<std::int64_t, const Even
 }
 
 void BusyLines::finish(const WhereFunction& where) {
-  if (timeouts_.empty()) return;              // nobody waited for it
+  if (timeouts_.empty()) return;              // no rank waited for it
   std::map<std::string, std::int64_t> first;  // by file
   for (const auto& [piece, line] : timeouts_) {
     const auto [file, at] = where({piece, line});

@@ -11,23 +11,24 @@
 
 namespace ringside::hang {
 
-/// What programs say that they were busy with when others gave up waiting: a checkpoint that was begun and not ended, a
-/// progress bar before its end, a frame of a stack among files; and who closed its group before they did.
+/// Finds work that programs log while other ranks time out: a checkpoint that was begun and not ended, a progress bar
+/// before its end, a stack frame in file I/O; also ranks that closed their process group earlier.
 ///
-/// Ordering   lines come in the order of each log, then finish(), once. What comes before what is judged within a file,
-///            however it was cut into pieces
+/// Ordering   lines come in the order of each log, then finish(), once. Order is judged within a file, however it was
+///            cut into pieces
 /// Ownership  the statements must outlive it
 class BusyLines {
  public:
   explicit BusyLines(Statements& statements) : statements_(statements) {}
 
-  /// Somebody has given up: what a program does after that is its end.
+  /// A rank timed out: the program's later lines belong to its shutdown.
   void take_timeout(const logs::Record& record);
 
-  /// `rank`: whose line it is; -1: it does not say.  returns  whether it tells of such work
+  /// rank     that wrote the line; -1: unknown
+  /// returns  whether the line shows such work
   bool take(const logs::Record& record, int rank);
 
-  /// A step is done: a checkpoint that was begun before it has come to its end.
+  /// A step is done: a checkpoint that began before it has ended.
   void take_step(const logs::Record& record);
 
   /// The rank closed its process group.

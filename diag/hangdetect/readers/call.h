@@ -28,10 +28,10 @@ enum class Op : std::uint8_t {
   Other,      ///< a name that we do not know: compared by its text
 };
 
-/// What a person calls it: `all_reduce`.
+/// The collective's usual name: `all_reduce`.
 const char* to_string(Op op);
 
-/// Whether nobody can complete the call before everybody has entered it.
+/// Whether the call completes on no rank before every member has entered it.
 /// source  NCCL's and Gloo's algorithms: the root of a broadcast and the leaves of a reduce may go on
 bool needs_everybody(Op op);
 
@@ -47,9 +47,9 @@ struct Signature {
   std::uint64_t output_count = 0;
   int source = -1;  ///< group ranks of a send or receive; -1 where not recorded
   int target = -1;
-  int root = -1;           ///< of what a log or our own recorder shows; PyTorch's do not keep it
-  int tag = -1;            ///< of a transfer, where a program or a stack shows it
-  std::string label = {};  ///< what the program calls it: `grads`; empty: not shown
+  int root = -1;  ///< from a log or ringside's recorder; PyTorch's recorders do not keep it
+  int tag = -1;   ///< of a transfer, where a program or a stack shows it
+  std::string label = {};  ///< the program's name for it: `grads`; empty: not shown
 };
 
 struct Frame {
@@ -60,13 +60,13 @@ struct Frame {
 };
 using Stack = std::vector<Frame>;  ///< innermost first
 
-/// How far a call had come when its rank wrote it down.
+/// How far a call had come when its rank recorded it.
 enum class CallState : std::uint8_t {
   Scheduled,
   Started,
   Completed,
   Retired,  ///< taken off the watchdog's list without being seen complete: done, or failed
-  Issued,  ///< by a recorder that is not told of completions: entered, and nothing states whether it ended
+  Issued,   ///< by a recorder that does not see completions: entered; unknown whether it ended
 };
 
 /// One call of one rank: a row of the compact columns that everything is decided from.
@@ -86,7 +86,7 @@ struct Call {
   }
 };
 
-/// What a dump says of a group: members as global ranks.
+/// A group's entry in a dump: members as global ranks.
 struct GroupConfig {
   std::string name;
   std::string description;
@@ -100,14 +100,14 @@ struct GroupStatus {
   std::int64_t started = -1;
   std::int64_t completed = -1;
   bool is_said =
-      true;  ///< false: no line says how much is enqueued; it is the call that the rank waits in
+      true;  ///< false: no line shows how much is enqueued; this is the call that the rank waits in
 };
 
 /// How far one direction of one connection had come: of dumps of ringside's own engine.
 struct DumpProgress {
   std::string group;
   int channel = 0;
-  std::string connection;  ///< tells it from others of the channel between the same ranks
+  std::string connection;  ///< distinguishes connections of one channel between the same ranks
   int peer = -1;           ///< global rank
   bool is_send = false;
   std::uint64_t messages = 0;
@@ -123,18 +123,18 @@ struct RankDump {
   std::vector<Call> calls;  ///< oldest first
   std::vector<GroupConfig> groups;
   std::vector<GroupStatus> statuses;
-  std::string reason;        ///< why it was taken, where it says so
-  std::string reason_group;  ///< whose ranks that speaks of; empty: of all
+  std::string reason;        ///< why it was taken, if recorded
+  std::string reason_group;  ///< the group whose ranks `reason` names; empty: all
   std::vector<DumpProgress> progress;
   std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
   std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
   std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
-  /// Its recorder notes calls when they have ended: where the rank is since, it does not state.
+  /// Its recorder notes calls when they have ended: it does not show where the rank is now.
   bool is_completed_only = false;
   bool is_newest_lost =
-      false;  ///< what it was cut off from are its newest calls: where it stands is unknown
+      false;  ///< its newest calls were cut off: where the rank is blocked is unknown
 
-  /// No file of the rank's own: put together from lines of logs, or from what ncclras answers of it.
+  /// The rank has no file of its own: the dump was made from log lines or from ncclras output.
   [[nodiscard]] bool is_inferred() const { return version == "log" || version == "ras"; }
 };
 

@@ -133,7 +133,7 @@ class Clog {
     const std::string name(value_of(line, "comm"));
     const std::int64_t size = whole_or(value_of(line, "world_size"), 0);
     is_any_read_ = true;
-    // The first one is over the whole job; others were split from it, or state no members.
+    // The first communicator is over the whole job; others were split from it, or state no members.
     if (!members_.empty() || size <= 0 || size > kMostRanks) return;
     members_[name] = first_ranks(size);
     calls_.dump.rank = rank_or_none(whole_or(value_of(line, "rank"), -1));
@@ -215,8 +215,8 @@ class Clog {
   std::map<std::string, std::deque<std::size_t>> open_;  ///< enqueued and not ended, by signature
 };
 
-/// JSON lines of NCCL's Inspector: each has the communicator (`header`), the process (`metadata`) and one call that ended.
-/// From version 4.2 on the first two stand once, in `dump_stats`.
+/// JSON lines of NCCL's Inspector: each has the communicator (`header`), the process (`metadata`) and one call that
+/// ended. From version 4.2 on, `dump_stats` holds the first two once.
 /// source  NCCL plugins/profiler/inspector; docs/formats 7.2
 class Inspector {
  public:
@@ -292,7 +292,7 @@ class Inspector {
   }
 
   CallList calls_;
-  std::string group_;   ///< of the line that is read
+  std::string group_;   ///< of the current line
   std::string widest_;  ///< the largest communicator
   std::int64_t size_ = 0;
   std::int64_t time_us_ = 0;

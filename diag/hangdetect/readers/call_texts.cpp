@@ -43,7 +43,7 @@ void take_fingerprints(const logs::Record& record, Statements& statements) {
 
 void take_culprits(const logs::Record& record, Statements& statements) {
   const std::string_view line = record.line;
-  // `type of mismatch: COLLECTIVE_TYPE_MISMATCH`: what differs stands in a line of its own, before who does.
+  // `type of mismatch: COLLECTIVE_TYPE_MISMATCH`: the difference has its own line, before the ranks.
   const bool says_what = line.find("type of mismatch:") != std::string_view::npos ||
                          line.find("op type mismatch") != std::string_view::npos;
   if (says_what)

@@ -11,7 +11,7 @@
 namespace ringside::hang {
 namespace {
 
-/// In the words of the recorder, which the calls of other ranks come from.
+/// The recorder's type names, as the calls of other ranks have them.
 constexpr const char* kTypes[] = {"Char",   "Byte",     "Int",           "UInt32",
                                   "Long",   "UInt64",   "Half",          "Float",
                                   "Double", "BFloat16", "Float8_e4m3fn", "Float8_e5m2"};
@@ -103,8 +103,8 @@ std::vector<int> CollLines::behind() const {
   return by_count.begin()->second;
 }
 
-/// Where no line tells ranks: one host has all of the communicator, a process for each GPU from 0 on, and launchers number
-/// such processes as the GPUs.
+/// Where no line names ranks: one host has all of the communicator, a process for each GPU from 0 on, and launchers
+/// number such processes as the GPUs.
 void CollLines::number_by_device() {
   std::map<int, Lines*> by_device;
   for (auto& [process, mine] : lines_) {

@@ -17,8 +17,8 @@
 
 namespace ringside::hang {
 
-/// Makes dumps of NCCL's COLL lines: what each rank called on each communicator, in order. The lines do
-/// not say what ended; the last call of a rank is taken to be pending, which it is when the job stands, unless its
+/// Makes dumps of NCCL's COLL lines: what each rank called on each communicator, in order. The lines do not show
+/// which calls ended. In a hung job the last call of a rank is pending, so it counts as pending unless its
 /// communicator was destroyed since.
 ///
 /// opCount is not used: it does not count calls in most versions. Lines are numbered for each
@@ -27,22 +27,21 @@ class CollLines {
  public:
   explicit CollLines(Names& names) : names_(names) {}
 
-  /// A line that tells of a communicator: its rank and id.
+  /// A line that names a communicator: its rank and id.
   void take_comm(const logs::CommEvent& comm, const logs::Speaker& speaker);
 
-  /// `rank` is the speaker's global rank, -1 where no line said it so far.
+  /// rank  the writer's global rank; -1: no line has named it so far
   void take(const logs::Record& record, const logs::Speaker& speaker, int rank);
 
-  /// Ranks that have made the fewest calls, where others have made more; empty where there are several
-  /// communicators, whose calls cannot be counted against each other.
+  /// Ranks that have made the fewest calls, where others have made more; empty where there are several communicators,
+  /// whose call counts cannot be compared.
   [[nodiscard]] std::vector<int> behind() const;
 
-  /// Groups are named as the dumps name them where the members of a communicator tell which it is. Without
-  /// dumps, or where they do not tell, by the communicator's id; one over the whole job is the default
-  /// group where a rank has no second one.
+  /// Groups get the dumps' names where the members of a communicator identify the group. Otherwise they are named by
+  /// the communicator's id; one over the whole job is the default group where a rank has no second one.
   ///
-  /// shape  after everything was read; empty where fewer than two ranks were heard. `is_newest_lost` of a
-  ///        rank that has calls on a communicator which is none of the dumps' groups
+  /// shape  after everything was read; empty if fewer than two ranks have lines. `is_newest_lost` is set for a rank
+  ///        that has calls on a communicator that is not a group of the dumps
   std::vector<RankDump> finish(int world, const WhereFunction& where, const LogGroups& groups);
 
  private:
@@ -51,7 +50,7 @@ class CollLines {
     int rank = -1;
     int nranks = -1;
     std::uint64_t id = 0;
-    bool has_ended = false;  ///< destroyed: its calls are through
+    bool has_ended = false;  ///< destroyed: its calls have ended
   };
   struct Line {
     std::uint64_t comm = 0;
@@ -62,7 +61,7 @@ class CollLines {
   struct Lines {
     int rank = -1;
     int device = -1;  ///< of the prefix of the newest line
-    int nranks = -1;  ///< of the same, where it says so
+    int nranks = -1;  ///< of the same line, if it has it
     std::vector<Line> lines;
   };
   void number_by_device();
@@ -74,7 +73,7 @@ class CollLines {
   std::map<Process, Lines> lines_;
 };
 
-/// Ranks that have made the fewest calls; nobody where all have made as many.
+/// Ranks that have made the fewest calls; empty where all have made as many.
 std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of);
 
 }  // namespace ringside::hang

@@ -35,7 +35,7 @@ void CommStarts::take_end(const logs::Record& record, End& end) {
   }
   const bool aborts = comm.event == Event::AbortStart || comm.event == Event::AbortComplete;
   const bool destroys = comm.event == Event::DestroyStart || comm.event == Event::DestroyComplete;
-  // Who destroys a communicator finalizes it as well.
+  // A rank that destroys a communicator finalizes it as well.
   if (is_start) end.finalize.begun.insert(comm.rank);
   if (destroys) end.destroy.begun.insert(comm.rank);
   if (aborts || comm.event == Event::FinalizeComplete || comm.event == Event::DestroyComplete) {
@@ -50,7 +50,7 @@ void CommStarts::state_end(const End& end, Statements& said) {
   std::vector<int> ranks;
   std::set_difference(end.known.begin(), end.known.end(), stage.begun.begin(), stage.begun.end(),
                       std::back_inserter(ranks));
-  // Where most go on, it is those few that are early.
+  // Where most ranks go on, those few are early.
   if (ranks.empty() || ranks.size() > stage.begun.size()) return;
   logs::Record line;
   line.place = end.place;
@@ -60,7 +60,7 @@ void CommStarts::state_end(const End& end, Statements& said) {
 }
 
 void CommStarts::state(Statements& said) const {
-  constexpr std::size_t kQuarter = 4;  // of fewer than the rest, the log is not that of the job
+  constexpr std::size_t kQuarter = 4;  // with fewer, the log does not cover the job
   // A rank in the widest communicator is the rank in the job.
   int widest = 0;
   for (const auto& [id, start] : starts_) widest = std::max(widest, start.nranks);

@@ -10,20 +10,20 @@
 
 namespace ringside::hang {
 
-/// Who has begun to make a communicator, and who to end it, and whether anybody came through: nobody does without all, at
-/// the end without all of its host.
+/// Tracks which ranks have begun to create or to end a communicator, and whether any rank has finished doing so.
+/// Creation finishes on no rank before all ranks take part; the end needs all ranks of its host.
 class CommStarts {
  public:
   /// A record of RecordKind::CommEvent that names a rank and a size.
   /// host  of the process that writes it
   void take(const logs::Record& record, const std::string& host);
 
-  /// Who has not begun it, of each communicator that most have begun and nobody has made; who has not begun to end it
-  /// where others of the host have and do not come through.
+  /// States the ranks that have not begun to create a communicator that most have begun and none has finished; and
+  /// the ranks that have not begun to end one while others of their host wait in its end.
   void state(Statements& said) const;
 
  private:
-  /// ncclCommFinalize or ncclCommDestroy on one host: who is in it, and whether anybody came out, or aborted.
+  /// ncclCommFinalize or ncclCommDestroy on one host: the ranks in it, and whether any rank returned or aborted.
   struct Stage {
     std::set<int> begun;
     bool is_through = false;
@@ -40,7 +40,7 @@ class CommStarts {
   struct Start {
     int nranks = 0;
     std::set<int> begun;
-    bool is_through = false;  ///< for one at least
+    bool is_through = false;  ///< for at least one rank
     logs::Place place;        ///< of the last line
     std::string line;
     std::map<std::string, End> ends;  ///< by host

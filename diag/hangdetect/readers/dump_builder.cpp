@@ -65,13 +65,13 @@ Result<std::size_t> DumpBuilder::find_mark() const {
   return corrupt("items without the mark that opens them");
 }
 
-// Items of one container lie together. The one that grew last grows in place; another is moved behind it,
-// which a stranger could make slow, so it is counted.
+// Items of one container lie together. The one that grew last grows in place; another is moved after it. A hostile
+// file could make that slow, so moves are counted.
 Status DumpBuilder::extend(Range& range, std::size_t first) {
   const std::size_t added = stack_.size() - first;
   if (range.count > 0 && range.begin + range.count != items_.size()) {
     copied_ += range.count;
-    if (copied_ > kMostValues) return corrupt("containers grow in turns without end");
+    if (copied_ > kMostValues) return corrupt("containers grow alternately without end");
     const auto begin = static_cast<std::uint32_t>(items_.size());
     items_.reserve(items_.size() + range.count + added);
     for (std::uint32_t i = 0; i < range.count; ++i) items_.push_back(items_[range.begin + i]);
@@ -206,7 +206,7 @@ Result<RankDump> DumpBuilder::finish() {
   for (const GroupStatus& status : statuses_) {
     if (status.pg >= 0) dump_.statuses.push_back(status);
   }
-  // Of a refused document too: its texts are about to go.
+  // Also clears what a refused document left: its texts are about to be freed.
   stack_.clear();
   items_.clear();
   lists_.clear();

@@ -73,10 +73,10 @@ class DumpBuilder {
   Result<Value> top() const;
   [[nodiscard]] std::size_t depth() const { return stack_.size(); }
 
-  /// errors  Corrupt: more is waiting than any recorder writes, or one value is used more often
+  /// errors  Corrupt: more values are waiting than any recorder writes, or one value is used more often
   Status check_size() const;
 
-  /// The finished dump, of whatever was understood so far. The builder is empty afterwards.
+  /// Returns the dump, built from everything understood so far. The builder is empty afterwards.
   /// errors  Corrupt: nothing in the document is a Flight Recorder dump
   Result<RankDump> finish();
 
@@ -126,7 +126,7 @@ class DumpBuilder {
   std::uint32_t stack_of(const Value& frames);
   std::uint32_t group_of(const Fields& fields);
 
-  /// Numbers that this document has already had from Names: no lock for the second sight.
+  /// Numbers that Names has already given to this document: no lock on a repeated lookup.
   struct Seen {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> slots;
     std::size_t used = 0;
@@ -143,13 +143,13 @@ class DumpBuilder {
   std::vector<Frame> frames_;
   std::vector<std::uint64_t> frame_hashes_;
   std::vector<GroupStatus> statuses_;
-  std::uint64_t copied_ = 0;     ///< items moved because their container grew behind another
+  std::uint64_t copied_ = 0;     ///< items moved because their container grew after another
   std::uint64_t used_ = 0;       ///< bytes and items of the values that dictionaries used
   std::uint64_t allowance_ = 0;  ///< for used_
   bool is_dump_ = false;
   RankDump dump_;
-  /// Of a recorder hook (of any backend but those that record themselves): its retired collectives, places in
-  /// dump_.calls, and whether it is told of completions.
+  /// State of a recorder hook (of any backend without a recorder of its own): its retired collectives as places in
+  /// dump_.calls, and whether it sees completions.
   struct Hook {
     std::string backend;
     std::vector<std::size_t> retired;

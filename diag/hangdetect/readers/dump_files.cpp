@@ -92,12 +92,12 @@ FileKind kind_of(const std::string& path, std::string_view head) {
       (body.starts_with("Process ") && head.find("Thread ") != std::string_view::npos) ||
       (body.starts_with("Thread ") && head.find("LWP ") != std::string_view::npos) ||
       head.find("\"owns_gil\"") != std::string_view::npos;
-  // A log can hold a stack; a file of stacks holds little else and no prefix of a logger.
+  // A log can hold a stack; a file of stacks holds little else, and no logger prefix.
   if (is_stack && head.find("NCCL INFO") == std::string_view::npos &&
       head.find("]:[") == std::string_view::npos) {
     return FileKind::Threads;
   }
-  // The server's answers to the commands before it can stand in front of a report.
+  // The server's answers to earlier commands can precede a report.
   const bool is_answer = head[first] == '{' || body.starts_with("OK") || body.starts_with("SERVER");
   if (is_answer && head.find("\"communicators\"") != std::string_view::npos &&
       head.find("\"nccl_version\"") != std::string_view::npos) {
@@ -112,7 +112,7 @@ FileKind kind_of(const std::string& path, std::string_view head) {
     const bool has_events = head.find("PEER_") != std::string_view::npos;  // ncclras MONITOR
     if (extension == ".json" && !has_events) return FileKind::Other;
   }
-  // What explains a folder is not of the job; what somebody wrote down of it may be.
+  // A README explains the folder and is not of the job; other notes may describe the job.
   const bool is_explanation = extension == ".md" && fs::path(path).stem() == "README";
   if (is_explanation || extension == ".html" || extension == ".png" || extension == ".yaml") {
     return FileKind::Other;
@@ -144,7 +144,7 @@ Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuil
   }
   dump->rank = rank_of_name(path);
   dump->calls.shrink_to_fit();
-  // The ring is written oldest first, but a file merged by hand need not be.
+  // The ring is written oldest first, but a manually merged file may not be.
   std::stable_sort(dump->calls.begin(), dump->calls.end(),
                    [](const Call& a, const Call& b) { return a.record < b.record; });
   return dump;
@@ -155,8 +155,8 @@ bool has_stacks(const RankDump& dump) {
                      [](const Call& call) { return call.stack != 0; });
 }
 
-/// The newest calls stand last in a dump, so a cut one lacks them; but the status of the groups stands
-/// before them, and says how far each had come.
+/// The newest calls are at the end of a dump, so a cut dump lacks them. The status of the groups is before them and
+/// shows how far each had come.
 /// source  ProcessGroupNCCL counts collectives there; Gloo all calls, which is another number
 void complete_torn(RankDump& dump, const Names& names) {
   if (!dump.torn_at || dump.calls.empty()) return;
@@ -188,8 +188,8 @@ void complete_torn(RankDump& dump, const Names& names) {
   }
 }
 
-/// Copies standard input into memory, where every reader can open it as often as it likes.
-/// errors  Corrupt: more than 1 GiB.  As errno says: it cannot be read
+/// Copies standard input into memory, where every reader can open it any number of times.
+/// errors  Corrupt: more than 1 GiB.  Otherwise by errno: it cannot be read
 Result<InputFile> take_stdin() {
   auto held = std::make_shared<UniqueFd>(::memfd_create("stdin", MFD_CLOEXEC));
   if (!*held) return system_error("standard input", errno);
@@ -321,8 +321,8 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
       all.bad.push_back({wanted[i]->path, std::move(loaded[i]).error()});
     }
   }
-  // A whole dump before a cut one; a pickle before the JSON of the same process: it was taken first and has
-  // the stacks.
+  // A complete dump before a cut one; a pickle before the JSON of the same process: it was taken first and has the
+  // stacks.
   std::stable_sort(all.dumps.begin(), all.dumps.end(), [](const RankDump& a, const RankDump& b) {
     if (a.rank != b.rank) return a.rank < b.rank;
     if (a.torn_at.has_value() != b.torn_at.has_value()) return b.torn_at.has_value();
@@ -338,7 +338,7 @@ Dumps load_dumps(const std::vector<InputFile>& files, Names& names) {
   }
   all.dumps = std::move(first);
   for (RankDump& dump : all.dumps) complete_torn(dump, names);
-  // Beside a cut dump a second one says nothing of progress.
+  // After a cut dump, a second one is no evidence of progress.
   std::erase_if(all.later, [](const RankDump& dump) { return dump.torn_at.has_value(); });
   return all;
 }

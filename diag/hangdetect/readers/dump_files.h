@@ -12,10 +12,10 @@
 
 namespace ringside::hang {
 
-/// What a file turned out to be, by its content.
+/// The kind of a file, detected from its content.
 enum class FileKind { Dump, Log, Threads, Trace, Ras, CallLog, Other };
 
-/// A file that was found, and what it is.
+/// A file that was found, and its kind.
 struct InputFile {
   std::string path;  ///< of standard input: of a copy in memory, which lives as long as the list
   FileKind kind = FileKind::Other;
@@ -35,7 +35,7 @@ struct Inputs {
 };
 
 /// All regular files that the arguments name, and those below the folders that they name; `-` is standard input.
-/// errors  NotFound: an argument names nothing.  Corrupt: standard input has more than 1 GiB
+/// errors  NotFound: an argument names no file.  Corrupt: standard input has more than 1 GiB
 Result<Inputs> find_inputs(const std::vector<std::string>& arguments);
 
 struct Dumps {
@@ -45,12 +45,12 @@ struct Dumps {
 };
 
 /// Reads every dump among the files, pickle or JSON, on as many threads as the machine has.
-/// JSON that is no dump is left out without a word.
+/// JSON that is not a dump is skipped silently.
 ///
-/// Memory  one file a thread at a time, beside what is kept of it
+/// Memory  one file per thread at a time, plus what is kept of it
 Dumps load_dumps(const std::vector<InputFile>& files, Names& names);
 
-/// What to call a file before a person: its path, `stdin` for the copy of standard input.
+/// A file's display name: its path, or `stdin` for the copy of standard input.
 std::string shown_name(const std::vector<InputFile>& files, const std::string& path);
 
 /// The last whole number in a file's name without its extension: `nccl_trace_rank_12`, `dump_12.pickle`.

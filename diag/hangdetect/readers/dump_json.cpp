@@ -48,7 +48,7 @@ class Events : public nlohmann::json_sax<nlohmann::json> {
   Error error;
 
  private:
-  // Deeper than any dump, shallower than what a stranger could make us remember.
+  // Deeper than any dump, and bounded against hostile input.
   static constexpr int kDeepest = 64;
 
   bool opened() {
@@ -91,7 +91,7 @@ Result<RankDump> parse_dump_json(std::string_view bytes, DumpBuilder& builder) {
   const bool is_whole = nlohmann::json::sax_parse(bytes.begin(), bytes.end(), &events);
   auto dump = builder.finish();
   if (is_whole) return dump;
-  // Cut while it was written: what came before is worth having.
+  // The file was cut while it was written: the calls before the cut are useful.
   if (dump && !dump->calls.empty()) {
     dump->torn_at = bytes.size();
     return dump;

@@ -8,7 +8,7 @@
 namespace ringside::hang {
 
 /// Reads a Flight Recorder dump in JSON, as PyTorch's _dump_nccl_trace_json() and our own recorder
-/// write it. It has no stacks; 0 stands for what the pickle has as None.
+/// write it. It has no stacks; None of the pickle is 0 here.
 ///
 /// errors  Corrupt: broken JSON (the byte is named), or JSON that holds no dump
 Result<RankDump> parse_dump_json(std::string_view bytes, DumpBuilder& builder);

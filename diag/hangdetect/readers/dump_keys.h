@@ -10,7 +10,7 @@
 
 namespace ringside::hang {
 
-/// The keys of a dump that mean something to us, as KEY(name, text); all others are skipped. The last ones are of
+/// The keys of a dump that ringside reads, as KEY(name, text); all others are skipped. The last ones are of
 /// ringside's own engine alone (engine/flight).
 /// source  PyTorch torch/csrc/distributed/c10d/FlightRecorder.hpp, versions 1.1 to 2.10
 #define RINGSIDE_DUMP_KEYS(KEY)                      \

@@ -89,7 +89,7 @@ void DumpBuilder::make_call(Made& made, const Fields& fields) {
   made.kind = Kind::Call;
   made.number = static_cast<std::uint32_t>(dump_.calls.size());
   Call call;
-  // Kept where differences of two do not overflow, whatever a stranger wrote: 4e18 ns is the year 2096.
+  // Clamped so that the difference of two never overflows, whatever the file holds: 4e18 ns is the year 2096.
   constexpr std::int64_t kLatest = 4'000'000'000'000'000'000;
   call.created_ns = std::clamp<std::int64_t>(int_of(fields.of(Key::TimeCreated), 0), 0, kLatest);
   // The very first format kept microseconds, of 16 digits; nanoseconds since 1970 have 19.

@@ -11,8 +11,8 @@
 namespace ringside::hang {
 namespace {
 
-/// What `rank 1 lost rank 2 on channel 0: ...` says, or `rank 1 cannot reach rank 2 on channel 0: ...`, unless time ran out:
-/// the connection broke, or could not be made; or another message came than was expected.
+/// The failure that `rank 1 lost rank 2 on channel 0: ...` or `rank 1 cannot reach rank 2 on channel 0: ...` states,
+/// unless it is a time-out: the connection broke, could not be made, or carried an unexpected message.
 std::optional<LogStatement::What> lost_how(std::string_view reason) {
   const auto says = [&](std::string_view words) {
     return reason.find(words) != std::string_view::npos;
@@ -24,7 +24,7 @@ std::optional<LogStatement::What> lost_how(std::string_view reason) {
                                            : LogStatement::What::EngineCut;
 }
 
-/// Ranks of the dump's group as ranks of the job; those that it does not list are left out.
+/// Converts ranks of the dump's group to ranks of the job; ranks that the group does not list are skipped.
 void number_globally(const RankDump& dump, LogStatement& statement) {
   const auto group = std::find_if(dump.groups.begin(), dump.groups.end(),
                                   [&](const auto& one) { return one.name == dump.reason_group; });
@@ -41,15 +41,15 @@ void number_globally(const RankDump& dump, LogStatement& statement) {
 
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names) {
   std::vector<LogStatement> statements;
-  // Many dumps give one reason: where its statements stand.
-  struct Told {
+  // Many dumps give one reason: the place of its statements.
+  struct Stated {
     std::size_t first = 0, end = 0;
   };
-  std::map<std::pair<std::string_view, std::string_view>, Told> told;
+  std::map<std::pair<std::string_view, std::string_view>, Stated> stated;
   for (const RankDump& dump : dumps) {
     if (dump.reason.empty()) continue;
     const auto [known, is_new] =
-        told.try_emplace({dump.reason_group, dump.reason}, Told{statements.size(), 0});
+        stated.try_emplace({dump.reason_group, dump.reason}, Stated{statements.size(), 0});
     if (!is_new) {
       for (std::size_t i = known->second.first; i < known->second.end; ++i) {
         statements[i].speakers.push_back(dump.rank);
@@ -64,7 +64,7 @@ std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& nam
       one.speakers = {dump.rank};
       statements.push_back(std::move(one));
     }
-    // Which ranks differ the dumps show themselves.
+    // The dumps' calls show which ranks differ.
     const auto how =
         facts.facts.mismatches.empty() ? lost_how(dump.reason) : LogStatement::What::EngineDiffers;
     if (facts.statements.empty() && how) {
@@ -106,7 +106,7 @@ std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps) 
                            .receiver = receiver,
                            .channel = channel,
                            .sent = both.sent,
-                           // Who does not wait has all that it wants.
+                           // A rank that does not wait has received everything it needs.
                            .received = both.is_awaited ? both.received : both.sent,
                            .expected = both.received + (both.is_awaited ? 1 : 0),
                            .is_blocked = both.is_full && both.sent <= both.received,

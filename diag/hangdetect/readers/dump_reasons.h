@@ -10,11 +10,11 @@
 
 namespace ringside::hang {
 
-/// What dumps of ringside's own engine say of why they were taken: the words of its log, read as those are.
-/// Dumps of PyTorch say nothing of it.
+/// Why dumps of ringside's own engine were taken: its log's wording, read as log lines are. Dumps of PyTorch do not
+/// record it.
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names);
 
-/// What is under way on connections, by both ends' dumps: sent and not received, while the receiver waits.
+/// Chunks in flight on connections, by both ends' dumps: sent and not received, while the receiver waits.
 std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps);
 
 }  // namespace ringside::hang

@@ -54,12 +54,12 @@ std::string field_of(const std::string& words, std::size_t number) {
   return lower_case(std::string_view(words).substr(begin, end - begin));
 }
 
-/// Few beside the rest: a quarter, or one of three.
+/// Few compared with the rest: a quarter, or one of three.
 bool are_few(std::size_t some, std::size_t all) {
   return some * 4 <= all || (some == 1 && all >= 3);
 }
 
-/// The few that do not say what most say.
+/// The few whose value differs from that of most.
 template <typename Value>
 OddLine split(const std::map<Value, std::vector<int>>& sides, std::size_t all) {
   if (sides.size() < 2) return {};
@@ -87,7 +87,7 @@ RankedLine read_ranked_line(std::string_view line) {
   for (const std::string_view word : {"rank", "Rank", "RANK"}) {
     for (std::size_t at = head.find(word); at != std::string_view::npos;
          at = head.find(word, at + 1)) {
-      // `local_rank`, `ranks` and `the rank` are other words, or a person's.
+      // `local_rank`, `ranks` and `the rank` are other words, or a person's prose.
       const bool is_word = at == 0 || (!is_letter(head[at - 1]) && head[at - 1] != '_');
       std::size_t end = at + word.size();
       while (end < head.size() && (head[end] == ' ' || head[end] == '=' || head[end] == ':')) ++end;
@@ -97,7 +97,7 @@ RankedLine read_ranked_line(std::string_view line) {
       while (end < line.size() && is_digit(line[end]) && rank < kMost)
         rank = rank * 10 + (line[end++] - '0');
       if (!is_word || end == digits || rank >= kMost) continue;
-      // Of two names, `rank0.log:  [rank 0]`, both are the line's own if they agree.
+      // With two names, `rank0.log:  [rank 0]`, both belong to the line if they agree.
       if (out.rank >= 0 && out.rank != rank) return {};
       out.rank = rank;
       behind = std::max(behind, end);
@@ -127,15 +127,16 @@ OddLine odd_line_out(const std::map<int, LastLine>& lines) {
     OddLine out = split(values, lines.size());
     if (out.odd.empty()) continue;
     out.field = field_of(first.words, number);
-    // A rank in an earlier call than the others has not come; of one in a later call nothing is known.
+    // A rank in an earlier call than the others has not arrived; a rank in a later call shows nothing.
     if (out.field.starts_with("seq")) {
       const std::string& few = by_rank.at(out.odd.front()).numbers[number];
       const std::string& most = by_rank.at(out.rest.front()).numbers[number];
       if (std::pair(few.size(), few) < std::pair(most.size(), most)) return out;
     }
-    constexpr std::array kTelling = {"src", "root", "dst", "shape", "numel", "size", "count"};
-    // How far each has come is told elsewhere, and a loss or a time may be anything.
-    if (std::find(kTelling.begin(), kTelling.end(), out.field) != kTelling.end()) return out;
+    constexpr std::array kNoEvidence = {"src", "root", "dst", "shape", "numel", "size", "count"};
+    // Progress is judged elsewhere, and a loss or a time may have any value.
+    if (std::find(kNoEvidence.begin(), kNoEvidence.end(), out.field) != kNoEvidence.end())
+      return out;
   }
   return {};
 }

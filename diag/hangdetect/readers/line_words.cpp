@@ -39,7 +39,7 @@ int rank_without_id(std::string_view line) {
   return rank ? static_cast<int>(*rank) : -1;
 }
 
-bool tells_of_timeout(std::string_view line) {
+bool reports_timeout(std::string_view line) {
   for (const std::string_view words :
        {"Timeout at NCCL work", "atchdog caught", "due to a collective timeout",
         "NCCL operations have failed or timed out"}) {
@@ -62,7 +62,7 @@ bool is_gpu_error(std::string_view text) {
   return has_one_of(text, {"CUDA error", "CUDA out of memory", "HIP error", "HIP out of memory"});
 }
 
-bool tells_of_other_size(std::string_view line) {
+bool reports_other_size(std::string_view line) {
   return line.find("op.preamble.length <= op.nbytes") != std::string_view::npos;
 }
 

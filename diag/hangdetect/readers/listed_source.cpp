@@ -9,7 +9,7 @@
 namespace ringside::hang {
 namespace {
 
-/// Ends once the kernels before it have ended, a collective among them.
+/// Whether the statement blocks until earlier kernels, among them a collective, have ended.
 bool awaits_gpu(std::string_view code) {
   static constexpr std::array kWords = {
       std::string_view{".item()"},     std::string_view{".cpu()"},
@@ -43,11 +43,11 @@ std::string_view ListedSource::at(std::int64_t line) const {
   return found == lines_.end() ? std::string_view() : std::string_view(found->second);
 }
 
-void ListedSource::tell(std::vector<ProcessStack>& stacks) const {
+void ListedSource::mark_gpu_waits(std::vector<ProcessStack>& stacks) const {
   if (lines_.empty()) return;
   for (ProcessStack& stack : stacks) {
     if (stack.activity != Activity::Compute || stack.frames.empty()) continue;
-    // Each listed line below must call the function above: else the source is another file's.
+    // Each listed line below must call the function above: otherwise the source is another file's.
     bool fits = true;
     for (std::size_t i = 1; i < stack.frames.size() && fits; ++i) {
       const std::string_view code = at(stack.frames[i].line);

@@ -10,15 +10,16 @@
 
 namespace ringside::hang {
 
-/// Source that somebody pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
+/// Source that a person pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
 /// `231: dist.barrier()`.
 class ListedSource {
  public:
-  /// A line of the paste; one that is no source is passed over.
+  /// Takes a line of the paste; lines that are not source are ignored.
   void take(std::string_view line);
 
-  /// A process that seems to work stands in a line that waits for its GPU: by the source, where its frames fit that.
-  void tell(std::vector<ProcessStack>& stacks) const;
+  /// Marks a process that seems to compute but is in a line that waits for its GPU, by the source, where its frames
+  /// fit it.
+  void mark_gpu_waits(std::vector<ProcessStack>& stacks) const;
 
  private:
   [[nodiscard]] std::string_view at(std::int64_t line) const;

@@ -8,7 +8,7 @@
 namespace ringside::hang {
 namespace {
 
-/// `1024, 8`: their product; 0 where it is no shape.
+/// `1024, 8`: their product; 0 if the text is not a shape.
 std::uint64_t elements_of(std::string_view shape) {
   std::uint64_t product = 1;
   while (!shape.empty()) {
@@ -52,7 +52,7 @@ bool LogDumps::shows_subgroups() const {
 
 std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGroups& groups) {
   waits_.complete();
-  // Then a call whose line names no group may be of any.
+  // Then a call whose line names no group may belong to any group.
   const bool may_be_of_any = !groups.has_any() && shows_subgroups();
   std::vector<RankDump> dumps;
   for (const auto& [rank, all] : waits_.by_rank()) {
@@ -76,8 +76,8 @@ std::vector<RankDump> LogDumps::finish(const WhereFunction& where, const LogGrou
       dumps.push_back(std::move(dump));
     }
   }
-  // The first watchdog that times out tells all processes to dump. One that obeys, and whose own watchdog
-  // reports nothing, stands in no call.
+  // The first watchdog that times out signals all processes to dump. A process that obeys, and whose own watchdog
+  // reports nothing, is not blocked in a call.
   for (const auto& [rank, signal] : waits_.signals()) {
     const auto group =
         group_of(signal, rank, std::max<std::int64_t>(0, signal.enqueued.value_or(0)), groups);
@@ -150,7 +150,7 @@ void LogDumps::add_call(const job::Wait& one, const GroupName& group, std::int64
   });
   call.is_p2p = op == Op::Send || op == Op::Recv;
   dump.timeout_ms = std::max(dump.timeout_ms, one.timeout_ms);
-  // Completed as far as enqueued: nothing waits there.
+  // All enqueued work has completed: nothing waits there.
   if (one.is_idle()) call.state = CallState::Completed;
   dump.statuses.push_back({call.pg, std::max(one.enqueued.value_or(-1), sequence), -1,
                            one.is_idle() ? *one.completed : sequence - 1,

@@ -18,9 +18,9 @@
 #include "diag/hangdetect/readers/line_words.h"
 #include "diag/hangdetect/readers/log_dumps.h"
 #include "diag/hangdetect/readers/op_name.h"
-#include "diag/hangdetect/readers/own_words.h"
 #include "diag/hangdetect/readers/paste_reader.h"
 #include "diag/hangdetect/readers/paste_text.h"
+#include "diag/hangdetect/readers/program_lines.h"
 #include "diag/hangdetect/readers/ras_text.h"
 #include "diag/hangdetect/readers/run_lines.h"
 #include "diag/hangdetect/readers/statements.h"
@@ -68,13 +68,13 @@ class Sink : public logs::RecordSink {
     take_kind(record, speaker);
   }
 
-  /// Who is who, by somebody else's reading, and who has made how many calls.
+  /// Takes the caller's knowledge: which process is which rank, and how many calls each rank has made.
   void know(const KnownJob& known) {
     ranks_ = known.processes;
     calls_of_ = known.calls_of;
   }
 
-  /// Places are files and lines only once everything is read.
+  /// Places become files and lines only once everything is read.
   void finish(const WhereFunction& where, const LogGroups& groups) {
     words_.finish();
     words_.busy().finish(where);
@@ -115,13 +115,13 @@ class Sink : public logs::RecordSink {
   }
 
  private:
-  /// A rank that a fact names is one of the job's.
+  /// A rank that a fact names belongs to the job.
   void count_rank(int rank) {
     constexpr int kMost = 1 << 20;
     if (rank < kMost) facts_.world = std::max(facts_.world, rank + 1);
   }
 
-  /// The global rank that wrote the line; -1 where it does not say.
+  /// The global rank that wrote the line; -1 if unknown.
   int rank_of(const Record& record, const logs::Speaker& speaker) {
     const logs::TorchPrefix prefix = logs::torch_prefix(record);
     if (prefix.global_rank >= 0) return prefix.global_rank;
@@ -130,9 +130,9 @@ class Sink : public logs::RecordSink {
         known != rank_of_process_.end() && speaker.pid >= 0) {
       return known->second;
     }
-    // Who has read more of the job knows.
-    const int told = speaker.pid >= 0 ? ranks_.rank_of(speaker.host, speaker.pid) : -1;
-    if (told >= 0) return told;
+    // The caller, which has read more of the job, may know.
+    const int known = speaker.pid >= 0 ? ranks_.rank_of(speaker.host, speaker.pid) : -1;
+    if (known >= 0) return known;
     // `rank 3: Fatal Python error: Bus error`, as people write it.
     return record.text_at > 0 ? job::rank_before_text(record.line) : -1;
   }
@@ -172,7 +172,7 @@ class Sink : public logs::RecordSink {
     if (comm.rank < 0 || comm.nranks <= 0) return;
     starts_.take(record, speaker.host);
     facts_.world = std::max(facts_.world, std::min(comm.nranks, kMostRanks));
-    // The rank in the largest communicator of the process is the rank in the job.
+    // The rank in the largest communicator of the process is the global rank.
     auto& size = size_of_process_[{speaker.host, speaker.pid}];
     if (comm.nranks < size) return;
     size = comm.nranks;
@@ -192,7 +192,7 @@ class Sink : public logs::RecordSink {
       case MessageId::DumpSignal:
         words_.busy().take_timeout(record);
         dumps_.take(record, rank);
-        facts_.timeouts = dumps_.waits().timeouts();  // whoever speaks now speaks later
+        facts_.timeouts = dumps_.waits().timeouts();  // time-outs logged so far
         break;
       case MessageId::GroupClosed:
         words_.busy().take_end(record, rank);
@@ -247,7 +247,7 @@ class Sink : public logs::RecordSink {
         break;
       case MessageId::GlooClosed:
       case MessageId::GlooPairError:
-        if (!tells_of_other_size(record.line)) take_lost_peer(record, rank);
+        if (!reports_other_size(record.line)) take_lost_peer(record, rank);
         break;
       case MessageId::EngineAbsent:
         said_.state(record, What::EngineAbsent, ranks("ranks"));
@@ -275,7 +275,7 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// What audit judges: a warning that tells of a failure.
+  /// A failure that audit judges: a warning that reports it.
   void take_failure(const Record& record) {
     const logs::MessageFacts known = logs::facts_of(record.as<logs::Message>().id);
     if (logs::is_message(record, MessageId::RemoteClosed)) return;  // another process ended: whose?
@@ -292,7 +292,7 @@ class Sink : public logs::RecordSink {
                 words_.peer(), words_.peer() >= 0 ? "the call names its peer" : "");
   }
 
-  /// `remote=[n01]:29500`: where the store was.
+  /// `remote=[n01]:29500`: the store's host.
   void take_store(const Record& record, int rank) {
     if (rank < 0) rank = logs::torch_prefix(record).group_rank;
     said_.state(record, What::StoreLost, rank >= 0 ? std::vector<int>{rank} : std::vector<int>{}, 0,
@@ -307,7 +307,7 @@ class Sink : public logs::RecordSink {
     if (rank < 0 && words_.is_of_rank_zero()) rank = 0;
     if (is_gpu_error(error.text)) return;
     if (error.text.find("gloo/transport") != std::string_view::npos &&
-        !tells_of_other_size(error.text)) {
+        !reports_other_size(error.text)) {
       said_.note(rank).has_failed = true;
       if (error.text.find("peer") != std::string_view::npos) take_lost_peer(record, rank);
     }
@@ -316,7 +316,7 @@ class Sink : public logs::RecordSink {
       words_.expect_shapes();
   }
 
-  /// What ncclras says of ranks, once its report has ended.
+  /// States what ncclras reports of ranks, once its report has ended.
   void state_ras() {
     ras_.state(said_);
     facts_.is_ras_healthy = ras_.is_healthy();
@@ -325,7 +325,7 @@ class Sink : public logs::RecordSink {
     for (const auto& [pid, rank] : ras_.rank_of_pid()) ranks_.know({}, pid, rank);
   }
 
-  /// Where each rank runs, as far as a line says it.
+  /// Records where each rank runs, if a line shows it.
   void name_processes() {
     for (const auto& [process, rank] : rank_of_process_) {
       facts_.processes[rank] = {process.first, process.second};
@@ -339,7 +339,7 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// A stack that names a process, and a line elsewhere that says which rank that is.
+  /// Names the rank of a stack that names a process, if a line elsewhere has that process's rank.
   void name_stack(ProcessStack& stack) {
     if (stack.ranks.empty() && stack.pids.size() == 1) {
       const int rank = ranks_.rank_of(stack.host, stack.pids.front());
@@ -347,8 +347,8 @@ class Sink : public logs::RecordSink {
     }
   }
 
-  /// Where one rank of ringside's own engine gives up, all that run repeat its words: those that do not stand
-  /// still. Where all do, those that have made the fewest calls came too late.
+  /// Where one rank of ringside's own engine gives up, every rank that still runs logs the same: the culprits are the
+  /// ranks that did not log it. Where all logged it, the ranks with the fewest calls came too late.
   void compare_engine_waits() {
     if (engine_waits_.empty()) return;
     std::set<int> silent;
@@ -370,10 +370,10 @@ class Sink : public logs::RecordSink {
     said_.state(said, What::EngineSilent, {silent.begin(), silent.end()});
   }
 
-  /// Phrases that stand in lines of several kinds.
+  /// Phrases that occur in lines of several kinds.
   void take_text(const Record& record, const logs::Speaker& speaker) {
     const std::string_view line = record.line;
-    if (tells_of_timeout(line)) ++facts_.run.waits;
+    if (reports_timeout(line)) ++facts_.run.waits;
     if (record.kind == RecordKind::Traceback && line.find("most recent") != std::string_view::npos)
       words_.begin_traceback();
     if (record.kind == RecordKind::Text || record.kind == RecordKind::Continuation ||
@@ -398,26 +398,26 @@ class Sink : public logs::RecordSink {
   job::WorldSize world_;
   Statements said_;
   job::ProcessRanks ranks_;
-  OwnWords words_;
+  ProgramLines words_;
   LogDumps dumps_;
   CollLines calls_;
   std::map<std::pair<std::string, int>, int> rank_of_process_;
   std::map<int, std::pair<logs::Place, std::string>> engine_waits_;  ///< by rank: its line
   std::map<std::pair<std::string, int>, int> size_of_process_;
-  std::map<int, std::uint64_t> calls_of_;  ///< by rank, as somebody else has counted
+  std::map<int, std::uint64_t> calls_of_;  ///< by rank, as the caller has counted
   CommStarts starts_;
   RasText ras_;
   int spawned_ = -1;  ///< the process of torch.multiprocessing.spawn whose traceback is read
 };
 
-/// What somebody pasted is small; what a cluster wrote is read as it stands, and fast.
+/// A paste is small; a cluster's log is read as it is, and fast.
 constexpr std::uint64_t kLargestPaste = 512U << 10U;
 constexpr std::uint64_t kMostOfPastes =
     4U << 20U;  ///< all together: a folder of many logs is a cluster's
 
 }  // namespace
 
-LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+LogFacts read_log_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                           const KnownJob& known, Names& names) {
   LogFacts facts;
   facts.known_world = std::clamp(known.ranks, 0, kMostRanks);
@@ -425,7 +425,7 @@ LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunc
   facts.hosts = known.hosts;
   Sink sink(facts, names);
   sink.know(known);
-  for (const SpokenRecord& one : records) sink.take_one(one.record, one.speaker);
+  for (const AttributedRecord& one : records) sink.take_one(one.record, one.speaker);
   facts.lines = records.size();
   sink.finish(where, LogGroups(names, {}));
   return facts;
@@ -449,7 +449,7 @@ LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
   LogFacts facts;
   Sink sink(facts, names);
   PasteReader pastes(sink, facts);
-  std::vector<std::string> paths;  // of files that are read as they stand
+  std::vector<std::string> paths;  // of files that are read as they are
   std::uint64_t bytes = 0;
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Log) continue;

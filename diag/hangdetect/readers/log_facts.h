@@ -32,29 +32,29 @@ struct SaidLine {
   bool is_late = false;  ///< others had timed out when it was written
 };
 
-/// What the logs say of one rank, beside or instead of its dump.
+/// What the logs show of one rank, in addition to its dump or without one.
 struct RankNotes {
   bool has_failed = false;     ///< its last call ended with an error: retired then means failed
   bool has_lost_peer = false;  ///< that error was a connection that a peer closed
   bool has_exception = false;  ///< an error of the program's own
   std::string exception;       ///< its line, `ValueError: corrupted record`
   bool has_alarm = false;      ///< a line of its own has words of an error or a wait
-  bool is_waiting = false;     ///< its watchdog timed out in a call whose group nothing tells
+  bool is_waiting = false;     ///< its watchdog timed out in a call whose group is unknown
   bool has_stack = false;      ///< of its main thread
-  bool is_busy = false;        ///< its stack shows work that is no communication
-  bool is_in_group_creation = false;  ///< its stack is in the making of a group
+  bool is_busy = false;        ///< its stack shows work other than communication
+  bool is_in_group_creation = false;  ///< its stack is in the creation of a group
   std::string busy_with;              ///< where its stack is
-  SaidLine last_line;                 ///< of the program's own that tells of no error
+  SaidLine last_line;                 ///< of the program's own that reports no error
 };
 
-/// A line of a log that says something of the hang by itself.
+/// A log line that is evidence on the hang by itself.
 struct LogStatement {
   enum class What : std::uint8_t {
-    Laggards,  ///< Horovod's stall inspector names ranks that did not submit a tensor
-    TensorsCross,  ///< the same, of every rank: each lacks what another has, and these what all others have
-    Fingerprint,    ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
-    Exception,      ///< a rank's program raised an error of its own
-    WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself stands still
+    Laggards,      ///< Horovod's stall inspector names ranks that did not submit a tensor
+    TensorsCross,  ///< the same for every rank: each lacks another's tensor, and these ranks lack tensors of all others
+    Fingerprint,   ///< what a rank called, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it
+    Exception,     ///< a rank's program raised an error of its own
+    WatchdogStuck,  ///< the heartbeat monitor: the watchdog itself is stuck
     EndAbsent,      ///< others of their host are in the end of a communicator; code: how many
     StartAbsent,  ///< others are in the start of a communicator, and these ranks have not begun it
     NoUniqueId,   ///< rank 0 of a group never made its communicator
@@ -69,96 +69,97 @@ struct LogStatement {
     RasOdd,     ///< ncclras: as many operations as the others, and other ones
     RasBehind,  ///< ncclras: ranks with fewer operations than the others, in one report
     RasAhead,   ///< ncclras: the listed few are ahead
-    EngineAbsent,  ///< ringside's own engine: ranks did not come to the start of the job
-    EngineSilent,  ///< the same: all report a failure but these, or these have made the fewest calls
-    EngineGone,    ///< the same: a rank's process ended without a goodbye
-    EngineStopped,  ///< the same: all others have said that they live
-    EngineDiffers,  ///< the same: ranks call different things, and had time to come to the call
-    EngineCut,      ///< the same: a connection between two that live broke
-    Failure,  ///< a warning of the stack's that tells of a failure, and of no hang; detail: what it means; code:
+    EngineAbsent,  ///< ringside's own engine: ranks did not join at the start of the job
+    EngineSilent,  ///< the same: all other ranks report a failure, or these have made the fewest calls
+    EngineGone,     ///< the same: a rank's process ended without a goodbye
+    EngineStopped,  ///< the same: all other ranks have sent a sign of life
+    EngineDiffers,  ///< the same: ranks made different calls, and had time to reach the call
+    EngineCut,      ///< the same: a connection between two live ranks broke
+    Failure,  ///< a library's warning of a failure other than a hang; detail: what it means; code:
     ///< kRaised where it is an exception
-    Busy,  ///< a process was busy beside communicating when others gave up; detail: `was writing a checkpoint`
-    Stopped,  ///< ps: the process of a rank is stopped, dead or stands in the kernel; code: its state's letter
+    Busy,  ///< a process did other work than communication when others timed out; detail: `was writing a checkpoint`
+    Stopped,  ///< ps: the process of a rank is stopped, dead or blocked in the kernel; code: its state's letter
     GpuIdle,  ///< nvidia-smi: this GPU of a host computes nothing, and all others do
     PodWaits,  ///< kubectl: the pod of this index never started, and the others run; detail: its status; code: how
-    ///< many pods the job has, 0: not told
+    ///< many pods the job has, 0: unknown
     PodEnded,   ///< the same: it ended
-    LeftGroup,  ///< a rank closed its process group before others gave up
-    Slow,       ///< a rank is slower than the others, by what watches that; detail: what it is
+    LeftGroup,  ///< a rank closed its process group before others timed out
+    Slow,       ///< a rank is slower than the others, by a monitor's report; detail: which work
   };
   What what = What::Laggards;
-  std::vector<int> ranks;    ///< whom it names; empty: nobody in particular
+  std::vector<int> ranks;    ///< the ranks that it names; empty: none
   std::int64_t code = 0;     ///< exit code, where it is one
-  std::int64_t time_us = 0;  ///< wall time as the line says it; 0: none
+  std::int64_t time_us = 0;  ///< wall time in the line; 0: none
   std::string text;          ///< the line, shortened
   std::string detail;        ///< of a fingerprint: op, shape and type
   std::string file;
   std::int64_t line = -1;
-  std::vector<int> speakers = {};  ///< of a dump's reason: whose dumps say so
-  std::string where = {};          ///< of a death: `pod sft-worker-2`; empty: the line does not say
+  std::vector<int> speakers = {};  ///< of a dump's reason: ranks whose dumps have it
+  std::string where = {};          ///< of a death: `pod sft-worker-2`; empty: not in the line
 };
 
-/// Of Failure: a call of the library's failed and the program ended of it; others may wait.
+/// Of Failure: a call of the library failed and the program ended because of it; others may wait.
 inline constexpr std::int64_t kRaised = 1;
 
-/// What all logs of a job say.
+/// Everything that the logs of a job state.
 struct LogFacts {
   facts::Facts facts;                    ///< by the rows of the catalogue
   std::map<int, RankNotes> notes;        ///< by global rank
   std::vector<LogStatement> statements;  ///< in the order of the input
   std::vector<RankDump>
-      dumps;  ///< of ranks whose watchdog tells what they wait in; `version` is "log"
-  std::vector<GroupWait> group_waits;    ///< of ranks whose global number no line tells
+      dumps;  ///< of ranks whose watchdog logs the call that they wait in; `version` is "log"
+  std::vector<GroupWait> group_waits;    ///< of ranks whose global rank no line shows
   std::vector<RankDump> lines_as_dumps;  ///< of COLL lines alone, for every rank that has some
   std::vector<RankDump>
-      stated_calls;     ///< that the program prints, or somebody lists, if there are no COLL lines
-  std::string moved;    ///< two reports of ncclras show that the job went on; empty: none do
-  int world = 0;        ///< largest number of ranks that a line names
-  int hosts = 0;        ///< that somebody else has counted; 0: nobody has
-  int known_world = 0;  ///< ranks of the job, where a line says how many there are; 0: none does
-  bool is_of_job = false;       ///< a line is of a job of several processes, not of any program
+      stated_calls;  ///< calls that the program prints or a person lists, if there are no COLL lines
+  std::string moved;       ///< two reports of ncclras show that the job went on; empty: none do
+  int world = 0;           ///< largest number of ranks that a line names
+  int hosts = 0;           ///< as the caller counted them; 0: unknown
+  int known_world = 0;     ///< ranks of the job, if a line states the number; 0: none does
+  bool is_of_job = false;  ///< a line shows a job of several processes
   bool is_ras_healthy = false;  ///< a text of ncclras in which every communicator is OK
   RunNotes run;
   std::vector<RasReport> reports;         ///< of ncclras, as JSON between other lines
   std::vector<RankTimer> timers;          ///< in the order of the input
-  std::string timers_file;                ///< where they stand
+  std::string timers_file;                ///< the file that holds them
   std::vector<ProcessStack> stacks;       ///< of processes, in the order of the input
   job::SlurmLayout layout;                ///< of a batch script's options, in pastes
   std::map<int, ProcessPlace> processes;  ///< by global rank
   Stack call_stack;                       ///< of the collective that failed, as PyTorch prints it
-  std::uint64_t unread = 0;               ///< lines that nothing here understands
+  std::uint64_t unread = 0;               ///< lines that no reader understands
   std::uint64_t lines = 0;
   std::int64_t timeouts = 0;  ///< watchdog lines
 };
 
 /// Reads logs (of NCCL, PyTorch, launchers, ncclras; compressed or not) through logparse, and the stacks in them.
-/// Files of a paste's size are put in order first: read_paste(). The dumps tell which groups there are: up to 2.4 the watchdog's lines leave that open.
+/// Small files are normalised first: read_paste(). The dumps give the groups: up to 2.4 the watchdog's lines omit
+/// them.
 LogFacts read_log_facts(const std::vector<InputFile>& files, Names& names,
                         std::span<const RankDump> dumps);
 
-/// A line that somebody else has read, and who wrote it.
-struct SpokenRecord {
+/// A line that the caller has read, and the process that wrote it.
+struct AttributedRecord {
   logs::Record record;
   logs::Speaker speaker;
 };
 
-/// What somebody else has learned of the job, from lines that are not among these.
+/// What the caller knows of the job from lines that are not among the records.
 struct KnownJob {
-  int ranks = 0;           ///< 0: nothing says how many there are
+  int ranks = 0;           ///< 0: unknown
   int hosts = 0;           ///< likewise
-  bool is_of_job = false;  ///< of several processes, not of any program
+  bool is_of_job = false;  ///< a job of several processes
   job::ProcessRanks processes = {};
   std::map<int, std::uint64_t> calls_of = {};  ///< that each rank of the job has made
 };
 
-/// The same of records, in the order of their log. `where` says what becomes of a record's place.
-LogFacts read_log_records(std::span<const SpokenRecord> records, const WhereFunction& where,
+/// Like read_log_facts(), for records in the order of their log. `where` maps a record's place to file and line.
+LogFacts read_log_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                           const KnownJob& known, Names& names);
 
-/// The same of one text that is already in memory, called `name`, beside no dumps.
+/// Like read_log_facts(), for one text in memory, called `name`, without dumps.
 LogFacts read_log_text(std::string_view text, const std::string& name, Names& names);
 
-/// Reads stacks of py-spy, faulthandler and gdb: what a rank does that is not communicating.
+/// Reads stacks of py-spy, faulthandler and gdb: work of a rank other than communication.
 void read_stacks(const std::vector<InputFile>& files, LogFacts& facts);
 
 }  // namespace ringside::hang

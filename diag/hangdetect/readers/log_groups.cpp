@@ -57,7 +57,7 @@ std::optional<GroupName> LogGroups::find(const GroupHint& hint) const {
 
 std::optional<GroupName> LogGroups::find_members(int size,
                                                  const std::map<int, int>& members) const {
-  // One member is in many groups, some of which only lost dumps would tell of; two fix the stride.
+  // One member is in many groups, some of which only lost dumps list; two members fix the stride.
   if (members.size() < 2) return std::nullopt;
   const GroupConfig* found = nullptr;
   for (const GroupConfig& group : groups_) {

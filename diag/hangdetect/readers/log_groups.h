@@ -13,28 +13,27 @@
 
 namespace ringside::hang {
 
-/// What a watchdog's lines say of the group of a call, where they do not name it.
+/// What a watchdog's lines show of the group of a call, where they do not name it.
 struct GroupHint {
   int rank = -1;            ///< global
-  int group_rank = -1;      ///< its place in the group; -1: not said
-  int number = -1;          ///< that process's own count of the group; 0 is the default one
+  int group_rank = -1;      ///< its place in the group; -1: unknown
+  int number = -1;          ///< that process's own number of the group; 0 is the default one
   std::string description;  ///< 2.4 alone has it without the name
   std::uint32_t sequence = 0;
   Op op = Op::Other;
   std::int64_t input_count = -1;
 };
 
-/// The groups that dumps tell of, to place what log lines leave open: up to 2.4 no line names a group as
-/// all its members do.
+/// The groups that dumps list. They place calls of log lines: up to 2.4 no line names a group as all its members do.
 ///
 /// Ownership  the dumps and names must outlive it
 class LogGroups {
  public:
   LogGroups(const Names& names, std::span<const RankDump> dumps);
 
-  /// The one group that fits: the rank is in it, at that place, under that description; where several do,
-  /// the one in which a dump has such a call at that number.
-  /// returns  nothing where none or several fit: a guess would make ranks disagree that do not
+  /// Finds the one group that fits: the rank is in it, at that place, under that description; where several fit, the
+  /// one in which a dump has such a call at that number.
+  /// returns  nothing where none or several fit: a wrong guess would report a mismatch between ranks that agree
   [[nodiscard]] std::optional<GroupName> find(const GroupHint& hint) const;
 
   /// The one group with so many members that has each of the given ones (place in it -> global rank).

@@ -8,8 +8,8 @@ Names::Names() {
   signatures_.entries.emplace_back();
 }
 
-// The hash stands for the content: 64 well-mixed bits over some thousand entries. Two contents that
-// meet would be shown under one name; nothing worse.
+// The hash identifies the content: 64 well-mixed bits over some thousand entries. A collision shows two contents
+// under one name; nothing worse.
 template <typename T>
 std::uint32_t Names::Table<T>::add(std::uint64_t hash, const std::function<T()>& make) {
   const std::lock_guard lock(mutex);

@@ -12,7 +12,7 @@
 
 namespace ringside::hang {
 
-/// What a (name, description) of a group is called by.
+/// Name and description of a group.
 struct GroupName {
   std::string name;
   std::string description;
@@ -20,16 +20,16 @@ struct GroupName {
 
 /// The texts of a job, each kept once however many ranks wrote it.
 ///
-/// Numbers are given in the order of first sight; they stay. 0 of the stacks is the empty one, 0 of the
-/// signatures that of a call of which only its number is known: it has no name.
+/// Numbers are given in the order of first use and never change. Stack 0 is empty; signature 0 is a call of which
+/// only the number is known: it has no name.
 ///
-/// Threads    add_*() from any thread at once; reading is for when nobody adds
+/// Threads    add_*() from any thread at once; reading is safe only while no thread adds
 /// Ownership  references stay valid as long as the table
 class Names {
  public:
   Names();
 
-  /// The number of the entry that `hash` stands for; `make` is called for the first of them only.
+  /// The number of the entry with this hash; `make` is called only for the first use.
   std::uint32_t add_signature(std::uint64_t hash, const std::function<Signature()>& make);
   std::uint32_t add_stack(std::uint64_t hash, const std::function<Stack()>& make);
   std::uint32_t add_group(std::uint64_t hash, const std::function<GroupName()>& make);

@@ -14,7 +14,7 @@
 namespace ringside::hang {
 
 void PasteReader::read(std::string_view text, const std::string& name) {
-  // Options of a script are no lines of a log, and are left out below.
+  // Options of a script are not log lines, and are skipped below.
   for (std::string_view rest = text; !rest.empty();) {
     const std::string_view line = rest.substr(0, rest.find('\n'));
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
@@ -31,7 +31,7 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   if (!stacks.empty()) {
     ListedSource source;
     for (const PasteLine& line : lines) source.take(line.text);
-    source.tell(stacks);
+    source.mark_gpu_waits(stacks);
   }
   facts_.stacks.insert(facts_.stacks.end(), stacks.begin(), stacks.end());
   RankTimers timers;
@@ -47,19 +47,19 @@ void PasteReader::read(std::string_view text, const std::string& name) {
   parser_.begin(kFirst + number, number, name);
   names_.push_back(name);
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    // Names of functions in a stack are words of errors and waits, and tell of none.
+    // Names of functions in a stack contain words of errors and waits, but report none.
     PasteLine& line = lines[i];
     if (reported[i] && (!used[i] || !stacks.empty())) {
       ++facts_.lines;
       continue;
     }
     const bool is_odd = line.text.find('\r') != std::string::npos;  // a progress bar
-    parser_.parse_mended({.text = std::move(line.text),
-                          .number = static_cast<std::uint32_t>(line.number),
-                          .stamp = std::move(line.stamp),
-                          .host = std::move(line.host),
-                          .rank = line.rank},
-                         is_odd);
+    parser_.parse_restored({.text = std::move(line.text),
+                            .number = static_cast<std::uint32_t>(line.number),
+                            .stamp = std::move(line.stamp),
+                            .host = std::move(line.host),
+                            .rank = line.rank},
+                           is_odd);
   }
   parser_.flush();
 }

@@ -10,17 +10,17 @@ namespace ringside::hang {
 std::vector<PasteLine> read_paste(std::string_view text) {
   std::vector<PasteLine> lines;
   bool follows_blank = false;
-  for (logs::MendedLine& mended : logs::mend_paste(text)) {
-    if (mended.is_gap) {
-      follows_blank |= !mended.text.starts_with('.');
+  for (logs::RestoredLine& restored : logs::restore_paste(text)) {
+    if (restored.is_gap) {
+      follows_blank |= !restored.text.starts_with('.');
       continue;
     }
-    std::string& own = mended.text;
+    std::string& own = restored.text;
     std::replace(own.begin(), own.end(), '\t', ' ');
     own.erase(own.find_last_not_of(' ') + 1);
     own.erase(0, std::min(own.find_first_not_of(' '), own.size()));
-    lines.push_back({std::int64_t{mended.number} + 1, follows_blank, std::move(mended.stamp),
-                     std::move(own), std::move(mended.host), mended.rank});
+    lines.push_back({std::int64_t{restored.number} + 1, follows_blank, std::move(restored.stamp),
+                     std::move(own), std::move(restored.host), restored.rank});
     follows_blank = false;
   }
   return lines;

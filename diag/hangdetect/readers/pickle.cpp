@@ -94,8 +94,8 @@ class PickleReader {
     return true;
   }
 
-  /// The opcodes that nine tenths of a dump consist of, where nothing is wrong with them: they need no
-  /// Status. Whatever else is left to step(), untouched.
+  /// Handles the opcodes that nine tenths of a dump consist of, where nothing is wrong with them: they need no
+  /// Status. Leaves all others to step(), untouched.
   bool is_done_quickly(unsigned char opcode) {
     if ((++steps_ & 0xFFFU) == 0) return false;  // the size is looked at there
     switch (opcode) {
@@ -165,12 +165,12 @@ class PickleReader {
     const std::string_view part = take(sizeof(T));
     T value{};
     if (!is_cut_) std::memcpy(&value, part.data(), sizeof value);
-    return value;  // little-endian, as every machine that we run on
+    return value;  // little-endian, as every supported machine
   }
 
   Status put(std::uint64_t index) {
-    // Writers number the values that they keep one by one, and each value is a byte or more before this one. Optimisers
-    // leave gaps in the numbers, but not the values out. So the table stays in proportion to the file.
+    // Writers number the values that they keep one by one, and each value is a byte or more before this one.
+    // Optimisers leave gaps in the numbers but keep the values. So the table stays in proportion to the file.
     if (index >= opcode_at_) {
       return Error{ErrorCode::Corrupt,
                    fmt::format("value {} is kept: so many do not fit before this byte", index)};

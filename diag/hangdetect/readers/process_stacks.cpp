@@ -40,39 +40,39 @@ struct Thread {
   std::int64_t number = -1;  ///< gdb's, or the process id of a main thread of py-spy
   Stack frames;
   std::int64_t line = 0;
-  int peer = -1;       ///< py-spy --locals: `dst: 1` below a frame; gdb: `dest=1` in one
-  int tag = -1;        ///< of a transfer, likewise
-  Op op = Op::Other;   ///< of the innermost frame that names one
-  int behind_op = 0;   ///< frames outside of that one
-  std::string beside;  ///< what stands beside its frames, and locals that count something
+  int peer = -1;      ///< py-spy --locals: `dst: 1` below a frame; gdb: `dest=1` in one
+  int tag = -1;       ///< of a transfer, likewise
+  Op op = Op::Other;  ///< of the innermost frame that names one
+  int behind_op = 0;  ///< frames outside of that one
+  std::string notes;  ///< comments next to its frames, and locals that are counters
 };
 
-/// What the stack does: its innermost frame that has a row decides (diag/facts/frames.h), so that a save that waits in a
-/// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `telling` and `op`.
+/// Classifies the stack: its innermost frame that has a row decides (diag/facts/frames.h). So a save that waits in a
+/// collective waits, and the helper threads of a collective are no locks. Sets `activity`, `deciding` and `op`.
 void classify(ProcessStack& stack) {
   stack.activity = Activity::Compute;
-  stack.telling = 0;
+  stack.deciding = 0;
   for (std::size_t i = 0; i < stack.frames.size(); ++i) {
     const facts::FrameRow* row = facts::frame_row(stack.frames[i].function, stack.frames[i].file);
     if (row == nullptr) continue;
     stack.activity = row->activity;
-    stack.telling = i;
+    stack.deciding = i;
     break;
   }
-  // A lock of Python's that nothing further out explains.
+  // A Python lock that no outer frame explains.
   if (stack.frames.empty()) return;
   const Frame& inner = stack.frames.front();
   const bool is_lock = inner.file.ends_with("threading.py") &&
                        (inner.function == "wait" || inner.function == "acquire" ||
                         inner.function == "_wait_for_tstate_lock");
   if (is_lock && stack.activity == Activity::Compute) stack.activity = Activity::Lock;
-  // The call stands in the frame itself or in one of the wrappers around it.
+  // The call is in the frame itself or in one of the wrappers around it.
   if (stack.activity != Activity::GpuWait && stack.activity != Activity::Collective) return;
-  for (std::size_t i = stack.telling; i < std::min(stack.telling + 4, stack.frames.size()); ++i) {
+  for (std::size_t i = stack.deciding; i < std::min(stack.deciding + 4, stack.frames.size()); ++i) {
     if (op_of(stack.frames[i].function) == Op::Other) continue;
     stack.op = op_of(stack.frames[i].function);
     stack.activity = Activity::Collective;
-    stack.telling = i;
+    stack.deciding = i;
     return;
   }
 }
@@ -128,7 +128,7 @@ class Reader {
   }
 
   void begin(const StackHead& head) {
-    // A count and a rank can stand on lines of their own, one behind the other.
+    // A count and a rank can be on separate lines, one after the other.
     const bool adds = !has_stack_ && threads_.empty();
     StackHead next = head;
     if (adds) {
@@ -150,8 +150,8 @@ class Reader {
                            text.find(": ") != std::string_view::npos;
     if (is_number && is_in_locals_) {
       constexpr std::size_t kMost = 400;
-      std::string& beside = threads_.back().beside;
-      if (beside.size() < kMost) beside += lower_case(text) + "\n";
+      std::string& notes = threads_.back().notes;
+      if (notes.size() < kMost) notes += lower_case(text) + "\n";
     }
     for (const std::string_view key : {"dst: ", "src: ", "peer: "}) {
       if (!text.starts_with(key)) continue;
@@ -209,7 +209,7 @@ class Reader {
     return true;
   }
 
-  /// `rank 3: the same as rank 2`, `task 3: same`: a stack that somebody did not repeat.
+  /// `rank 3: the same as rank 2`, `task 3: same`: a stack that the author did not repeat.
   bool take_same(const PasteLine& line) {
     constexpr std::size_t kLongest = 120;
     if (line.text.size() > kLongest || out_.empty()) return false;
@@ -256,8 +256,8 @@ class Reader {
     thread.is_named = is_py_spy && text.find('"') != std::string_view::npos;
     thread.is_main = text.find("MainThread") != std::string_view::npos ||
                      (is_gdb && text.starts_with("Thread 1 ("));
-    // Heads without frames between them stand for several processes at one place; a second main thread begins
-    // the next process.
+    // Heads without frames between them are several processes at one place; a second main thread begins the next
+    // process.
     const bool was_empty = !threads_.empty() && threads_.back().frames.empty();
     const bool has_main = std::any_of(threads_.begin(), threads_.end(), [](const Thread& one) {
       return one.is_main && !one.frames.empty();
@@ -281,7 +281,7 @@ class Reader {
     return true;
   }
 
-  /// Of a summary: one word a line, the call that a process stands in.
+  /// Reads a summary of one word a line: the call that a process is in.
   bool take_name(const PasteLine& line) {
     if (line.text.size() > 32 || line.text.find_first_of(" :=./") != std::string::npos)
       return false;
@@ -299,7 +299,7 @@ class Reader {
   }
 
   void take_frame(const PasteLine& line, const logs::FrameLine& frame) {
-    // Without heads, a blank line parts one process from the next.
+    // Without heads, a blank line separates one process from the next.
     const bool is_new = !is_in_frames_ && threads_.empty();
     const bool is_parted = line.follows_blank && !threads_.empty() && is_headless_ && is_in_frames_;
     const bool restarts = line.text.starts_with("#0 ") && !threads_.empty() && is_headless_ &&
@@ -312,7 +312,7 @@ class Reader {
     }
     is_in_frames_ = true;
     is_in_locals_ = false;
-    note_beside(line.text);
+    add_note(line.text);
     note_arguments(line.text, frame.function);
     Stack& frames = threads_.back().frames;
     if (frames.size() < kMostFrames) {
@@ -321,14 +321,14 @@ class Reader {
     }
   }
 
-  /// `forward (moe.py:702)   # expert_idx = 6`: what somebody wrote beside a frame.
-  void note_beside(std::string_view text) {
+  /// `forward (moe.py:702)   # expert_idx = 6`: a comment next to a frame.
+  void add_note(std::string_view text) {
     constexpr std::size_t kMost = 200;
     const std::size_t close = text.find(") ");
     if (close == std::string_view::npos) return;
     Thread& thread = threads_.back();
-    if (thread.beside.size() < kMost)
-      thread.beside += lower_case(text.substr(close + 1, kMost)) + "\n";
+    if (thread.notes.size() < kMost)
+      thread.notes += lower_case(text.substr(close + 1, kMost)) + "\n";
   }
 
   /// `PMPI_Send (buf=0x1c2f2b0, count=4096, dest=1, tag=7)`, `exchange (dest=1, src=2)` around it: gdb's arguments of a
@@ -365,7 +365,7 @@ class Reader {
       stack.frames = main->frames;
       stack.peer = main->peer;
       stack.tag = main->tag;
-      stack.beside = main->beside;
+      stack.notes = main->notes;
       classify(stack);
       stack.pids = more_pids_;
       const std::int64_t pid = head_.pid >= 0 ? head_.pid : own_pid_;
@@ -397,12 +397,12 @@ class Reader {
     stack.is_host_named = !head_.host.empty();
     stack.count = std::max({count, head_.count, static_cast<int>(stack.ranks.size()), 1});
     out_.push_back(std::move(stack));
-    // A rank and a process id are of one process; a host is of all that follow.
+    // A rank and a process id belong to one process; a host applies to all that follow.
     head_ = StackHead{{}, -1, -1, 0, head_.host};
     has_stack_ = true;
   }
 
-  /// A file of one rank: its stack is that rank's. Several stacks there are of others too, or of its threads.
+  /// In a file of one rank, a single stack is that rank's. Several stacks are of other ranks too, or of its threads.
   void settle() {
     const bool is_one = out_.size() == 1 && out_.front().ranks.empty() && out_.front().count == 1;
     if (is_one) out_.front().ranks = file_.ranks;
@@ -416,7 +416,7 @@ class Reader {
     return is_part ? leading_number(text.substr(at + 2)) : -1;
   }
 
-  /// Places from 0 on of which no two processes have the same: the group is the job, and they are its ranks.
+  /// Names ranks by the places in titles, if these count from 0 and no two processes share one: the group is the job.
   void name_by_titles() {
     std::set<std::int64_t> places;
     for (const auto& [pid, place] : titles_) places.insert(place);
@@ -451,8 +451,8 @@ class Reader {
 }  // namespace
 
 std::string ProcessStack::place() const {
-  if (telling >= frames.size()) return {};
-  const Frame& frame = frames[telling];
+  if (deciding >= frames.size()) return {};
+  const Frame& frame = frames[deciding];
   if (frame.file.empty()) return frame.function;
   return frame.line > 0 ? fmt::format("{} ({}:{})", frame.function, frame.file, frame.line)
                         : fmt::format("{} ({})", frame.function, frame.file);

@@ -36,7 +36,7 @@ std::vector<std::string_view> timer_cells(std::string_view line) {
   return cells;
 }
 
-/// `rank 42`, `rank42`.  returns  -1: it is none
+/// `rank 42`, `rank42`.  returns  -1: the cell names no rank
 int rank_of_cell(std::string_view cell) {
   const std::string small = lower_case(cell);
   std::string_view text = small;
@@ -50,7 +50,7 @@ int rank_of_cell(std::string_view cell) {
   return is_whole && rank >= 0 && rank < kMostRanks ? rank : -1;
 }
 
-/// `1188.42`, `19.0 s`.  returns  -1: it is no time
+/// `1188.42`, `19.0 s`.  returns  -1: the cell is no time
 double time_of_cell(std::string_view cell) {
   double time = -1;
   const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), time);
@@ -76,7 +76,7 @@ bool names_rate(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// Words of work that each rank does once a step.
+/// Whether the name is of work that each rank does once a step.
 bool names_work(std::string_view name) {
   static constexpr std::array kWords = {
       std::string_view{"step"},  std::string_view{"fwd"},     std::string_view{"bwd"},
@@ -88,7 +88,7 @@ bool names_work(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// The last number of a part of a line, with what stands before it and its unit behind it or in its name.
+/// The last number of a part of a line, with the text before it, and its unit after it or in its name.
 NamedTime named_time(std::string_view part) {
   NamedTime out;
   constexpr std::string_view kOfNumber = "0123456789.";
@@ -118,7 +118,7 @@ NamedTime named_time(std::string_view part) {
   const bool is_named =
       unit.empty() && part.substr(begin).find('.') != part.npos && names_work(out.name);
   out.is_time = is_named || (has_unit && (out.name.empty() || names_work(out.name)));
-  // The less of a rate, the slower: its inverse is a time.
+  // A lower rate means a slower rank: its inverse is a time.
   if (names_rate(unit)) out.name += " " + std::string(unit);
   if (names_rate(out.name) && out.value > 0) {
     out.value = 1 / out.value;
@@ -171,7 +171,7 @@ void RankTimers::take_times(int rank, std::string_view text, std::int64_t number
     if (one.value < 0 || (!one.is_time && !is_of_list)) continue;
     RankTimer* timer = add(is_of_list ? name_ : one.name.empty() ? "time" : one.name, number);
     if (timer == nullptr) return;
-    // A rank is slow each time; what one step takes longer may be anything.
+    // A slow rank is slow in each step; one longer step can have any cause.
     const auto [known, is_new] = timer->times.try_emplace(rank, one.value);
     if (!is_new) known->second = std::min(known->second, one.value);
   }

@@ -8,7 +8,7 @@
 
 namespace ringside::hang {
 
-/// What ranks took for one thing, by rank; the unit is the same for all.
+/// The times of one activity, by rank; the unit is the same for all.
 struct RankTimer {
   std::string name;  ///< `forward-compute`
   std::map<int, double> times;
@@ -21,7 +21,7 @@ struct RankTimer {
 ///     |-----------------|---------|-------------|            rank  0: 1188.42
 ///     | forward-compute | 1188.42 | 5610.33     |            rank  1: 5610.33
 ///
-/// and of lines of ranks, `[rank 3] step 12 fwd 1.02s, comm 8.84s`: of each the least that a rank took.
+/// and of lines of ranks, `[rank 3] step 12 fwd 1.02s, comm 8.84s`: of each activity the least time of a rank.
 ///
 /// source  Megatron-LM megatron/core/timers.py, `--timing-log-option all`
 class RankTimers {
@@ -38,11 +38,11 @@ class RankTimers {
   std::vector<RankTimer> timers_;
 };
 
-/// Ranks that are much slower than the others in what each does for itself; waiting for others shows the opposite.
-/// returns  empty: none stand out, or several different ones do
+/// Ranks that are much slower than the others in their own work; in waits for others a slow rank is the fastest.
+/// returns  empty: no rank is, or timers disagree on which
 std::vector<int> slow_ranks(const std::vector<RankTimer>& timers);
 
-/// What it is a time of, by its name: work of the rank's own, and no wait for others.
+/// Whether a timer of this name measures the rank's own work, not a wait for others.
 bool is_own_work(std::string_view name);
 
 }  // namespace ringside::hang

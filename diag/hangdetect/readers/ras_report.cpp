@@ -40,7 +40,7 @@ bool is_set(const Json& object, const char* key) {
   return found != object.end() && found->is_boolean() && found->get<bool>();
 }
 
-/// errors  nothing: what is not there stays unknown
+/// errors  none: missing fields stay unknown
 RasMember member_of(const Json& json, bool is_missing) {
   RasMember member;
   member.place =
@@ -110,7 +110,8 @@ void number_globally(RasReport& report) {
   }
 }
 
-/// Whether calls of the group are all counted: an all-to-all is sends and receives.
+/// Whether ncclras counts all calls of the group: an all-to-all consists of sends and receives, which it does not
+/// count.
 bool are_all_counted(const RankDump& dump, const std::string& group, const Names& names) {
   return std::none_of(dump.calls.begin(), dump.calls.end(), [&](const Call& call) {
     const Op op = names.signature(call.signature).op;
@@ -137,7 +138,7 @@ class Placer {
     if (by_rank_.empty()) {
       place_alone(communicator, path);
     } else if (const auto group = groups_.find_members(communicator.size, members)) {
-      place_beside(communicator, *group, path);
+      place_by_group(communicator, *group, path);
     }
   }
 
@@ -155,7 +156,7 @@ class Placer {
     const GroupName group{fmt::format("{:x}", communicator.hash), "communicator"};
     for (const RasMember& member : communicator.members) {
       if (!answers(member)) continue;
-      // Where nothing counts what has ended, whoever launched more than another waits for it.
+      // Where no counter shows which calls ended, a rank that launched more than another waits for it.
       const bool knows_ends = member.completed >= 0;
       const std::int64_t ended = knows_ends ? member.completed : std::min(least, member.total());
       const bool waits = member.total() > ended;
@@ -164,8 +165,8 @@ class Placer {
     }
   }
 
-  void place_beside(const RasCommunicator& communicator, const GroupName& group,
-                    const std::string& path) {
+  void place_by_group(const RasCommunicator& communicator, const GroupName& group,
+                      const std::string& path) {
     const RasMember* known = nullptr;
     const Call* newest = nullptr;
     for (const RasMember& member : communicator.members) {
@@ -184,15 +185,15 @@ class Placer {
       const std::int64_t sequence = static_cast<std::int64_t>(newest->sequence) + lead;
       if (sequence < 0) continue;
       const Call* same = call_at(dump, group.name, sequence);
-      // Whoever is ahead of it waits for it.
+      // A rank that is ahead of it waits for it.
       const bool waits = lead > 0 || (same != nullptr && same->is_pending());
       const Call* first = waits ? first_pending(dump, group.name) : nullptr;
-      const bool stands_with_it =
+      const bool is_in_same_call =
           first != nullptr && static_cast<std::int64_t>(first->sequence) <= sequence;
-      const Call& like = stands_with_it ? *first : same != nullptr ? *same : *newest;
-      const std::int64_t number = stands_with_it ? first->sequence
-                                  : lead > 0     ? newest->sequence + 1
-                                                 : sequence;
+      const Call& like = is_in_same_call ? *first : same != nullptr ? *same : *newest;
+      const std::int64_t number = is_in_same_call ? first->sequence
+                                  : lead > 0      ? newest->sequence + 1
+                                                  : sequence;
       add(member.global, group, number, waits, path, like.created_ns);
     }
   }
@@ -237,7 +238,7 @@ class Placer {
     dump.calls.push_back(call);
   }
 
-  /// Of a call of which nothing but its kind is known.
+  /// The signature of a call of which only the kind is known.
   std::uint32_t signature_of(Op op) {
     return names_.add_signature(mix(hash_text("counted by ras"), static_cast<std::uint64_t>(op)),
                                 [op] {
@@ -342,7 +343,7 @@ std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const
     return line.text.find("\"communicators\"") != std::string::npos;
   };
   if (std::none_of(lines.begin(), lines.end(), names_report)) return reports;
-  // What opens and does not close is looked through to the end: not for each of its braces.
+  // An opening brace without its closing one is searched to the end of the text: do that only a few times.
   constexpr int kMostOpen = 8;
   int open = 0;
   for (std::size_t first = 0; first < lines.size(); ++first) {

@@ -18,7 +18,7 @@ namespace ringside::hang {
 /// A rank of a communicator, as `ncclras -f json` shows it.
 struct RasMember {
   int place = -1;   ///< rank in the communicator
-  int global = -1;  ///< its process's rank in the largest communicator; -1: it is not in that one
+  int global = -1;  ///< its process's rank in the largest communicator; -1: not a member of it
   std::string host;
   std::int64_t pid = -1;
   std::int64_t gpu = -1;
@@ -28,7 +28,7 @@ struct RasMember {
   bool has_left = false;    ///< called ncclCommFinalize or ncclCommDestroy
   /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
   std::array<std::int64_t, 5> counts{};
-  std::int64_t completed = -1;  ///< of those, ended: ringside's own service alone counts them
+  std::int64_t completed = -1;  ///< of those, ended: only ringside's own service counts them
   int pending =
       -1;  ///< by that, the place among them of the only kind that has calls which have not ended
 
@@ -43,20 +43,20 @@ struct RasCommunicator {
   std::vector<RasMember> members;  ///< those that the report lists, by place
 };
 
-/// One report: what each process had launched at one moment, not what had ended.
+/// One report: what each process had launched at one moment; it does not show what had ended.
 struct RasReport {
   std::string path;
   std::string time;  ///< "YYYY-MM-DD HH:MM:SS", local
   std::vector<RasCommunicator> communicators;
 };
 
-/// Parses a report; what the server says before it (`OK`) is passed over.
+/// Parses a report; the server's output before it (`OK`) is ignored.
 ///
-/// errors  Corrupt: broken JSON, or JSON that is no report
+/// errors  Corrupt: broken JSON, or JSON that is not a report
 /// source  docs/formats 7.1
 Result<RasReport> parse_ras_report(std::string_view text);
 
-/// The reports that stand between the lines of a paste. `used` says of which lines they are made.
+/// The reports between the lines of a paste. `used` marks their lines.
 /// path  of the paste, for the reports
 std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const std::string& path,
                                       std::vector<bool>& used);
@@ -71,16 +71,16 @@ void sort_by_time(std::vector<RasReport>& reports);
 /// Whether a rank launched something between the first report and the last.
 bool has_moved(const std::vector<RasReport>& reports);
 
-/// Ranks (of the job) that have launched as many operations on the communicator as others, and other ones:
-/// the fewer of them. No job that is right shows such, at whatever moment.
+/// Ranks (of the job) that have launched as many operations on the communicator as others, but of other kinds: the
+/// smaller set of them. A correct job never shows that, at any moment.
 std::vector<int> odd_launchers(const RasCommunicator& communicator);
 
-/// What the newest report says of ranks that left no dump, as dumps (`version` is "ras"): of each
-/// communicator one call, the one that the rank waits in or its last one.
+/// Turns the newest report into dumps of ranks that left none (`version` is "ras"): one call for each communicator,
+/// which the rank waits in or made last.
 ///
-/// A communicator is the group of the dumps that has its members; a rank that has launched as much as one
-/// with a dump stands where that one stands, one that launched k fewer is k calls behind. Where there are
-/// no dumps, calls are numbered by what was launched: whoever launched more than the least waits.
+/// A communicator is the group of the dumps with the same members. A rank that has launched as much as one with a
+/// dump is in the same call; a rank that launched k fewer is k calls behind. Without dumps, launched operations
+/// number the calls, and each rank that launched more than the minimum waits.
 std::vector<RankDump> ras_dumps(const std::vector<RasReport>& reports, Names& names,
                                 const std::vector<RankDump>& dumps);
 

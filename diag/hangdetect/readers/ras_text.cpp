@@ -20,7 +20,7 @@ constexpr std::size_t kMostFindings = 4096;
 }  // namespace
 
 void RasText::take_comm(const logs::RasComm& comm) {
-  // The table begins again: the head of the next report was left out.
+  // The table begins again: the head of the next report was omitted.
   if (!comm.is_json && comm.group <= reports_.back().last_group) begin_report();
   reports_.back().last_group = comm.group;
   sizes_[comm.group] = comm.nranks;
@@ -50,13 +50,14 @@ void RasText::reach(std::int64_t operation, int rank) {
   if (rank >= 0 && own.late.size() < kMostLate) own.late.insert(rank);
 }
 
-/// Who stands launches a few calls more, and then none: only that those who were last have gone on shows that a job moves.
+/// A stuck rank still launches a few calls and then none. So a job moves only if the ranks that were last have gone
+/// on.
 std::string RasText::moved_between(const Report& earlier, const Report& later) {
   std::string moved;
   for (const auto& [comm, before] : earlier.reach) {
     const auto after = later.reach.find(comm);
     if (after == later.reach.end() || before.low < 0) continue;
-    // One that lags in both, by more than what a report is skewed, is slow, or stands and is counted late.
+    // A rank that lags in both reports, by more than a report's skew, is slow, or is stuck and counted late.
     const bool is_same = before.late == after->second.late && !before.late.empty() &&
                          before.high - before.low > 1 && after->second.high - after->second.low > 1;
     if (after->second.low <= before.low || is_same) return {};
@@ -166,7 +167,7 @@ bool RasText::take_message(const logs::Record& record) {
       is_of_job_ = row == sizes_.end() || row->second >= widest_;
       section_ = Section::None;
       has_problem_ = true;
-      // The same one again: the head of the next report was left out.
+      // The same communicator again: the head of the next report was omitted.
       const std::string_view hash = logs::message_argument(record, "hash");
       if (reports_.back().reach.contains(hash)) begin_report();
       comm_ = hash;
@@ -208,7 +209,7 @@ bool RasText::take_message(const logs::Record& record) {
         are_counts_old_ = false;
       }
       if (!is_of_job_) return true;
-      // `61 ranks have launched up to operation 1187`: the largest set is what the others are.
+      // `61 ranks have launched up to operation 1187`: the largest set of ranks is the reference.
       const std::int64_t count = logs::message_number(record, "count", 0);
       const std::int64_t operation = logs::message_number(record, "operation", 0);
       if (count > most_) {
@@ -224,7 +225,7 @@ bool RasText::take_message(const logs::Record& record) {
   }
 }
 
-/// Ranks with fewer operations than most: behind, if the report is of a job that stands.
+/// Ranks with fewer operations than most: behind, if the report is of a hung job.
 void RasText::compare() {
   const auto name = [&](std::vector<int> ranks, std::int64_t lag) {
     std::sort(ranks.begin(), ranks.end());
@@ -256,9 +257,9 @@ void RasText::compare() {
 std::vector<RasText::Finding> RasText::finish() {
   for (std::size_t i = 1; i < reports_.size(); ++i) {
     const std::string moved = moved_between(reports_[i - 1], reports_[i]);
-    // Once it stood between two of them, what was before that is of no hang.
-    const bool can_tell = !moved.empty() || !reports_[i].is_empty();
-    if (can_tell) moved_ = moved;
+    // If the job was stuck between two reports, earlier reports say nothing about the hang.
+    const bool shows_state = !moved.empty() || !reports_[i].is_empty();
+    if (shows_state) moved_ = moved;
   }
   compare();
   // A process that a list of ranks names elsewhere is that rank.
@@ -266,7 +267,7 @@ std::vector<RasText::Finding> RasText::finish() {
     const auto rank = rank_of_pid_.find(processes_[i].first);
     if (rank != rank_of_pid_.end()) found_[of_process_[i]].ranks = {rank->second};
   }
-  // As many dead processes that no line gives a rank as there are ranks missing: these are theirs.
+  // If as many dead processes have no rank as ranks are missing, the processes are these ranks.
   std::vector<int> missing;
   std::size_t unnamed = 0;
   for (const Finding& one : found_) {

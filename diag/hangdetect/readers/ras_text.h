@@ -17,14 +17,14 @@ namespace ringside::hang {
 
 class Statements;
 
-/// What the text of ncclras says of ranks, put together over its lines: a list of ranks belongs to the problem above
-/// it, a process to a rank of a list elsewhere. Communicators that are not over the whole job are passed over.
+/// Collects what ncclras's text reports of ranks, over its lines: a list of ranks belongs to the problem above it, a
+/// process to a rank of a list elsewhere. Communicators that are not over the whole job are ignored.
 ///
 /// Ordering   lines come in the order of the report; several reports one after another are allowed, and compared
 /// source     docs/formats 7.1
 class RasText {
  public:
-  /// What a list of ranks is of.
+  /// The problem that a list of ranks is about.
   enum class Section : std::uint8_t { None, Missing, Dead, Error, Status, Counts };
 
   /// Ranks that the report names, and why.
@@ -42,17 +42,17 @@ class RasText {
   /// returns  whether the message was one of ncclras's
   bool take_message(const logs::Record& record);
 
-  /// Closes the report, and states what it says. Call once.
+  /// Closes the report, and states its findings. Call once.
   void state(Statements& said);
 
   /// Every row of the table says OK, and nothing is listed as a problem; known after state().
   [[nodiscard]] bool is_healthy() const {
     return rows_ > 0 && rows_ == healthy_rows_ && !has_problem_;
   }
-  /// How the job moved between two reports of the text; known after state(). Empty: nothing shows that it did.
+  /// How the job moved between two reports of the text; known after state(). Empty: no report shows that it did.
   [[nodiscard]] const std::string& moved() const { return moved_; }
   [[nodiscard]] std::int32_t widest() const { return widest_; }
-  /// Where the ranks run that the report names.
+  /// Where the ranks that the report names run.
   [[nodiscard]] const std::map<int, ProcessPlace>& processes() const { return processes_of_; }
   /// Process ids of ranks that the report names.
   [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
@@ -61,7 +61,7 @@ class RasText {
   [[nodiscard]] std::vector<Finding> finish();
   /// How far the ranks of a communicator are, in one report.
   struct Reach {
-    std::int64_t low = -1, high = -1;  ///< operations launched; -1: not told
+    std::int64_t low = -1, high = -1;  ///< operations launched; -1: unknown
     std::set<int> late;                ///< ranks that are listed below the others
   };
   /// One report of several in a text.
@@ -74,7 +74,8 @@ class RasText {
   };
   void begin_report();
   void reach(std::int64_t operation, int rank);
-  /// `earlier` and `later`: reports of one job.  returns  how it moved; empty: it did not, or nothing tells
+  /// `earlier` and `later`: reports of one job.  returns  how the job moved; empty: it did not, or the reports do not
+  /// show it
   [[nodiscard]] static std::string moved_between(const Report& earlier, const Report& later);
   Finding& add(Section section, const logs::Record& record);
   void take_process(const logs::Record& record);
@@ -92,18 +93,18 @@ class RasText {
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::pair<std::int64_t, int>>>
       counts_;
   std::int64_t most_ = 0;    ///< ranks of the largest set
-  std::int64_t total_ = -1;  ///< the operation that most ranks are at
-  std::int64_t few_ = -1;    ///< and the few
+  std::int64_t total_ = -1;  ///< the operation that most ranks have reached
+  std::int64_t few_ = -1;    ///< the operation that the few have reached
   std::int32_t widest_ = 0;
   int rows_ = 0;
   int healthy_rows_ = 0;
   bool has_problem_ = false;
-  bool is_of_job_ = true;  ///< what is listed now is of a communicator over the whole job
+  bool is_of_job_ = true;  ///< the current list is of a communicator over the whole job
   logs::Place counts_place_;
   std::string counts_line_;
   std::vector<Report> reports_{1};
-  std::string comm_;             ///< whose counts are read
-  bool are_counts_old_ = false;  ///< what is kept of counts is of an earlier report
+  std::string comm_;             ///< the communicator whose counts are being read
+  bool are_counts_old_ = false;  ///< the kept counts are of an earlier report
   std::string moved_;
 };
 

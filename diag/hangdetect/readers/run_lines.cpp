@@ -41,7 +41,7 @@ constexpr std::array kFinished = {
     std::string_view{": complete!"},
 };
 
-/// Of servers: they are up, and go on.
+/// Lines of servers that are up and keep running.
 constexpr std::array kServes = {
     std::string_view{"application startup complete"},
     std::string_view{"server is ready"},
@@ -93,7 +93,8 @@ bool holds_any(std::string_view text, const Words& words) {
                      [&](std::string_view word) { return holds(text, word); });
 }
 
-/// What a scheduler or a shell says of a job that ended well: `99120   COMPLETED   0:0`, `exited with code 0`.
+/// Lines in which a scheduler or shell reports a job that ended well: `99120   COMPLETED   0:0`, `exited with code
+/// 0`.
 bool ended_well(std::string_view text) {
   if (holds(text, "completed")) return holds(text, " 0:0") || holds(text, "exitcode=0:0");
   for (const std::string_view words :
@@ -106,7 +107,7 @@ bool ended_well(std::string_view text) {
   return false;
 }
 
-/// Counters that are named after what they count: `number of skipped iterations: 0`, `errors=0`.
+/// Counters named after errors, at 0: `number of skipped iterations: 0`, `errors=0`.
 bool counts_none(std::string_view text) {
   return holds(text, "errors: 0") || holds(text, "errors=0") || holds(text, "0 errors") ||
          holds(text, "0 failed") || holds(text, "failed: 0") || holds(text, "failed=0") ||
@@ -137,7 +138,7 @@ RunLine read_run_line(std::string_view text) {
   return line;
 }
 
-bool tells_of_long_work(std::string_view text) {
+bool shows_long_work(std::string_view text) {
   static constexpr std::array kWords = {
       std::string_view{"saving"},     std::string_view{"downloading"},
       std::string_view{"loading"},    std::string_view{"tokenizing"},

@@ -32,7 +32,7 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
-/// Lines of a log have ranks too, and are no heads of stacks.
+/// Log lines name ranks too, and are not heads of stacks.
 bool is_log_line(std::string_view text) {
   return text.size() > 160 || text.find("]:[") != std::string_view::npos ||
          text.find("NCCL") != std::string_view::npos ||
@@ -91,8 +91,8 @@ std::vector<int> ranks_in(std::string text) {
   return {};
 }
 
-/// ` gpus:`, ` gpus are in`: what is counted stands below. `4 GPUs, DDP, PyTorch 2.3` counts what the job has.
-bool counts_who_stands(std::string_view rest, std::string_view word) {
+/// ` gpus:`, ` gpus are in`: the counted processes follow below. `4 GPUs, DDP, PyTorch 2.3` counts the job's GPUs.
+bool counts_processes(std::string_view rest, std::string_view word) {
   if (!rest.starts_with(word)) return false;
   rest.remove_prefix(word.size());
   return rest.empty() || rest.front() == ':' || rest.front() == ' ';
@@ -115,7 +115,7 @@ std::vector<int> others_in(std::string_view text) {
   return ranks;
 }
 
-/// `task 3`, as Slurm calls the ranks of a step; of a line that says little else.
+/// `task 3`, Slurm's name for a rank of a step, in a line with little other text.
 std::vector<int> task_in(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   const std::size_t at = text.find("task ");
@@ -158,7 +158,7 @@ StackHead head_of(std::string_view line) {
     const bool is_count = rest.starts_with(" in:") || rest.starts_with(" process") ||
                           (rest.starts_with(" ranks") && !rest.starts_with(" ranks in total")) ||
                           rest.starts_with(" rank ") || rest == "x" || rest.starts_with("x ") ||
-                          counts_who_stands(rest, " gpus") || rest.starts_with(" workers") ||
+                          counts_processes(rest, " gpus") || rest.starts_with(" workers") ||
                           rest.starts_with(" others") || rest.starts_with(" threads are") ||
                           rest.starts_with(" are in");
     if (is_count) head.count = static_cast<int>(count);

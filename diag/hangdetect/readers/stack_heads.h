@@ -7,7 +7,7 @@
 
 namespace ringside::hang {
 
-/// What a line says of the stacks below it.
+/// What a line states of the stacks below it.
 struct StackHead {
   std::vector<int> ranks;
   int local_rank = -1;
@@ -19,10 +19,11 @@ struct StackHead {
   }
 };
 
-/// `rank 3 (pid 71) on n01:`, `4 processes are in:`, `task 3`. A line of a log says nothing here, whatever ranks it has.
+/// Reads `rank 3 (pid 71) on n01:`, `4 processes are in:`, `task 3`. A log line gives an empty head, whatever ranks
+/// it names.
 StackHead head_of(std::string_view line);
 
-/// The number that stands at the start of a text; -1: none.
+/// The number at the start of a text; -1: none.
 std::int64_t leading_number(std::string_view text);
 
 /// The number behind `key` and `:`, `=`, `#`, `_`, `-` or a blank; -1: none.

@@ -7,14 +7,13 @@
 #include "diag/hangdetect/readers/log_facts.h"
 #include "diag/hangdetect/readers/paste_text.h"
 
-/// Stacks say what a rank does that its recorder does not see. They are extra evidence: no verdict needs
-/// them.
+/// Stacks show work of a rank that its recorder does not see. They are extra evidence: no verdict needs them.
 namespace ringside::hang {
 namespace {
 
 constexpr std::uint64_t kLargest = 16U << 20U;
 
-/// A file that holds one process, and has a number in its name that is not that process's own, is of that rank.
+/// If a file holds one process and the number in its name is not that process's id, the number is its rank.
 void name_by_file(const std::string& path, std::vector<ProcessStack>& stacks) {
   const int rank = rank_of_name(path);
   if (stacks.size() != 1 || rank < 0 || !stacks.front().ranks.empty()) return;

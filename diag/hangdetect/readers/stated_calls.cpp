@@ -17,14 +17,14 @@ namespace {
 using State = facts::CallState;
 
 constexpr std::size_t kMostRanksRead = 4096;
-constexpr int kHighest = 1 << 16;         // a print of a larger number is of no rank
+constexpr int kHighest = 1 << 16;         // a larger number in a print is no rank
 constexpr std::size_t kMostStatedCalls = 4096;  // of a rank; the newest decide
 
 bool is_transfer(const facts::Call& call) {
   return call.operation == "send" || call.operation == "recv";
 }
 
-/// What both state is the same.
+/// Whether both can be one call: no field that both have differs.
 bool may_be_same(const facts::Call& a, const facts::Call& b) {
   const auto fit = [](const auto& one, const auto& other, const auto& unknown) {
     return one == unknown || other == unknown || one == other;
@@ -36,7 +36,7 @@ bool may_be_same(const facts::Call& a, const facts::Call& b) {
 
 bool is_open(const facts::Call& call) { return call.state != State::Completed; }
 
-/// What a later line adds to a call.
+/// Adds to a call what a later line states.
 void merge(const facts::Call& more, facts::Call& call) {
   call.state = more.state;
   if (call.sequence < 0) call.sequence = more.sequence;
@@ -73,7 +73,7 @@ Signature signature_of(const facts::Call& call) {
   return made;
 }
 
-/// `2` of `.. stage2 DEBUG`, `[stage 2]`: whose line it is, by its first words.  returns  -1: it does not say
+/// `2` of `.. stage2 DEBUG`, `[stage 2]`: the stage that wrote the line, by its first words.  returns  -1: unknown
 int stage_in(std::string_view line) {
   constexpr std::size_t kNear = 64;
   constexpr std::string_view kWord = "stage";
@@ -91,9 +91,9 @@ int stage_in(std::string_view line) {
 
 bool StatedCalls::has_left(const Rank& rank, std::size_t at) const {
   const facts::Call& call = rank.calls[at].call;
-  const bool tells_ends = !is_transfer(call) || ended_transfers_.contains(call.operation);
+  const bool has_reported_ends = !is_transfer(call) || ended_transfers_.contains(call.operation);
   const auto later = rank.calls.begin() + static_cast<std::ptrdiff_t>(at);
-  return !tells_ends && call.state != State::Started &&
+  return !has_reported_ends && call.state != State::Started &&
          std::any_of(later, rank.calls.end(), [](const Said& one) {
            return one.call.state == State::Completed || one.call.state == State::Started;
          });
@@ -122,11 +122,11 @@ bool StatedCalls::take(int rank, std::string_view line, logs::Place place) {
 }
 
 void StatedCalls::take_other(int rank, std::string_view line) {
-  // Who logs that it waits has not left its call.
+  // A rank that logs that it waits has not left its call.
   if (line.find("wait") != std::string_view::npos) return;
   const RankedLine own = read_ranked_line(line);
   if (own.rank >= 0) rank = own.rank;
-  // A rank that logs while others call is there, and has made no call.
+  // A rank that logs while others call is alive, and has made no call.
   if (rank >= 0 && rank < kHighest && named_.size() >= 2 && named_.size() < kMostRanksRead)
     named_.try_emplace(rank);
   // `[2] loading a batch`, `(2) ..`
@@ -222,7 +222,7 @@ void StatedCalls::number_calls(std::map<int, Rank>& ranks) {
 
 std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& where, bool claimed,
                                           int world) {
-  // A stage of a pipeline is a rank where there are as many.
+  // Stages of a pipeline are the ranks if there are as many stages as ranks.
   const bool are_stages = static_cast<int>(staged_.size()) == world && labelled_.size() < 2;
   std::map<int, Rank>& ranks = named_.size() >= 2 ? named_ : are_stages ? staged_ : labelled_;
   if (ranks.size() < 2) return {};
@@ -247,7 +247,7 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
       has_begins = has_begins || one.call.state == State::Enqueued;
     }
   }
-  // All in one call may be a job that moves; a rank that is not in it shows which call does not end.
+  // If all ranks are in one call, the job may be moving; a rank that is not in it shows which call does not end.
   const bool is_any_unseen =
       has_begins && (world > static_cast<int>(ranks.size()) ||
                      std::any_of(ranks.begin(), ranks.end(),
@@ -269,8 +269,8 @@ std::vector<RankDump> StatedCalls::finish(Names& names, const WhereFunction& whe
       const bool is_passed =
           (!is_transfer(one.call) && one.call.sequence < newest[key(one.call)]) ||
           has_left(rank, i);
-      // Where lines tell of ends, a call without one has not ended. Else a rank that logs something else has left its last
-      // call, and so have those that others have passed.
+      // Where lines report ends, a call without one has not ended. Otherwise a rank has left its last call if it logs
+      // something else later, or if other ranks have gone past that call.
       const bool is_pending = one.call.state == State::Completed ? false
                               : one.call.state == State::Started ? is_last || !is_passed
                               : has_ends_                        ? is_last || !is_passed

@@ -39,7 +39,7 @@ void Statements::state_of(const logs::Record& record, LogStatement::What what, i
 
 namespace {
 
-/// Between two lines of steps.
+/// Notes the pause between two lines of steps.
 void note_pause(std::int64_t pause_us, RunNotes& run) {
   if (pause_us > run.longest_step_us) {
     run.longest_step_us = pause_us;
@@ -49,7 +49,7 @@ void note_pause(std::int64_t pause_us, RunNotes& run) {
       run.shortest_step_us == 0 ? pause_us : std::min(run.shortest_step_us, pause_us);
 }
 
-/// A question, and what may follow it: somebody wonders, and nothing is told.
+/// Whether the text is a question: its author asks, and states nothing.
 bool asks(std::string_view text) {
   for (std::size_t at = text.find('?'); at != std::string_view::npos; at = text.find('?', at + 1)) {
     const bool is_of_word =
@@ -116,7 +116,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       if (!asks(record.text())) ++run.alarming_since_step;
       break;
     case RunLine::What::Other:
-      // `Connection restored to ..`: what the same log told of before is over.
+      // `Connection restored to ..`: the loss that the same log reported before is over.
       if (record.text().find("onnection restored") != std::string_view::npos) {
         std::uint64_t& over = alarms_of_[record.place.piece];
         run.alarming_since_step -= std::min(run.alarming_since_step, over);
@@ -129,7 +129,7 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
 }
 
 void Statements::note_line(const logs::Record& record, int rank) {
-  // Of a line of PyTorch's own a cut may have left the head.
+  // A line of PyTorch may have lost its head when the log was cut.
   const bool is_library = record.text().starts_with("[E") || record.text().starts_with("[W") ||
                           record.text().starts_with("[I") || logs::is_of_stack(record.text());
   if (rank < 0 || rank >= kMostRanks || is_library) return;

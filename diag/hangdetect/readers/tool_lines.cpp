@@ -16,7 +16,7 @@ namespace {
 
 using logs::is_digit;
 
-/// The number behind `key`, or behind it and one more character.  returns  -1: there is none
+/// The number after `key`, or after it and one more character.  returns  -1: there is none
 std::int64_t number_behind(std::string_view text, std::string_view key) {
   const std::size_t at = text.find(key);
   if (at == std::string_view::npos) return -1;
@@ -88,7 +88,7 @@ double number_of_cell(std::string_view cell) {
   return error == std::errc() ? number : -1;
 }
 
-/// `Active`, `0x0000000000000004`, `8`: but for the bit that says that the GPU idles.
+/// Whether a reason is set: `Active`, `0x0000000000000004`, `8`. The bit of an idle GPU does not count.
 bool is_reason(std::string_view cell) {
   if (cell == "Active") return true;
   const bool is_hex = cell.starts_with("0x");
@@ -186,7 +186,7 @@ PodLine read_pod_line(std::string_view line) {
   const bool is_ready = ready.size() >= 3 && is_digit(ready.front()) && is_digit(ready.back()) &&
                         ready.find('/') != std::string_view::npos;
   if (!is_ready || status.empty() || !logs::is_letter(status.front())) return {};
-  // `-2`, `-2-p7dnc`: an indexed job puts five letters behind the number.
+  // `-2`, `-2-p7dnc`: an indexed job puts five letters after the number.
   std::string_view own = name;
   constexpr std::size_t kSuffix = 5;
   std::size_t hyphen = own.rfind('-');

@@ -43,12 +43,12 @@ struct TracedCall {
 struct TracedRank {
   std::string path;
   std::map<std::uint32_t, TracedCall> calls;
-  std::set<std::uint32_t> endless = {};  ///< calls of which the trace says so
+  std::set<std::uint32_t> endless = {};  ///< calls that have no end in the trace
   bool is_in_damaged_file = false;
-  /// The first call behind the damage: some of its events, and of those before it, may be lost.
+  /// The first call after the damage: some of its events, and of earlier ones, may be lost.
   std::optional<std::uint32_t> since_damage = {};
 
-  /// Its newest call may be one that is lost, or lack some of its events.
+  /// Whether its newest call may be lost, or lack some of its events.
   [[nodiscard]] bool is_newest_unsure() const {
     return is_in_damaged_file && (!since_damage || calls.rbegin()->first <= *since_damage);
   }
@@ -69,7 +69,7 @@ struct End {
     }
     ++count;
   }
-  /// Chunks of that call; a newer one at this end means that all of it is done.
+  /// Chunks of that call; a newer call at this end means that all of it is done.
   [[nodiscard]] std::uint64_t of(std::uint32_t call, std::uint64_t whole) const {
     if (sequence > static_cast<std::int64_t>(call)) return whole;
     return sequence == static_cast<std::int64_t>(call) ? count : 0;
@@ -99,7 +99,7 @@ class TraceReader {
       file.block(b).for_each_event([&](const TraceEvent& event) {
         const bool is_stuck =
             never && event.end_ns == *never && event.kind == EventKind::Collective;
-        // Each rank numbers its transfers by itself there: they are not to be matched.
+        // Each rank numbers its transfers by itself there, so they cannot be matched.
         const bool is_left_out = is_simulated && is_transfer(event.collective);
         if (is_stuck)
           stuck_in_.insert(is_left_out ? std::nullopt : std::optional(event.communicator));
@@ -134,8 +134,8 @@ class TraceReader {
     if (unsure_.empty()) {
       for (const auto& [rank, own] : ranks) add_connections(rank, own, out);
     }
-    // Whoever waits may wait for one that came, and whose events are lost; or that stands in a call which is not read: then
-    // nobody's place is known.
+    // A waiting rank may wait for a rank that arrived and whose events are lost, or that is in a call which is not
+    // read. Then no rank's place is known.
     for (RankDump& dump : out.dumps) {
       const bool is_unsure = std::binary_search(unsure_.begin(), unsure_.end(), dump.rank);
       dump.is_newest_lost = is_unsure || is_stuck_elsewhere || (is_any_waiting && !unsure_.empty());
@@ -149,7 +149,7 @@ class TraceReader {
  private:
   using Connection = std::tuple<std::uint32_t, int, int, int>;  ///< communicator, from, to, channel
 
-  /// returns  the rank's; null where the event names none
+  /// returns  the rank that the event names; null if it names none
   TracedRank* take(const TraceEvent& event, std::int64_t offset, const std::string& path) {
     if (event.rank < 0 || event.rank >= kMostRanks) return nullptr;
     TracedRank& own = communicators_[event.communicator][event.rank];
@@ -172,8 +172,8 @@ class TraceReader {
     return &own;
   }
 
-  /// Ranks whose newest events may be among what could not be read: those of whom nothing stands behind the
-  /// damage, and those of whom there is nothing at all but what others sent them.
+  /// Ranks whose newest events may be in the unreadable part: ranks without any event after the damage, and ranks
+  /// that appear only as senders of what others received.
   [[nodiscard]] std::vector<int> find_unsure(const std::map<int, TracedRank>& ranks) const {
     std::set<int> unsure;
     if (!is_damaged_) return {};
@@ -207,7 +207,7 @@ class TraceReader {
     const TracedCall* before = nullptr;
     for (auto& [sequence, call] : own.calls) {
       if (own.since_damage && sequence <= *own.since_damage && !own.is_newest_unsure()) {
-        call.has_ended = true;  // the rank went on; what is left of the call's events tells nothing
+        call.has_ended = true;  // the rank went on; the rest of the call's events shows nothing
         continue;
       }
       const bool was_broken_off =
@@ -219,7 +219,7 @@ class TraceReader {
     }
   }
 
-  /// Of a rank that comes to its newest call when another has given it up.
+  /// Removes ranks that enter their newest call after another rank has given it up.
   static void leave_out_late(std::map<int, TracedRank>& ranks) {
     std::map<std::uint32_t, std::int64_t> given_up;
     for (const auto& [rank, own] : ranks) {
@@ -259,14 +259,14 @@ class TraceReader {
     return dump;
   }
 
-  /// The size is known at the end of a call only: without it a call has no name, and is not compared.
+  /// The size is known only at the end of a call: without it a call has no name, and is not compared.
   static std::uint32_t signature_of(const TracedCall& traced, Names& names) {
     const std::string name = to_string(traced.collective);
     const std::uint64_t hash = mix(mix(hash_text("trace"), hash_text(name)), traced.bytes);
     return names.add_signature(mix(hash, traced.has_event ? 1 : 0), [&] {
       Signature made;
       made.op = op_of(name);
-      made.backend = "nccl";  // whose rules of completion the engine follows
+      made.backend = "nccl";  // the engine follows NCCL's rules of completion
       if (!traced.has_event) return made;
       made.name = name;
       made.input_count = traced.bytes;
@@ -305,7 +305,7 @@ class TraceReader {
   bool is_damaged_ = false;
 };
 
-/// What could not be read of the file; nothing where all could.
+/// Describes the unreadable part of the file; empty if there is none.
 std::optional<std::string> loss_of(const TraceFile& file) {
   const TraceCounts& counts = file.counts();
   std::vector<std::string> lost;
@@ -325,7 +325,7 @@ std::optional<std::string> loss_of(const TraceFile& file) {
 Traces load_traces(const std::vector<InputFile>& files, Names& names) {
   TraceReader reader;
   std::vector<BadFile> bad;
-  std::vector<BadFile> damaged;  // and read all the same
+  std::vector<BadFile> damaged;  // read in spite of the damage
   for (const InputFile& file : files) {
     if (file.kind != FileKind::Trace) continue;
     const auto trace = TraceFile::open(file.path);

@@ -17,11 +17,11 @@ bool holds(const std::vector<int>& ranks, int rank) {
 }
 
 /// Ranks whose chain of waiting ends at one of `heads`.
-std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& heads) {
+std::vector<int> waiters_of(const WaitState& wait_state, const std::vector<int>& heads) {
   std::vector<int> found;
-  for (std::size_t r = 0; r < standing.waits.size(); ++r) {
-    if (standing.waits[r].empty()) continue;
-    const std::vector<int> ends = heads_of(standing.waits, {static_cast<int>(r)});
+  for (std::size_t r = 0; r < wait_state.waits.size(); ++r) {
+    if (wait_state.waits[r].empty()) continue;
+    const std::vector<int> ends = heads_of(wait_state.waits, {static_cast<int>(r)});
     if (std::ranges::any_of(ends, [&](int end) { return holds(heads, end); }))
       found.push_back(static_cast<int>(r));
   }
@@ -29,8 +29,8 @@ std::vector<int> waiters_of(const Standing& standing, const std::vector<int>& he
 }
 
 /// The first front that one of the heads is missing from.
-const Front* front_without(const Standing& standing, const std::vector<int>& heads) {
-  for (const Front& front : standing.fronts) {
+const Front* front_without(const WaitState& wait_state, const std::vector<int>& heads) {
+  for (const Front& front : wait_state.fronts) {
     for (const int head : heads) {
       if (holds(front.absent, head) || holds(front.unseen, head)) return &front;
     }
@@ -38,12 +38,12 @@ const Front* front_without(const Standing& standing, const std::vector<int>& hea
   return nullptr;
 }
 
-/// How long the head has stayed away, against its own pace: the newest moment in any dump less the
-/// head's last call, over its longest usual pause.
+/// How late the head is, compared with its own pace: the newest time in any dump less the head's last call, over its
+/// longest usual pause.
 struct Lateness {
   double late_s = 0;
   double pause_s = 0;
-  bool is_pace_known = false;  ///< there are enough calls to tell
+  bool is_pace_known = false;  ///< there are enough calls
 };
 
 Lateness lateness_of(const Job& job, const Front& front, int head) {
@@ -71,7 +71,7 @@ Lateness lateness_of(const Job& job, const Front& front, int head) {
   return late;
 }
 
-/// Who waits, and in which call.
+/// Adds the waiting ranks and their call.
 void add_front(const Scene& scene, const Front& front, Explanation& out) {
   const int rank = front.waiting.front();
   out.waiting = front.waiting;
@@ -98,7 +98,7 @@ void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanati
   if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
 }
 
-/// All that are idle in the whole job made the same call last: the common path ends there.
+/// Whether all idle ranks of the whole job made the same call last: the common path ends there.
 bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
   const auto last = [&](int rank) -> const Call* {
     const RankDump* dump = scene.job.rank(rank).dump;
@@ -112,8 +112,8 @@ bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
          });
 }
 
-/// One rank waits, everybody else of its group, or of the job, is idle at one and the same place: it is
-/// more likely that the one is ahead of the common path than that all others left it.
+/// Whether one rank waits while all others of its group, or of the job, are idle at one place. Then the one rank is
+/// more likely ahead of the common path than all the others have left it.
 bool are_others_at_one_place(const Scene& scene, int waiter) {
   std::vector<int> idle;
   for (int r = 0; r < scene.job.world(); ++r) {
@@ -130,7 +130,7 @@ bool is_lonely(const Scene& scene, const Front& front, const std::vector<int>& h
   return are_others_at_one_place(scene, front.waiting.front());
 }
 
-/// `rank` alone waits in its call; `heads` are those that it waits for.
+/// `rank` alone waits in its call; `heads` are the ranks that it waits for.
 Explanation went_ahead(const Scene& scene, int rank, const std::vector<int>& heads) {
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
@@ -154,14 +154,14 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
   Explanation out;
   out.culprits = heads;
   const RankNotes& notes = scene.job.rank(heads.front()).notes;
-  // A rank whose log holds an exception is no straggler, whatever its stack shows.
+  // A rank whose log holds an exception is not a straggler, whatever its stack shows.
   const bool has_raised = std::ranges::any_of(
       heads, [&](int head) { return scene.job.rank(head).notes.has_exception; });
   out.kind = notes.is_busy && !has_raised ? Kind::Straggler : Kind::MissingRank;
   out.features = {Feature::Absent};
   add_front(scene, front, out);
   add_last_calls(scene, heads, out);
-  out.waiting = waiters_of(scene.standing, heads);
+  out.waiting = waiters_of(scene.wait_state, heads);
   if (has_raised) out.add(Feature::OwnException);
   out.what = has_raised ? notes.exception : notes.is_busy ? notes.busy_with : "";
   const bool is_from_log =
@@ -179,15 +179,15 @@ Explanation absent(const Scene& scene, const Front& front, const std::vector<int
 }
 
 /// The first rank that is in a send or receive with one of the heads.
-int transfer_with(const Standing& standing, const std::vector<int>& heads) {
-  for (std::size_t r = 0; r < standing.blocks.size(); ++r) {
-    const auto& block = standing.blocks[r];
+int transfer_with(const WaitState& wait_state, const std::vector<int>& heads) {
+  for (std::size_t r = 0; r < wait_state.blocks.size(); ++r) {
+    const auto& block = wait_state.blocks[r];
     if (block && block->is_p2p && holds(heads, block->peer)) return static_cast<int>(r);
   }
   return -1;
 }
 
-/// Nobody waits for them in a collective, but somebody does in a send or receive.
+/// No rank waits for the heads in a collective, but one does in a send or receive.
 Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>& heads) {
   Explanation out;
   const auto& block = scene.block(waiter);
@@ -206,15 +206,15 @@ Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>
   return out;
 }
 
-/// Whether a rank's program logged after others had timed out, or logs what takes long: it is elsewhere, and no part of its
-/// log with a time-out was cut off.
+/// Whether a rank's program logged after others had timed out, or logs long work: then it is busy elsewhere, and no
+/// part of its log with a time-out was cut off.
 bool logs_meanwhile(const Scene& scene, int rank) {
   const RankNotes& notes = scene.job.rank(rank).notes;
   if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
-  return notes.last_line.is_late || tells_of_long_work(notes.last_line.text);
+  return notes.last_line.is_late || shows_long_work(notes.last_line.text);
 }
 
-/// In logs alone: the few that do other things while the others time out.
+/// With logs alone: the few that do other things while the others time out.
 std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& front,
                                              const std::vector<int>& heads) {
   std::vector<int> busy;
@@ -222,7 +222,7 @@ std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& fr
     if (head < scene.job.world() && logs_meanwhile(scene, head)) busy.push_back(head);
   }
   const bool are_few = !busy.empty() && busy.size() * 2 <= front.waiting.size();
-  // Others without a line may be away as well.
+  // Other ranks without a line may be absent as well.
   if (!are_few || heads.size() > busy.size() * (scene.is_world_known ? 2 : 1)) return std::nullopt;
   Explanation out;
   out.kind = Kind::MissingRank;
@@ -236,7 +236,7 @@ std::optional<Explanation> logging_meanwhile(const Scene& scene, const Front& fr
   return out;
 }
 
-/// In logs alone: a missing log is not evidence against a rank.
+/// With logs alone: a missing log is not evidence against a rank.
 Explanation silent(const Scene& scene, const Front& front, const std::vector<int>& heads) {
   Explanation out;
   out.features = {Feature::SilentRanks};
@@ -261,8 +261,8 @@ std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front
   const Call* waited = scene.job.find(front.waiting.front(), front.group, front.sequence);
   const bool has_op = waited != nullptr && !scene.job.signature(*waited).name.empty();
   const Op op = has_op ? scene.job.signature(*waited).op : Op::Other;
-  // Receivers wait for the root. That rank 0 is it holds for nearly every program, and no line shows it. Where others have
-  // no line either, their logs are cut.
+  // Receivers wait for the root. The root is rank 0 in nearly every program, though no line shows it. Where other
+  // ranks have no line either, their logs are cut.
   if (op == Op::Broadcast && heads == std::vector<int>{0} && front.waiting.size() > 1) {
     Explanation out;
     out.kind = Kind::MissingRank;
@@ -273,8 +273,8 @@ std::optional<Explanation> unseen_by_logs(const Scene& scene, const Front& front
     out.missing.push_back({Need::What::Stacks, {0}});
     return out;
   }
-  // A rank that has done its part of a broadcast goes on and logs nothing. A few that log accuse nobody that does not, and
-  // where no line states how many ranks there are, none do.
+  // A rank that has done its part of a broadcast goes on and logs nothing. So a few ranks that log are no evidence
+  // against ranks that do not; where no line states the number of ranks, no set of logging ranks is.
   if (has_op && !needs_everybody(op)) {
     Explanation out = silent(scene, front, heads);
     if (scene.spans_hosts()) {
@@ -295,7 +295,7 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   Explanation out;
   out.culprits = heads;
   const bool is_lost = std::ranges::any_of(
-      scene.standing.blocks, [](const auto& block) { return block && block->is_guess; });
+      scene.wait_state.blocks, [](const auto& block) { return block && block->is_guess; });
   out.kind = is_lost ? Kind::DeadRank : Kind::MissingRank;
   int lost = 0;
   for (int r = 0; r < scene.job.world(); ++r) lost += scene.is_unseen(r) ? 1 : 0;
@@ -303,8 +303,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   out.features = {are_all_lost && heads.size() == 1 ? Feature::OneUnseen : Feature::SomeUnseen};
   if (!are_all_lost && heads.size() > 1) out.add(Feature::CouldTurn);
   add_front(scene, front, out);
-  out.waiting = waiters_of(scene.standing, heads);
-  // Few dumps of a large job show that these ranks wait; which of the many others did not come, they cannot.
+  out.waiting = waiters_of(scene.wait_state, heads);
+  // The few dumps of a large job show that these ranks wait; they cannot show which of the many others did not
+  // arrive.
   if (heads.size() > 1 && scene.has_few_dumps()) {
     out.kind = Kind::Unknown;
     out.suspects = std::exchange(out.culprits, {});
@@ -316,9 +317,9 @@ Explanation without_dump(const Scene& scene, const Front& front, const std::vect
   return out;
 }
 
-/// Dumps show when a call was made, not when they were written: a rank that is no later than its usual
-/// pause may just be about to come. NCCL's recorder writes when its watchdog has timed out; Gloo has
-/// none, and is written when somebody asks.
+/// Dumps show when a call was made, not when they were written: a rank that is no later than its usual pause may be
+/// about to arrive. NCCL's recorder writes when its watchdog has timed out; Gloo has no watchdog, and its dump is
+/// written on request.
 bool are_most_idle(const Scene& scene) {
   int idle = 0;
   int blocked = 0;
@@ -351,7 +352,7 @@ Coming coming_of(const Scene& scene, const Front& front, const std::vector<int>&
     return scene.job.rank(waiter).notes.has_failed || scene.job.rank(waiter).is_from_log;
   });
   if (has_failed) return Coming::IsLate;
-  // In a hang nearly all wait for a few. Where more are idle, it is their dumps that are of another moment.
+  // In a hang nearly all wait for a few. Where more are idle, their dumps are of another moment.
   if (are_most_idle(scene) && !is_lonely(scene, front, heads)) return Coming::MayCome;
   constexpr double kSkew = 0.05;  // seconds between the moments at which ranks write their dumps
   Coming coming = Coming::IsLate;
@@ -374,11 +375,11 @@ Explanation on_its_way(const Scene& scene, const Front& front, const std::vector
   return out;
 }
 
-/// What ranks wait for that only ranks without a dump can explain: for each such call, those that may be
-/// missing from it. The narrowest first: the other end of a transfer is one rank.
+/// For each wait that only ranks without a dump can explain: the ranks that may be missing from the call. The
+/// shortest list comes first: the other end of a transfer is one rank.
 std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   std::vector<std::vector<int>> open;
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     if (!front.unseen.empty() && scene.waits(front.waiting.front()) == front.unseen)
       open.push_back(front.unseen);
   }
@@ -392,8 +393,8 @@ std::vector<std::vector<int>> unexplained_waits(const Scene& scene) {
   return open;
 }
 
-/// Of ranks without a dump, a smallest set that explains every wait: greedily the one that is missing from
-/// most, after those that alone can explain one. Those that wait themselves explain nothing.
+/// The smallest set of ranks without a dump that explains every wait. Greedy: first the ranks that alone can explain
+/// a wait, then the one that is missing from most calls. Ranks that wait themselves explain nothing.
 std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
   const auto is_waiting = [&](int rank) {
     return rank < scene.job.world() && scene.job.rank(rank).notes.is_waiting;
@@ -428,18 +429,18 @@ std::vector<int> fewest(const Scene& scene, std::vector<int> heads) {
     for (const auto& [rank, count] : counts) {
       if (count == most) best.push_back(rank);
     }
-    // Several explain as much, and nothing distinguishes them: all of them are named.
+    // Several explain as much, and nothing distinguishes them: name them all.
     choose(best);
   }
   std::sort(chosen.begin(), chosen.end());
   return chosen.empty() ? heads : chosen;
 }
 
-/// Ranks with a dump that wait for nobody, while others wait for them.
+/// Ranks with a dump that are not blocked, while others wait for them.
 void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& out) {
   if (idle.empty()) return;
-  const Front* front = front_without(scene.standing, idle);
-  const int sender = front == nullptr ? transfer_with(scene.standing, idle) : -1;
+  const Front* front = front_without(scene.wait_state, idle);
+  const int sender = front == nullptr ? transfer_with(scene.wait_state, idle) : -1;
   if (front == nullptr && sender < 0) return;
   const bool is_alone =
       front != nullptr ? is_lonely(scene, *front, idle) : are_others_at_one_place(scene, sender);
@@ -462,8 +463,8 @@ void add_idle(const Scene& scene, const std::vector<int>& idle, Explanations& ou
   out.push_back(std::move(away));
 }
 
-/// In logs alone: of ranks 0 to the highest one that timed out, or of all ranks of the job, one alone did not. That it exists
-/// is sure, as rank 0 does in every job; that its log is not cut off is not.
+/// With logs alone: of ranks 0 to the highest that timed out, or of all ranks of the job, exactly one did not. That
+/// this rank exists is certain, as rank 0 does in every job; that its log is complete is not.
 void add_only_silent(const Scene& scene, Explanations& out) {
   constexpr std::size_t kFewest = 3;
   if (scene.has_dumps) return;
@@ -477,7 +478,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   int silent = 0;
   while (gave_up.contains(silent)) ++silent;
   // A rank that has done its part of a call with a root goes on, and does not time out.
-  const bool is_rooted = std::ranges::any_of(scene.standing.fronts, [&](const Front& front) {
+  const bool is_rooted = std::ranges::any_of(scene.wait_state.fronts, [&](const Front& front) {
     const Signature& call = scene.job.signature(scene.call_of(front.waiting.front()));
     return !call.name.empty() && !needs_everybody(call.op);
   });
@@ -486,7 +487,7 @@ void add_only_silent(const Scene& scene, Explanations& out) {
   one.kind = Kind::MissingRank;
   one.culprits = {silent};
   one.features = {Feature::OnlySilent};
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     if (one.call.empty()) add_front(scene, front, one);
   }
   one.waiting = {gave_up.begin(), gave_up.end()};
@@ -505,7 +506,7 @@ void add_absences(const Scene& scene, Explanations& out) {
   }
   std::vector<int> idle;
   std::vector<int> unseen;
-  for (const int head : heads_of(scene.standing.waits, blocked)) {
+  for (const int head : heads_of(scene.wait_state.waits, blocked)) {
     if (scene.is_unseen(head)) {
       unseen.push_back(head);
     } else if (!scene.block(head)) {
@@ -515,9 +516,9 @@ void add_absences(const Scene& scene, Explanations& out) {
   add_idle(scene, idle, out);
   unseen = fewest(scene, std::move(unseen));
   if (unseen.empty()) return;
-  if (const Front* front = front_without(scene.standing, unseen)) {
+  if (const Front* front = front_without(scene.wait_state, unseen)) {
     out.push_back(without_dump(scene, *front, unseen));
-  } else if (const int waiter = transfer_with(scene.standing, unseen); waiter >= 0) {
+  } else if (const int waiter = transfer_with(scene.wait_state, unseen); waiter >= 0) {
     out.push_back(owes_transfer(scene, waiter, unseen));
   }
 }

@@ -63,7 +63,7 @@ Stack last_stack(const Job& job, int rank) {
 Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text) {
   const RankDump& dump = *job.rank(rank).dump;
   const auto number = static_cast<std::int64_t>(call.record);
-  // What was put together from lines counts these.
+  // Dumps made from lines count line numbers.
   if (dump.version == "log") return {dump.path, -1, number, std::move(text)};
   return {dump.path, number, -1, std::move(text)};
 }

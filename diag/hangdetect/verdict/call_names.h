@@ -17,11 +17,11 @@ std::string call_text(const Signature& signature);
 Stack last_stack(const Job& job, int rank);
 /// The rank's call as evidence.
 Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text);
-/// Ascending ranks as a person writes them: `0-3,7`; four and more at one distance, as the groups of a
-/// pipeline are, `0-56:8` for 0, 8, .. 56, which is how taskset and Slurm write it.
+/// Ascending ranks in short form: `0-3,7`; four and more at one distance, as the groups of a pipeline are, `0-56:8`
+/// for 0, 8, .. 56, as taskset and Slurm write it.
 std::string fold_ranks(const std::vector<int>& ranks);
 
-/// Whether a rank has left a dump of its own: lines of logs and reports of ncclras only stand in for one.
+/// Whether a rank has left a dump of its own; dumps made from log lines and ncclras reports do not count.
 bool has_dumps(const Job& job);
 
 }  // namespace ringside::hang

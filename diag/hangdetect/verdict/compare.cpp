@@ -9,7 +9,7 @@
 namespace ringside::hang {
 namespace {
 
-/// The elements that all ranks must agree on; 0 where nothing must.
+/// The number of elements that all ranks must agree on; 0 if there is none.
 std::uint64_t size_that_counts(const Signature& signature) {
   switch (signature.op) {
     case Op::AllToAll:
@@ -31,7 +31,7 @@ bool is_same_op(const Signature& a, const Signature& b) {
   return a.op != Op::Other || a.name == b.name;
 }
 
-/// Of a coalesced all-gather or reduce-scatter, whose sums are all that watchdogs log: how often the one size is in the other.
+/// The ratio of the sizes of a coalesced all-gather or reduce-scatter, of which watchdogs log only sums.
 /// returns  0: neither
 std::uint64_t gather_factor(const Signature& signature) {
   const std::uint64_t few = std::min(signature.input_count, signature.output_count);
@@ -40,7 +40,7 @@ std::uint64_t gather_factor(const Signature& signature) {
   return is_gather ? many / few : 0;
 }
 
-/// Types are compared where both sides have them; roots of a scatter keep none for their input.
+/// Whether types are compared: both sides must have them, and roots of a scatter keep none for their input.
 bool is_type_compared(const Signature& signature) {
   return !signature.types.empty() && signature.op != Op::Barrier && signature.op != Op::Gather &&
          signature.op != Op::Scatter && signature.op != Op::Coalesced;
@@ -69,8 +69,8 @@ std::uint64_t likeness_of(const Signature& signature) {
 
 namespace {
 
-/// Whether the members of the group gave equal sizes to this kind of call whenever all made it before:
-/// an all-to-all may be uneven, but one that never was is not meant to be.
+/// Whether the members of the group gave equal sizes to this kind of call whenever all made it before: an all-to-all
+/// may be uneven, but if it never was, unevenness is an error.
 bool was_always_even(const Job& job, const Front& front) {
   constexpr std::uint32_t kLooked = 24;
   int even = 0;
@@ -120,7 +120,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
       same->ranks.push_back(rank);
     }
   }
-  // A watchdog's line has no type: it fits sides that differ in nothing else, and speaks for neither.
+  // A watchdog's line has no type: it fits sides that differ in nothing else, and counts for no side.
   for (const int rank : typeless) {
     const Call& call = *job.find(rank, front.group, front.sequence);
     const auto fits = [&](const Side& side) { return is_on(side, call); };
@@ -138,11 +138,11 @@ std::optional<Front> first_difference(const Job& job, int group) {
   const std::vector<int>& members = job.group(group).members;
   std::uint32_t first = 1;
   std::set<std::uint32_t> sequences;  // that a program prints may be far apart
-  std::vector<int> heard;
+  std::vector<int> callers;
   for (const int rank : members) {
     const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;
     if (mine == nullptr || mine->collectives.empty()) continue;
-    heard.push_back(rank);
+    callers.push_back(rank);
     first = std::max(first, job.rank(rank).dump->calls[mine->collectives.front()].sequence);
     for (const std::uint32_t index : mine->collectives)
       sequences.insert(job.rank(rank).dump->calls[index].sequence);
@@ -152,7 +152,7 @@ std::optional<Front> first_difference(const Job& job, int group) {
     Front front{group, sequence, {}, {}, {}, {}};
     const Call* one = nullptr;
     bool is_different = false;
-    for (const int rank : heard) {
+    for (const int rank : callers) {
       const Call* call = job.find(rank, group, sequence);
       if (call == nullptr) {
         front.absent.push_back(rank);

@@ -20,7 +20,7 @@ std::string text_of(const ConnectionProgress& one) {
 
 /// The oldest call in which any rank is blocked.
 std::string first_call(const Scene& scene) {
-  const std::vector<Front>& fronts = scene.standing.fronts;
+  const std::vector<Front>& fronts = scene.wait_state.fronts;
   if (!fronts.empty()) {
     const int rank = fronts.front().waiting.front();
     return call_title(scene.job, scene.block(rank)->group, scene.call_of(rank));
@@ -32,7 +32,7 @@ std::string first_call(const Scene& scene) {
   return {};
 }
 
-/// Ranks that wait for no data while others wait for theirs.
+/// Ranks that wait for no data while others wait for their data.
 std::vector<int> unblocked_in_call(const Scene& scene) {
   std::set<int> waiting, awaited;
   for (const ConnectionProgress& one : scene.connections) {
@@ -76,7 +76,7 @@ void add_connections(const Scene& scene, Explanations& out) {
   const std::vector<ConnectionProgress> stalled = stalled_connections(scene.connections);
   // A trace lacks up to 250 ms of its rank, so it shows lost data only where every rank has entered the call.
   const bool have_all_entered = std::ranges::all_of(
-      scene.standing.fronts, [](const Front& front) { return front.absent.empty(); });
+      scene.wait_state.fronts, [](const Front& front) { return front.absent.empty(); });
   if (!scene.has_both_ends && !have_all_entered) return;
   if (!stalled.empty()) {
     one.kind = Kind::NetworkStall;
@@ -96,12 +96,12 @@ void add_connections(const Scene& scene, Explanations& out) {
     return;
   }
   if (!scene.has_both_ends) return;
-  // Ranks that called different things wait for data, or not, as their own calls have it.
+  // Where ranks made different calls, which of them wait for data follows from the calls.
   const bool do_calls_differ = std::ranges::any_of(out, [](const Explanation& other) {
     return other.ground() == Feature::CallsDiffer || other.ground() == Feature::EndsDiffer;
   });
   if (do_calls_differ) return;
-  // One of several that wait for no data may have done its part.
+  // If several wait for no data, each of them may have done its part.
   const std::vector<int> idle = unblocked_in_call(scene);
   if (idle.size() != 1) return;
   one.kind = Kind::DeadRank;

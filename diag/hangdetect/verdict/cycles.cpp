@@ -9,12 +9,12 @@
 namespace ringside::hang {
 namespace {
 
-/// How unusual the least usual of the rank's newest calls is: those from a little before the one in which it is blocked.
+/// How unusual the least usual of the rank's newest calls is: from shortly before the call in which it is blocked.
 std::optional<double> least_usual(const Scene& scene, int rank, std::size_t block) {
   constexpr std::size_t kBefore = 32;
   constexpr std::size_t kBehind = 4;
   const RankView& view = scene.job.rank(rank);
-  // At the beginning of a history there is too little before a call to show what is due.
+  // At the beginning of a history there are too few earlier calls to predict the next one.
   constexpr std::size_t kBegins = 8;
   const std::size_t begins = block > 2 * kBegins ? kBegins : 0;
   const std::size_t first = std::max(begins, block > kBefore ? block - kBefore : 0);
@@ -27,7 +27,7 @@ std::optional<double> least_usual(const Scene& scene, int rank, std::size_t bloc
   return least;
 }
 
-/// Those of `ranks` that made a call which nobody makes after the same calls before, where they stand out.
+/// The ranks that made a call which no other rank makes after the same calls, if they are clearly unusual.
 std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   std::vector<int> odd;
   std::size_t usual = 0;
@@ -46,8 +46,8 @@ std::vector<int> unusual(const Scene& scene, const std::vector<int>& ranks) {
   return usual > 0 ? odd : std::vector<int>{};
 }
 
-/// Of two ranks that wait for each other, the one that sends a transfer of a later tag than the other waits for, after it
-/// has sent earlier ones and never that one.  returns  -1: neither
+/// Of two ranks that wait for each other, the one that sends a transfer of a later tag than the other waits for,
+/// after it has sent earlier ones and never that one.  returns  -1: neither
 int passed_over(const Scene& scene, const std::vector<int>& two) {
   if (two.size() != 2) return -1;
   for (const bool is_first : {true, false}) {
@@ -80,7 +80,8 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   const std::vector<int> odd = unusual(scene, is_one ? cycle.ranks : suspects);
   const bool has_transfer = std::ranges::any_of(
       cycle.shortest, [&](int rank) { return scene.block(rank) && scene.block(rank)->is_p2p; });
-  // Around a ring all send, or all receive: each half is met by none, and would be if one rank began with the other half.
+  // All ranks of a ring send, or all receive: no half is met, and each would be if one rank began with the other
+  // half.
   const auto is_of = [&](int rank, Op op) {
     return scene.block(rank) && scene.job.signature(scene.call_of(rank)).op == op;
   };
@@ -94,18 +95,18 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   const bool has_log_only = std::ranges::any_of(cycle.shortest, [&](int rank) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   });
-  // One is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too many. Dumps
-  // have the calls before, by which a rank that breaks every cycle, or makes an unusual call, is told apart.
+  // One rank is in a transfer, and the others wait for it in a collective with more ranks: it makes a transfer too
+  // many. Dumps also have earlier calls, which distinguish a rank that breaks every cycle or makes an unusual call.
   std::vector<int> in_transfer;
   std::size_t together = 0;
   for (const int rank : cycle.shortest) {
-    const Front* front = scene.standing.front_of(rank);
+    const Front* front = scene.wait_state.front_of(rank);
     if (front == nullptr) in_transfer.push_back(rank);
     if (front != nullptr) together = std::max(together, front->waiting.size());
   }
   constexpr std::size_t kMost = 2;
-  const bool is_told_apart = is_one || !odd.empty();
-  if ((!is_told_apart || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
+  const bool is_distinguished = is_one || !odd.empty();
+  if ((!is_distinguished || has_log_only) && in_transfer.size() == 1 && together >= kMost) {
     out.culprits = in_transfer;
     out.add(Feature::FewOfMany);
   }
@@ -137,7 +138,7 @@ Explanation cycle_of(const Scene& scene, const WaitCycle& cycle) {
   return out;
 }
 
-/// All wait, in the end, for ranks in transfers whose other end nothing shows: a log's line of a send or receive has no
+/// In the end all wait for ranks in transfers whose other end is unknown: a log's line of a send or receive has no
 /// peer.
 std::optional<Explanation> lone_transfers(const Scene& scene) {
   std::vector<int> blocked;
@@ -145,7 +146,7 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
     if (scene.block(r)) blocked.push_back(r);
   }
   std::vector<int> ends;
-  for (const int head : heads_of(scene.standing.waits, blocked)) {
+  for (const int head : heads_of(scene.wait_state.waits, blocked)) {
     if (head >= scene.job.world()) return std::nullopt;
     const auto& block = scene.block(head);
     if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
@@ -156,7 +157,7 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
   Explanation out;
   out.kind = Kind::P2pUnmatched;
   out.features = {Feature::LoneTransfer};
-  // One that waits alone is the rank that another one left waiting.
+  // A rank that waits alone is the one that another rank left waiting.
   if (blocked.size() > 1) out.culprits = ends;
   if (blocked.size() > 1) out.add(Feature::FewOfMany);
   out.waiting = ends;
@@ -172,7 +173,7 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
 
 void add_cycles(const Scene& scene, Explanations& out) {
   if (auto lone = lone_transfers(scene)) out.push_back(*std::move(lone));
-  for (const WaitCycle& cycle : wait_cycles(scene.standing.waits))
+  for (const WaitCycle& cycle : wait_cycles(scene.wait_state.waits))
     out.push_back(cycle_of(scene, cycle));
 }
 

@@ -18,7 +18,7 @@ bool is_memory(DeathCause cause) {
   return cause == DeathCause::HostMemory || cause == DeathCause::GpuMemory;
 }
 
-/// The watchdog's own abort and the signals that a launcher sends to the others follow from another end.
+/// The watchdog's own abort, and signals that a launcher sends to the other processes, follow from an earlier end.
 bool is_victim(const Died& one) {
   constexpr std::int64_t kHangup = 1, kInterrupt = 2, kAbort = 6, kTerminate = 15;
   return one.is_consequence ||
@@ -26,8 +26,8 @@ bool is_victim(const Died& one) {
                                               one.code == kAbort || one.code == kTerminate));
 }
 
-/// What launchers, schedulers, kernels and crash handlers state of an end: no exception, no fault of a GPU, and nothing
-/// that peers or tools report.
+/// Ends that launchers, schedulers, kernels and crash handlers report: no exceptions, no faults of a GPU, no reports
+/// of peers or tools.
 bool is_end(const Died& one) {
   const bool is_other = one.cause == DeathCause::Exception || one.cause == DeathCause::GpuFault ||
                         one.cause == DeathCause::GpuMemory || one.cause == DeathCause::Cancelled ||
@@ -38,7 +38,7 @@ bool is_end(const Died& one) {
   return !is_other && is_launcher && one.basis != Basis::Person && !one.is_presumed;
 }
 
-/// Of several processes that ended: those that fell with the first one, of the same signal in the same second.
+/// Of several processes that ended: whether this one ended with the first, by the same signal in the same second.
 bool fell_with(const Died& first, const Died& other) {
   return first.cause == DeathCause::Signal && other.cause == first.cause &&
          other.code == first.code && first.time_us != 0 && other.time_us == first.time_us;
@@ -86,7 +86,7 @@ void add_memory(const Scene& scene, const Died& first, Explanation& out) {
   }
 }
 
-/// The first process of which a launcher states that it ended by itself, and all that ended of the same cause.
+/// The first process that a launcher reports to have ended by itself, and all that ended of the same cause.
 bool add_launched(const Scene& scene, Explanations& out) {
   const bool fewer_came = std::ranges::any_of(scene.facts.members, [](const facts::Member& one) {
     return one.count >= 0 && one.size > one.count;
@@ -96,8 +96,8 @@ bool add_launched(const Scene& scene, Explanations& out) {
     if (!is_end(one) || is_victim(one) || ranks.empty() || one.cause == DeathCause::NodeFailure)
       return false;
     if (one.cause != DeathCause::ExitCode && one.cause != DeathCause::Unknown) return true;
-    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised. So is that of rank
-    // 0, where torch's store lies: it alone waits there for all to come.
+    // A status of 1 of many ranks, or of one that waited, is an exception that the hang itself raised. So is that of
+    // rank 0, where torch's store runs: it alone waits there for all others.
     const bool has_waited = scene.gave_up.contains(ranks.front());
     return ranks.size() <= 2 && !has_waited && !(ranks.front() == 0 && fewer_came);
   });
@@ -122,7 +122,7 @@ bool add_launched(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// A launcher of one host knows local ranks only.
+/// A launcher of one host knows only local ranks.
 bool add_local(const Scene& scene, Explanations& out) {
   Deaths local = facts_where(scene.facts.deaths, [](const Died& one) {
     return is_end(one) && !is_victim(one) && one.subject.local_rank >= 0 && !one.subject.is_known();
@@ -139,13 +139,13 @@ bool add_local(const Scene& scene, Explanations& out) {
   return true;
 }
 
-/// A process that died, and nothing shows for sure which rank it was.
+/// A process died, and no source shows for sure which rank it was.
 void add_unnamed(const Scene& scene, Explanations& out) {
   const Deaths some = facts_where(scene.facts.deaths, [](const Died& one) {
     const bool is_unnamed = ranks_of(one).empty() || one.cause == DeathCause::NodeFailure;
     return is_end(one) && !is_victim(one) && is_unnamed;
   });
-  // Of a text that is about no job, the process was any.
+  // If the text is not about a job, the process can be any.
   if (some.empty() || !scene.logs.is_of_job) return;
   const Died& first = *some.front();
   if (first.cause == DeathCause::NodeFailure && !ranks_of(first).empty()) {
@@ -175,7 +175,7 @@ void add_gpu_faults(const Scene& scene, Explanations& out) {
     out.back().what = said.front()->reason;
     return;
   }
-  // GPUs that are full are full each by itself; of several faults the first can have caused the others.
+  // Each GPU runs out of memory by itself; of several other faults the first can have caused the rest.
   const bool are_full = std::ranges::all_of(
       said, [](const Died* one) { return one->cause == DeathCause::GpuMemory; });
   const auto named =
@@ -183,7 +183,7 @@ void add_gpu_faults(const Scene& scene, Explanations& out) {
   if (ranks.size() > 1 && !are_full) ranks = ranks_of(**named);
   Explanation one = stated(Kind::DeadRank, Feature::GpuFailed, said, ranks);
   if (!are_full && ranks_of(said).size() > 1) one.add(Feature::SeveralRanks);
-  if (scene.logs.timeouts == 0) one.add(Feature::NobodyWaits);
+  if (scene.logs.timeouts == 0) one.add(Feature::NoWaitShown);
   if (is_local) one.add(Feature::LocalRank);
   one.is_local_rank = is_local;
   one.cause = said.front()->cause;
@@ -208,8 +208,8 @@ void add_exceptions(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// The ranks that are reported and those between two of them without a dump: each is watched by its neighbours in the ring
-/// of ranks, so where a host dies its first and last rank are missed and nobody is left to miss the others.
+/// The reported ranks, and ranks without a dump between two of them. Each rank is watched by its neighbours in the
+/// ring of ranks: where a host dies, only its first and last rank have a live neighbour that reports them.
 std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead) {
   if (!scene.has_dumps) return dead;
   std::vector<int> all = dead;
@@ -218,7 +218,7 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   const auto is_silent = [&](int rank) {
     return scene.is_unseen(rank) || scene.job.rank(rank).is_from_log;
   };
-  // The first rank reported in that direction, over ranks without a dump.
+  // The first rank reported in that direction, skipping ranks without a dump.
   const auto end_of = [&](int rank, int step) {
     for (int hop = 0; hop < world && is_silent(rank); ++hop, rank = (rank + step + world) % world) {
       if (is_reported(rank)) return rank;
@@ -234,7 +234,7 @@ std::vector<int> with_unwatched(const Scene& scene, const std::vector<int>& dead
   return all;
 }
 
-/// Processes that others miss: by ringside's engine, whose ranks watch each other.
+/// Processes that other ranks report lost: by ringside's engine, whose ranks watch each other.
 void add_gone(const Scene& scene, Explanations& out) {
   const Deaths gone = facts_where(scene.facts.deaths,
                                   [](const Died& one) { return one.reporter == Reporter::Peers; });
@@ -255,7 +255,7 @@ void add_gone(const Scene& scene, Explanations& out) {
   out.back().add(Feature::AllReported);
 }
 
-/// What ncclras, kubectl and ps report of processes.
+/// Processes that ncclras, kubectl and ps report dead.
 void add_reported(const Scene& scene, Explanations& out) {
   const auto add = [&](Feature ground, Kind kind, auto is_wanted) -> Explanation* {
     const Deaths some = facts_where(scene.facts.deaths, [&](const Died& one) {

@@ -30,7 +30,7 @@ std::set<int> ranks_that_gave_up(const LogFacts& logs) {
   return ranks;
 }
 
-/// Which sort of evidence a ground is; two of one sort see the same thing twice.
+/// The sort of evidence of a ground; two grounds of one sort see the same thing twice.
 enum class Sort { Calls, Statements, Positions, Quiet };
 
 Sort sort_of(Feature ground) {
@@ -44,7 +44,7 @@ bool is_mismatch(Kind kind) {
          kind == Kind::OrderMismatch || kind == Kind::RootMismatch;
 }
 
-/// Relations between hypotheses that are evidence: what one shows speaks for or against another.
+/// Relations between hypotheses that are evidence: one hypothesis supports or weakens another.
 class Relations {
  public:
   Relations(const Scene& scene, Explanations& all) : scene_(scene), all_(all) {}
@@ -59,11 +59,11 @@ class Relations {
   }
 
  private:
-  /// Dumps on demand, taken at slightly different moments: ranks look absent or ahead that are not. Calls that do not fit
-  /// each other, and what is stated outright, stay what they are.
+  /// Dumps on demand are taken at slightly different moments: ranks look absent or ahead that are not. Calls that do
+  /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
     const bool is_settled = scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
-    if (is_settled || !are_waits_young(scene_.job, scene_.standing)) return;
+    if (is_settled || !are_waits_young(scene_.job, scene_.wait_state)) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {
       const bool is_stated = sort_of(one.ground()) == Sort::Statements;
@@ -78,7 +78,7 @@ class Relations {
     all_.push_back(std::move(young));
   }
 
-  /// A connection that lost data explains who waits for whom.
+  /// A connection that lost data explains which ranks wait.
   void add_lost_data() {
     const bool has_lost = std::ranges::any_of(all_, [](const Explanation& one) {
       return one.ground() == Feature::DataLost && !one.has(Feature::Doubtful);
@@ -88,12 +88,12 @@ class Relations {
       const bool may_follow = one.kind == Kind::DeadRank || one.kind == Kind::MissingRank ||
                               one.kind == Kind::Straggler || one.kind == Kind::P2pUnmatched ||
                               one.kind == Kind::DeadlockCycle;
-      // A death that the others report is surer than what it left under way.
+      // A death that other ranks report is more certain than the data it left in flight.
       if (may_follow && one.ground() != Feature::DeathSeenByPeers) one.add(Feature::DataWasLost);
     }
   }
 
-  /// A lost dump explains any waiting, and nothing speaks against it: calls that differ explain more.
+  /// A lost dump explains any wait, and nothing contradicts it: calls that differ explain more.
   void add_seen_differences() {
     const bool has_difference = std::ranges::any_of(all_, [](const Explanation& one) {
       return (is_mismatch(one.kind) || one.kind == Kind::DivergedControlFlow) &&
@@ -108,7 +108,7 @@ class Relations {
     }
   }
 
-  /// A process that died or was busy, of which nothing shows the rank, and one rank that never came: the one is the other.
+  /// A process of unknown rank died or was busy, and one rank never arrived: it is the same process.
   void add_unnamed_events() {
     Explanations joined;
     for (const Explanation& event : all_) {
@@ -148,7 +148,7 @@ class Relations {
     }
   }
 
-  /// Evidence of another sort for the same ranks. Dumps show that a rank is away; only a log shows why.
+  /// Evidence of another sort for the same ranks. Dumps show that a rank is absent; only a log shows why.
   void add_agreements() {
     for (Explanation& one : all_) score(one);
     std::ranges::stable_sort(all_, [](const Explanation& a, const Explanation& b) {
@@ -198,7 +198,7 @@ class Relations {
   Explanations& all_;
 };
 
-/// Adds what the stacks show of the ranks that are named.
+/// Adds what the stacks show of the named ranks.
 void add_stacks_of(const LogFacts& logs, Explanation& best) {
   constexpr std::size_t kMost = 12;
   for (const ProcessStack& stack : logs.stacks) {
@@ -220,7 +220,7 @@ void add_stacks_of(const LogFacts& logs, Explanation& best) {
 }  // namespace
 
 bool Scene::is_blocked_anywhere() const {
-  return std::ranges::any_of(standing.blocks, [](const auto& one) { return one.has_value(); });
+  return std::ranges::any_of(wait_state.blocks, [](const auto& one) { return one.has_value(); });
 }
 
 bool Scene::has_few_dumps() const {
@@ -255,11 +255,11 @@ bool is_world_known(const Job& job, const LogFacts& logs) {
 }
 
 Verdict decide(const Job& job, const LogFacts& logs, const Connections& connections) {
-  const Standing standing = standing_of(job);
+  const WaitState wait_state = wait_state_of(job);
   const Habits habits(job);
   const facts::Facts facts = facts_of(logs);
   const Scene scene{.job = job,
-                    .standing = standing,
+                    .wait_state = wait_state,
                     .habits = habits,
                     .facts = facts,
                     .logs = logs,
@@ -274,7 +274,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   add_links(scene, all);
   add_busy(scene, all);
   add_positions(scene, all);
-  const bool is_told = !all.empty();
+  const bool has_hypotheses = !all.empty();
   add_quiet(scene, all);
   const bool is_moving = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::Moved; });
@@ -286,22 +286,22 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   }
   if (!is_moving) add_absences(scene, all);
   if (!is_moving) add_line_mismatches(scene, all);
-  // Counters of watchdogs say less than calls, stacks and reports.
+  // Counters of watchdogs are weaker evidence than calls, stacks and reports.
   const bool is_any_named =
       std::ranges::any_of(all, [](const Explanation& one) { return !one.culprits.empty(); });
   if (!is_any_named) add_enqueued(scene, all);
   if (all.empty()) add_unexplained(scene, all);
-  // A statement of trouble speaks against a job that only looks idle.
+  // A report of trouble contradicts a job that only looks idle.
   const bool is_slow =
       std::ranges::any_of(all, [](const Explanation& one) { return one.kind == Kind::Straggler; });
-  if (is_told) {
+  if (has_hypotheses) {
     for (Explanation& one : all) {
       const bool is_sure =
           one.ground() == Feature::Moved || (one.ground() == Feature::WentOn && !is_slow);
       if (sort_of(one.ground()) == Sort::Quiet && !is_sure) one.add(Feature::TroubleStated);
     }
   }
-  // What was reported before the job went on was not to last.
+  // Trouble that was reported before the job went on was temporary.
   const bool is_overcome = std::ranges::any_of(
       all, [](const Explanation& one) { return one.ground() == Feature::WentOn; });
   for (Explanation& one : all) {
@@ -318,7 +318,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   add_stacks_of(logs, verdict.best);
   add_lacking_chunks(connections.all, verdict.best);
   for (std::size_t i = 1; i < all.size(); ++i) {
-    // That nothing is known for sure is said once, and not next to a cause.
+    // Unknown without a culprit is listed only once, and not next to a cause.
     const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
     if (!is_doubt) verdict.others.push_back(std::move(all[i]));
   }

@@ -10,8 +10,8 @@ namespace {
 
 using ByRank = std::map<int, const facts::Call*>;
 
-/// The newest line of each rank that says how much it has enqueued, by group. A number of a group is of one process, so
-/// that only groups count in which every rank has the number that it has in the job.
+/// The newest line of each rank that shows how much it has enqueued, by group. A group's number belongs to one
+/// process, so only groups count in which each rank has the same number as in the job.
 std::map<std::string, ByRank> positions_of(const facts::Facts& facts) {
   std::map<std::string, ByRank> groups;
   for (const facts::Call& one : facts.calls) {
@@ -53,7 +53,8 @@ void add_enqueued(const Scene& scene, Explanations& out) {
       one.count = pending - call->last_enqueued;
       one.evidence.push_back(evidence_of(call->source));
     }
-    constexpr std::size_t kFew = 3;  // of each that has not enqueued the call, so many have
+    constexpr std::size_t kFew =
+        3;  // for each rank that has not enqueued the call, so many must have
     if (one.culprits.empty() || one.others.size() < kFew * one.culprits.size()) continue;
     one.missing.push_back({Need::What::Stacks, one.culprits});
     out.push_back(std::move(one));

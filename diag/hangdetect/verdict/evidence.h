@@ -15,7 +15,7 @@ namespace ringside::hang {
 template <typename T>
 using FactList = std::vector<const T*>;
 
-/// Those of `all` for which `is_wanted` holds.
+/// The elements of `all` for which `is_wanted` holds.
 template <typename T, typename Predicate>
 FactList<T> facts_where(const std::vector<T>& all, Predicate is_wanted) {
   FactList<T> found;
@@ -40,7 +40,7 @@ inline std::vector<int> ranks_of(const facts::Fact& one) {
   return one.subject.is_known() ? std::vector<int>{one.subject.rank} : std::vector<int>{};
 }
 
-/// Each once, ascending.
+/// The values without duplicates, ascending.
 template <typename T>
 std::vector<int> ranks_of(const FactList<T>& facts) {
   std::set<int> ranks;
@@ -51,7 +51,7 @@ std::vector<int> ranks_of(const FactList<T>& facts) {
   return {ranks.begin(), ranks.end()};
 }
 
-/// A hypothesis that facts state; the first six are its evidence.
+/// A hypothesis that facts state; its evidence is the first six.
 template <typename T>
 Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vector<int> culprits) {
   Explanation out;
@@ -68,7 +68,7 @@ Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vec
   return out;
 }
 
-/// The earlier first, where both have a time.
+/// Whether `a` is earlier, where both have a time.
 template <typename T>
 void sort_by_time(FactList<T>& facts) {
   std::stable_sort(facts.begin(), facts.end(), [](const T* a, const T* b) {

@@ -6,7 +6,7 @@
 
 namespace ringside::hang {
 
-/// What can speak for or against a hypothesis. weights.def has the reasons and the weights.
+/// What supports or weakens a hypothesis. weights.def has the reasons and the weights.
 enum class Feature : std::uint8_t {
 #define WEIGHT(name, weight) name,
 #include "diag/hangdetect/verdict/weights.def"

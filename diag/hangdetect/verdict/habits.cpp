@@ -69,7 +69,7 @@ std::optional<double> Habits::usual(int rank, std::size_t index) const {
     const auto found = by_length_[k].find(context(before, before.size(), kLengths[k]));
     if (found == by_length_[k].end()) continue;
     const std::uint32_t own = is_teacher ? 1 : 0;
-    // One other sight of a long run may be the very rank that this one is compared with.
+    // With only one other occurrence, that one may be the very rank that this one is compared with.
     if (found->second.seen < own + 2) continue;
     const auto count = found->second.counts.find(mine);
     const std::uint32_t times = count == found->second.counts.end() ? own : count->second;

@@ -9,17 +9,17 @@
 
 namespace ringside::hang {
 
-/// What ranks of this job use to call next: training repeats itself, so the calls before one tell which
-/// one is due. Learnt from the newest calls of all ranks, by role (description of the group, op, size),
-/// so that ranks of sister groups teach about each other.
+/// Predicts the next call of a rank of this job: training repeats itself, so the calls before one show which one is
+/// due. Learnt from the newest calls of all ranks, by role (description of the group, op, size), so that ranks of
+/// sister groups teach about each other.
 class Habits {
  public:
   /// Learns from at most a few hundred calls of at most `kTeachers` ranks.
   explicit Habits(const Job& job);
 
-  /// How usual call `index` of the rank is after the calls before it: the share of times that the
-  /// longest known run of calls before it was followed by such a call. The call itself is not counted.
-  /// returns  nothing where what stands before it was never seen elsewhere
+  /// How usual call `index` of the rank is after the calls before it: the share of times that the longest known run
+  /// of calls before it was followed by such a call. The call itself is not counted.
+  /// returns  nothing where the calls before it never occur elsewhere
   [[nodiscard]] std::optional<double> usual(int rank, std::size_t index) const;
 
   /// The role that most often comes after the calls up to and including `index`; nothing where unknown.

@@ -26,14 +26,14 @@ std::string text_of(const LinkFault& one) {
   const job::CompletionMeaning* meaning = job::meaning_of_completion(one.code);
   if (meaning == nullptr) return text + ": " + one.what;
   text += fmt::format(": completion {} ({})", one.code, meaning->name);
-  // The port behind the address is the connection's own, and says nothing.
+  // The port after the address is the connection's own, and shows nothing.
   if (!one.peer_host.empty())
     text += " from peer " + one.peer_host.substr(0, one.peer_host.find('<'));
   return text;
 }
 
-/// Connections that end once the job is ended from outside end with it. In one file the order tells; between files, no
-/// clock that we know does.
+/// Whether the connection ended because the job was ended from outside. Within one file the order of lines shows it;
+/// between files no known clock does.
 bool follows_cancellation(const Scene& scene, const LinkFault& one) {
   return std::ranges::any_of(scene.facts.deaths, [&](const facts::Died& end) {
     return end.cause == facts::DeathCause::Cancelled &&
@@ -41,7 +41,7 @@ bool follows_cancellation(const Scene& scene, const LinkFault& one) {
   });
 }
 
-/// The program came to its end, and nobody timed out.
+/// The program finished, and no rank timed out.
 bool has_ended_well(const Scene& scene) {
   return scene.logs.run.has_ended && scene.logs.timeouts == 0 && scene.logs.run.waits == 0;
 }
@@ -87,14 +87,14 @@ void add_peer(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Failed transfers and ports, in the words of the hosts that saw them.
+/// Failed transfers and ports, as the hosts that saw them report them.
 void add_failed(const Scene& scene, Explanations& out) {
   const bool has_timeouts = scene.logs.timeouts > 0;
   Links said = facts_where(scene.facts.link_faults, [&](const LinkFault& one) {
     if (is_connection_end(one) || one.state == LinkState::Unreachable ||
         one.state == LinkState::Slow || one.state == LinkState::Reset)
       return false;
-    // Ports go down and come back in jobs that run on, and queues are flushed at a good end, too.
+    // Ports go down and come back in jobs that run on, and queues are flushed at a normal end, too.
     const bool is_event = one.state == LinkState::Flapped;
     const bool is_flush = one.state == LinkState::Closed && scene.logs.run.finished > 0;
     return has_timeouts || !(is_event || is_flush);
@@ -144,8 +144,8 @@ void add_state(const Scene& scene, LinkState state, Feature ground, Need::What n
 }  // namespace
 
 void add_links(const Scene& scene, Explanations& out) {
-  // With dumps, which show who waits for whom, the end of a connection is late news: all of them end at last. A rank that
-  // came to its end leaves, and the rank that holds the store leaves first: neither is of a hang.
+  // With dumps, which show which ranks wait, the end of a connection is a consequence: all of them end at last. A
+  // rank that finished leaves, and the rank that holds the store leaves first: neither is evidence of a hang.
   if (!scene.has_dumps && !has_ended_well(scene)) {
     add_store(scene, out);
     add_peer(scene, out);

@@ -11,12 +11,13 @@ namespace {
 
 /// The lines of one file that state trouble and progress.
 struct FileStory {
-  std::int64_t trouble = -1;              ///< the last line of it
-  const facts::Progress* last = nullptr;  ///< the last line of progress, behind the trouble
-  int lines_after = 0;                    ///< of progress
+  std::int64_t trouble = -1;              ///< the last line of trouble
+  const facts::Progress* last = nullptr;  ///< the last line of progress after the trouble
+  int lines_after = 0;                    ///< lines of progress after the trouble
 };
 
-/// Deaths, calls that failed and calls that differ are not overcome by steps: another attempt of the job may make them.
+/// Steps do not overcome deaths, failed calls and calls that differ: another attempt of the job may have made the
+/// steps.
 bool has_ended(const facts::Facts& facts) {
   return !facts.deaths.empty() || !facts.mismatches.empty() ||
          std::ranges::any_of(facts.calls, [](const facts::Call& one) {
@@ -24,7 +25,7 @@ bool has_ended(const facts::Facts& facts) {
          });
 }
 
-/// Who asks whether that is a hang does not know it.
+/// Whether a person claims a hang. A person who only asks whether it is one does not know.
 bool is_claimed(const facts::Facts& facts) {
   return std::ranges::any_of(facts.progress, [](const facts::Progress& one) {
     return one.is_claimed_hang && one.source.text.find('?') == std::string::npos;
@@ -42,7 +43,7 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
   };
   for (const facts::Facts* facts : {&rows, &stated}) {
     for (const facts::Warning& one : facts->warnings) {
-      // Harmless forms, too: they are what people take for a hang.
+      // Harmless forms count too: people take them for a hang.
       if (one.basis != facts::Basis::Person) note(one);
     }
     std::ranges::for_each(facts->link_faults, note);
@@ -59,7 +60,7 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
     if (one.source.line <= story.trouble) continue;
     if (one.has_finished || (one.is_serving && has_served)) finish = &one;
     has_served = has_served || one.is_serving;
-    // A fact of progress stands for the first or the last of its lines.
+    // A fact of progress represents the first or the last of its lines.
     constexpr std::uint64_t kMany = 3;
     story.lines_after += one.times >= kMany ? 2 : 1;
     if (story.last == nullptr || story.last->source.line < one.source.line) story.last = &one;
@@ -69,11 +70,11 @@ std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts&
   for (const auto& [file, story] : stories) {
     if (story.trouble < 0) continue;
     had_trouble = true;
-    constexpr int kFewest = 2;  // the last step may be where it stopped
+    constexpr int kFewest = 2;  // the job may have stopped in the last step
     if (story.lines_after < kFewest) return std::nullopt;
     if (shown == nullptr) shown = story.last;
   }
-  // Who says that it hangs says so of what comes behind the last step.
+  // A person who claims a hang means the time after the last step.
   if (!had_trouble || shown == nullptr || (finish == nullptr && is_claimed(rows)))
     return std::nullopt;
   Explanation out;

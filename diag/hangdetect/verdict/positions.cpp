@@ -71,7 +71,7 @@ void add_places(const Camp& camp, Explanation& out) {
   if (out.stack.empty() && !camp.positions.empty()) out.stack = camp.positions.front()->stack;
 }
 
-/// What a group of positions differs in: the respect, and the kind that it shows.
+/// The respect in which a group of positions differs, and the kind of hang that it shows.
 struct Respect {
   Kind kind;
   std::string (*value_of)(const Position&);
@@ -84,7 +84,7 @@ constexpr Respect kRespects[] = {
     {Kind::RootMismatch, [](const Position& one) { return one.root; }},
 };
 
-/// Most processes against the rest, where they differ. As many on each side names nobody.
+/// Compares most processes with the rest, where they differ. With as many on each side there is no culprit.
 Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bool has_pairs) {
   Explanation out;
   out.kind = kind;
@@ -111,7 +111,7 @@ Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bo
   return out;
 }
 
-/// What the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL) saw of each rank.
+/// Each rank's call by the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL).
 void add_checks(const Scene& scene, Explanations& out) {
   std::map<int, Position> by_rank;
   for (const LogStatement& one : scene.logs.statements) {
@@ -138,14 +138,15 @@ void add_checks(const Scene& scene, Explanations& out) {
     if (respect.value_of(first) == respect.value_of(second)) continue;
     kind = respect.kind;
     is_same = false;
-    // Tensors of other dimensions are no longer or shorter ones, but others: of two ranks, the order of calls differs.
+    // Tensors of other dimensions are different tensors, not longer or shorter ones: of two ranks, the order of calls
+    // differs.
     const bool are_others = kind == Kind::ShapeMismatch && camps.size() == 2 &&
                             camps[0].count == camps[1].count &&
                             dimensions_of(first.shape) != dimensions_of(second.shape);
     if (are_others) kind = Kind::OrderMismatch;
     break;
   }
-  // The same call, and another number: some made a call more before it.
+  // The same call with another number: some ranks made an additional call before it.
   if (is_same) kind = Kind::DivergedControlFlow;
   Explanation one = parted(camps, kind, Feature::CheckDiffers, true);
   if (is_same) {
@@ -168,7 +169,7 @@ bool names_wait(std::string_view text) {
   return false;
 }
 
-/// Whether a rank's last line says that it omits what the others do, as its last batch.
+/// Whether a rank's last line reports that it skips what the others do, such as its last batch.
 bool skips(std::string_view text) {
   const std::string small = lower_case(text);
   return small.find("skip") != std::string::npos || small.find("exhausted") != std::string::npos ||
@@ -194,7 +195,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const auto& lines = scene.logs.run.last_lines;
   if (lines.empty()) return;
   const OddLine odd = odd_line_out(lines);
-  // Numbers of calls by rank are written down of a job that hangs.
+  // People write down numbers of calls by rank for jobs that hang.
   if (!scene.is_hang_reported() && !odd.field.starts_with("seq")) return;
   std::vector<int> skipping;
   for (const auto& [rank, last] : lines) {
@@ -207,7 +208,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
     out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
-  // Two calls are compared as such.
+  // Two calls are compared as calls, not as text.
   const auto is_call = [&](int rank) { return !facts::read_calls(lines.at(rank).text).empty(); };
   if (!scene.logs.stated_calls.empty() && is_call(odd.odd.front()) && is_call(odd.rest.front()))
     return;
@@ -215,7 +216,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const auto world =
       static_cast<std::size_t>(std::max(scene.logs.known_world, lines.rbegin()->first + 1));
   if (lines.size() * 2 < world) return;
-  // Most wait in something, by their own words, and the few are elsewhere: these have not come.
+  // Most wait, by their own lines, and the few are elsewhere: the few have not arrived.
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const bool have_given_up =
@@ -233,7 +234,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   out.back().others = odd.rest;
 }
 
-/// Not one that computes, or compiles: it is stuck, or does what others do not.
+/// Whether the process neither computes nor compiles: it is stuck, or takes another branch than the others.
 bool is_still(const Position& one) {
   return one.activity != Activity::Compute && one.activity != Activity::Compile &&
          one.activity != Activity::GarbageCollection;
@@ -360,7 +361,7 @@ void add_stacks(const Scene& scene, Explanations& out) {
     out.push_back(std::move(one));
     return;
   }
-  // Only all ranks of a job in one call, and nothing else, point away from every rank.
+  // Only if all ranks of a job are in one call, and nowhere else, no rank is at fault.
   const bool are_all = scene.logs.known_world > 0 && most >= scene.logs.known_world;
   Explanation one;
   // All send, or all receive: no transfer has its other half.

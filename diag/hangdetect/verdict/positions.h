@@ -9,8 +9,8 @@
 #include "diag/hangdetect/readers/process_stacks.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
-/// Where processes are, as stacks, tables of calls and checks of calls show it. Dumps have a Standing instead, which also
-/// knows what came before.
+/// Where processes are, by stacks, tables of calls and checks of calls. Dumps have a WaitState instead, which also
+/// includes earlier calls.
 namespace ringside::hang {
 
 /// One process, or several at one place.
@@ -32,8 +32,8 @@ using Positions = std::vector<Position>;
 
 Position position_of(const ProcessStack& stack);
 
-/// The rank of a process by its place among the process ids of its host, where all of the host are here: each host has as
-/// many, a number that hosts have GPUs.
+/// The rank of a process by its place among the process ids of its host, where all of the host are listed: each host
+/// has as many, a number that hosts have GPUs.
 /// returns  -1: unknown
 int rank_by_process_order(const LogFacts& logs, const Position& one);
 

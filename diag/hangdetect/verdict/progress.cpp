@@ -11,8 +11,8 @@ namespace {
 
 bool has_ended(const Call& call) { return !call.is_pending() && call.state != CallState::Issued; }
 
-/// The newest call of the group that the rank has certainly gone past; nothing where there is none. Its
-/// last call does not count: what is called retired may have failed.
+/// The newest call of the group that the rank has certainly left; null if there is none. Its last call does not
+/// count: a call that is marked retired may have failed.
 const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   const RankView& view = job.rank(rank);
   if (view.notes.has_failed) return nullptr;
@@ -25,8 +25,8 @@ const Call* newest_past(const Job& job, int rank, const GroupCalls& mine) {
   return nullptr;
 }
 
-/// A call that the rank waits in by its dump, and that another has gone past: with Gloo, whose calls end for
-/// all or for none, the dump is of an earlier moment. With NCCL one GPU can stand still.
+/// A call that the rank waits in by its dump, and that another has left: with Gloo, whose calls end for all ranks or
+/// for none, the dump is of an earlier moment. With NCCL one GPU can be stuck.
 const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::int64_t past) {
   for (const std::uint32_t index : mine.collectives) {
     const Call& call = job.rank(rank).dump->calls[index];
@@ -39,10 +39,10 @@ const Call* stale_wait(const Job& job, int rank, const GroupCalls& mine, std::in
   return nullptr;
 }
 
-/// A trace is no picture of one moment: a rank that was frozen or killed lacks its newest events, and the
-/// others went on without it for a while. Where half of the ranks and more stand in one call, the newest,
-/// they wait for those that are not there.
-bool is_trace_that_stands(const Job& job) {
+/// A trace does not show one moment: a rank that was frozen or killed lacks its newest events, and the others went on
+/// without it for a while. Where at least half of the ranks are blocked in one call, the newest, they wait for the
+/// missing ranks.
+bool is_trace_of_hang(const Job& job) {
   int newest = 0;
   int traced = 0;
   std::int64_t most = -1;
@@ -67,7 +67,7 @@ bool is_trace_that_stands(const Job& job) {
 
 Progress progress_of(const Job& job) {
   Progress progress;
-  if (is_trace_that_stands(job)) return progress;
+  if (is_trace_of_hang(job)) return progress;
   for (int r = 0; r < job.world(); ++r) {
     if (!job.rank(r).has_moved) continue;
     if (progress.why.empty()) {
@@ -126,10 +126,10 @@ Progress progress_of(const Job& job) {
   return progress;
 }
 
-bool are_waits_young(const Job& job, const Standing& standing) {
+bool are_waits_young(const Job& job, const WaitState& wait_state) {
   bool has_wait = false;
   for (int r = 0; r < job.world(); ++r) {
-    const auto& block = standing.blocks[static_cast<std::size_t>(r)];
+    const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block) continue;
     const RankDump& dump = *job.rank(r).dump;
     const Call& call = dump.calls[block->call];
@@ -142,12 +142,12 @@ bool are_waits_young(const Job& job, const Standing& standing) {
   return has_wait;
 }
 
-std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
+std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state) {
   std::vector<int> stuck;
-  for (const Front& front : standing.fronts) {
+  for (const Front& front : wait_state.fronts) {
     if (!front.absent.empty()) continue;
-    // A member that nothing is known of may have stopped in the middle: a ring brings some to the end then, and leaves
-    // those behind it waiting.
+    // A member without any record may have stopped in the middle: in a ring some ranks then finish, and leave the
+    // ranks after them waiting.
     if (!front.unseen.empty()) continue;
     std::vector<int> here;
     std::size_t gone = 0;
@@ -155,7 +155,7 @@ std::vector<int> stuck_devices(const Job& job, const Standing& standing) {
       if (job.rank(rank).is_from_log) continue;
       const Call* call = job.find(rank, front.group, front.sequence);
       if (call == nullptr) {
-        // Dumps of active calls only: what has ended is not in them.
+        // Dumps of active calls only: calls that have ended are not in them.
         ++gone;
         continue;
       }

@@ -45,8 +45,8 @@ bool is_aligned(const RankView& view) {
          std::ranges::any_of(view.group_of_call, [](int group) { return group >= 0; });
 }
 
-/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in what it has not
-/// seen.
+/// Gloo's recorder keeps neither sends and receives nor monitored_barrier: a rank can wait in a call that is not
+/// recorded.
 bool is_all_recorded(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankDump* dump = job.rank(r).dump;
@@ -66,7 +66,7 @@ int rank_of_completed_only(const Job& job) {
   return -1;
 }
 
-/// Whether a rank's newest call is of a recorder that is not told of completions.
+/// Whether a rank's newest call is of a recorder that does not see completions.
 bool is_any_call_issued(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankView& view = job.rank(r);
@@ -138,7 +138,7 @@ void add_steps_apart(const Scene& scene, Explanations& out) {
   Explanation one;
   one.kind = Kind::MissingRank;
   one.features = {Feature::LastLinesDiffer, Feature::Doubtful};
-  // Ranks of a job that moves are one step apart at times, and print at different times.
+  // Ranks of a job that moves can be one step apart, and print at different times.
   (late - early > 1 ? one.culprits : one.suspects) = few;
   if (late - early <= 1) one.add(Feature::OneCall);
   one.others = most;
@@ -149,7 +149,7 @@ void add_steps_apart(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// A call failed after the job's end whose watchdog had not found it late: no rank had waited for as long as that allows.
+/// A call failed after the job's end, and its watchdog had not timed out: no rank had waited as long as the timeout.
 bool has_live_watchdog(const Scene& scene, const Died& end) {
   constexpr std::uint64_t kFewest = 3;
   return scene.logs.run.steps >= kFewest && scene.logs.run.waits == 0 &&
@@ -180,7 +180,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   const std::int64_t quiet =
       end->time_us == 0 || run.last_step_us == 0 ? -1 : end->time_us - run.last_step_us;
   const bool is_soon = quiet >= 0 && run.longest_step_us > 0 && quiet <= 2 * run.longest_step_us;
-  // What else wants the nodes has nothing to do with what the job did.
+  // A preemption is unrelated to what the job did.
   const bool is_preempted = end->reason.find("PREEMPT") != std::string::npos;
   if (run.has_moved && scene.logs.timeouts == 0 &&
       (is_preempted || has_live_watchdog(scene, *end) || is_soon)) {
@@ -202,7 +202,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// More than connections that ended and failures that audit judges.
+/// Whether there is more trouble than ended connections and failures that audit judges.
 bool is_trouble_stated(const facts::Facts& facts) {
   return !facts.deaths.empty() || !facts.members.empty() || !facts.mismatches.empty() ||
          std::ranges::any_of(facts.link_faults, [](const facts::LinkFault& one) {
@@ -214,8 +214,8 @@ bool has_only(const Scene& scene, auto is_allowed) {
   return std::ranges::all_of(scene.logs.statements, is_allowed) && !is_trouble_stated(scene.facts);
 }
 
-/// Lines of connections that ended, and failures that audit judges: what every job ends with if its ranks do not leave at
-/// once.
+/// Whether there are only ended connections and failures that audit judges: every job ends with them if its ranks do
+/// not leave at once.
 bool may_be_well(const Scene& scene) {
   const bool are_failures = has_only(
       scene, [](const LogStatement& one) { return one.what == LogStatement::What::Failure; });
@@ -228,11 +228,11 @@ bool may_be_well(const Scene& scene) {
          (are_partings && scene.logs.run.has_ended);
 }
 
-/// An engine that logs once or twice that it waits for a block of its workers' may be warming up; one that logs it again
-/// and again waits for ever.
+/// An engine that logs once or twice that it waits for a block of its workers may be warming up; one that logs it
+/// again and again waits forever.
 constexpr std::uint64_t kManyServerWaits = 3;
 
-/// The program's own lines show that it is well.
+/// The program's own lines show progress.
 void add_well(const Scene& scene, Explanations& out) {
   const RunNotes& run = scene.logs.run;
   if (!may_be_well(scene) || run.server_waits >= kManyServerWaits) return;
@@ -260,7 +260,7 @@ void add_well(const Scene& scene, Explanations& out) {
     if (has_paused) out.back().pause_s = run.longest_step_us / 1'000'000;
     return;
   }
-  // A line of a connection's end may have been broken into several.
+  // A line about the end of a connection may have been split into several.
   constexpr std::uint64_t kPieces = 4;
   const std::uint64_t calm =
       run.finished + run.harmless + run.steps + kPieces * scene.logs.statements.size();
@@ -289,7 +289,7 @@ void add_failures(const Scene& scene, Explanations& out) {
   const facts::Warning& first = has_raised ? *raised : scene.facts.warnings.front();
   Explanation one;
   if (has_raised) {
-    // A call that fails so may be the cause, or have met the end of another process.
+    // A call that fails so may be the cause, or a consequence of the end of another process.
     one.features = {Feature::NothingShown, Feature::AllReported};
     for (const facts::Warning& warning : scene.facts.warnings) {
       if (warning.severity == facts::Severity::Error && warning.subject.is_known())
@@ -310,7 +310,7 @@ void add_failures(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Ranks that report a wait of which nothing shows with whom.
+/// Ranks that report a wait of which the peers are unknown.
 std::vector<int> ranks_of_open_waits(const Scene& scene) {
   std::vector<int> ranks;
   for (const auto& [rank, notes] : scene.logs.notes) {

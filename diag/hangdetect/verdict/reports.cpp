@@ -14,7 +14,7 @@ using facts::Mismatch;
 using facts::Reporter;
 using Members = FactList<Member>;
 
-/// A rank that a dump shows waiting in a call is not the one that never came.
+/// A rank that a dump shows waiting in a call is not the one that never arrived.
 void doubt_waiting(const Scene& scene, Explanation& one) {
   const bool waits = std::ranges::any_of(one.culprits, [&](int rank) {
     return !scene.is_unseen(rank) && !scene.job.rank(rank).is_from_log &&
@@ -30,7 +30,7 @@ Explanation& add_missing(const Scene& scene, Feature ground, const Members& said
   return out.back();
 }
 
-/// Libraries that name the ranks that did not come. What several of them report of one job is one hypothesis each.
+/// Libraries that name the ranks that did not arrive. If several report on one job, each report is one hypothesis.
 void add_named(const Scene& scene, Explanations& out) {
   std::vector<Reporter> reporters;
   for (const Member& one : scene.facts.members) {
@@ -45,7 +45,7 @@ void add_named(const Scene& scene, Explanations& out) {
              one.behind == 0 && one.group.empty();
     });
     Explanation& one = add_missing(scene, Feature::ReportedAbsent, said, out);
-    // A cut network lets a rank look stopped to others that look stopped to it.
+    // In a network partition, the ranks on each side look stopped to the other side.
     const bool is_mutual = !one.culprits.empty() && have_reported(scene, one.culprits);
     if (is_mutual) {
       one.kind = Kind::NetworkStall;
@@ -88,11 +88,11 @@ void add_weaker(const Scene& scene, Explanations& out) {
   if (!people.empty()) add_missing(scene, Feature::PersonSays, people, out);
 }
 
-/// Counts without names.
+/// Reports with counts but without names.
 void add_unnamed_reports(const Scene& scene, Explanations& out) {
   const Members counted = facts_where(
       scene.facts.members, [](const Member& one) { return one.count >= 0 && one.missing.empty(); });
-  // A report that names the missing ranks says more.
+  // A report that names the missing ranks is more precise.
   const bool is_named = std::ranges::any_of(out, [](const Explanation& one) {
     return one.ground() == Feature::ReportedAbsent && !one.culprits.empty();
   });
@@ -168,9 +168,9 @@ void add_differences(const Scene& scene, Explanations& out) {
     const bool is_tie = ranks.size() * 2 > static_cast<std::size_t>(scene.job.world());
     if (reporter == Reporter::Ras && is_tie) ranks.clear();
     const bool is_person = said.front()->basis == Basis::Person;
-    // Any two calls that meet and differ end so, and dumps show which they were.
+    // Any two matching calls that differ end so, and dumps show which they were.
     if (ranks.empty() && scene.has_dumps) continue;
-    // The analyser of the dumps presumes its first rank innocent.
+    // The analyser of the dumps assumes that its first rank is right.
     const bool is_analyser = reporter == Reporter::Analyser;
     if (is_analyser && ranks.empty()) continue;
     const auto named =

@@ -13,16 +13,15 @@
 #include "diag/hangdetect/verdict/verdict.h"
 
 /// The graph that all hypotheses are read from, and the generators of hypotheses. A generator adds what its kind of
-/// evidence allows, with the features that speak for and against it; it knows of no other generator and sets no
-/// confidence.
+/// evidence allows, with the features that support and weaken it; it knows no other generator and sets no confidence.
 namespace ringside::hang {
 
 struct Scene {
-  const Job& job;            ///< ranks, groups, calls
-  const Standing& standing;  ///< who is blocked in which call, and for whom
+  const Job& job;               ///< ranks, groups, calls
+  const WaitState& wait_state;  ///< which rank is blocked in which call, and for which ranks
   const Habits& habits;
-  const facts::Facts& facts;  ///< what logs, reports and tools state
-  const LogFacts& logs;       ///< stacks, tables of calls, and how the program fares
+  const facts::Facts& facts;  ///< statements of logs, reports and tools
+  const LogFacts& logs;       ///< stacks, tables of calls, and the program's progress
   std::span<const ConnectionProgress> connections = {};
   bool has_both_ends = false;  ///< of the connections: from dumps, not from traces
   bool has_dumps = false;
@@ -30,10 +29,10 @@ struct Scene {
   std::set<int> gave_up = {};  ///< ranks that report that they timed out in a call
 
   [[nodiscard]] const std::optional<Block>& block(int rank) const {
-    return standing.blocks[static_cast<std::size_t>(rank)];
+    return wait_state.blocks[static_cast<std::size_t>(rank)];
   }
   [[nodiscard]] const std::vector<int>& waits(int rank) const {
-    return standing.waits[static_cast<std::size_t>(rank)];
+    return wait_state.waits[static_cast<std::size_t>(rank)];
   }
   /// The call in which a blocked rank is.
   [[nodiscard]] const Call& call_of(int rank) const {
@@ -43,25 +42,25 @@ struct Scene {
     return rank >= job.world() || job.rank(rank).dump == nullptr;
   }
   [[nodiscard]] bool is_blocked_anywhere() const;
-  /// Of several ranks that are unseen there are as many as of those with a dump, or more.
+  /// Whether, of several ranks, at least as many left no dump as left one.
   [[nodiscard]] bool has_few_dumps() const;
-  /// The job runs on several hosts, so that the network can be what is stuck.
+  /// Whether the job runs on several hosts, so that the network can be stuck.
   [[nodiscard]] bool spans_hosts() const;
-  /// Some log line, stack or person states that ranks wait or that the job hangs.
+  /// Whether some log line, stack or person states that ranks wait or that the job hangs.
   [[nodiscard]] bool is_hang_reported() const;
 };
 
-/// Whether each of them has left a dump that reports another rank as gone or lost: it lived when it wrote that, and what
-/// the others saw of it is its leaving, which a cut network lets through late or not at all.
+/// Whether each of them has left a dump that reports another rank as gone or lost. Then it was alive at that time,
+/// and the others saw it leave later, which a network partition reports late or never.
 bool have_reported(const Scene& scene, const std::vector<int>& gone);
 
 using Explanations = std::vector<Explanation>;
 
 /// Members of one front called different things.
 void add_mismatches(const Scene& scene, Explanations& out);
-/// The same, of NCCL's lines of calls, which show all calls since the start and their roots.
+/// The same, from NCCL's lines of calls, which show all calls since the start and their roots.
 void add_line_mismatches(const Scene& scene, Explanations& out);
-/// Chains of waiting end at ranks that never came, with or without a dump.
+/// Chains of waits end at ranks that never arrived, with or without a dump.
 void add_absences(const Scene& scene, Explanations& out);
 /// Ranks wait for each other in a cycle; transfers without a peer.
 void add_cycles(const Scene& scene, Explanations& out);
@@ -74,13 +73,13 @@ void add_connections(const Scene& scene, Explanations& out);
 void add_deaths(const Scene& scene, Explanations& out);
 /// Watchdogs report what each rank has enqueued: few have not enqueued the call in which the others wait.
 void add_enqueued(const Scene& scene, Explanations& out);
-/// What libraries and tools report of membership and of calls that differ.
+/// Reports of libraries and tools on membership and on calls that differ.
 void add_reports(const Scene& scene, Explanations& out);
-/// Ranks that did something else while others gave up.
+/// Ranks that did other work while others timed out.
 void add_busy(const Scene& scene, Explanations& out);
 /// Failures of the network, and connections that ended.
 void add_links(const Scene& scene, Explanations& out);
-/// Processes that are not where the others are, by stacks, tables and checks of calls, and last lines.
+/// Processes that are at another place than the others, by stacks, tables and checks of calls, and last lines.
 void add_positions(const Scene& scene, Explanations& out);
 
 /// The job moves, ended well, or shows no hang.

@@ -19,7 +19,7 @@ namespace {
 using logs::is_digit;
 using logs::is_letter;
 
-/// The ranks in `[1,3]` behind `at`; empty: there are none.
+/// The ranks in `[1,3]` after `at`; empty: there are none.
 std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
   constexpr std::size_t kNear = 24;
   const std::size_t open = text.find('[', at);
@@ -32,17 +32,17 @@ std::vector<int> listed_ranks(std::string_view text, std::size_t at) {
 }
 
 /// The group in whose call a process is, as it is written next to its stack.
-std::vector<int> group_beside(const ProcessStack& stack) {
+std::vector<int> group_in_notes(const ProcessStack& stack) {
   for (const std::string_view word : {"group", "ranks", "pg"}) {
-    const std::size_t at = stack.beside.find(word);
+    const std::size_t at = stack.notes.find(word);
     if (at == std::string::npos) continue;
-    if (auto ranks = listed_ranks(stack.beside, at); ranks.size() > 1) return ranks;
+    if (auto ranks = listed_ranks(stack.notes, at); ranks.size() > 1) return ranks;
   }
   return {};
 }
 
 /// Names and numbers next to a stack: `expert_idx = 6, layer 11`.
-std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
+std::map<std::string, std::int64_t> numbers_in(std::string_view text) {
   std::map<std::string, std::int64_t> numbers;
   for (std::size_t at = 0; at < text.size();) {
     if (!is_letter(text[at])) {
@@ -66,7 +66,7 @@ std::map<std::string, std::int64_t> numbers_beside(std::string_view text) {
   return numbers;
 }
 
-/// Whether a program counts calls with it, so that ranks in one call have the same: not a loss, an address or a process id.
+/// Whether the number counts calls, so that ranks in one call have the same: not a loss, an address or a process id.
 bool counts_calls(std::string_view name) {
   for (const std::string_view word :
        {"idx", "index", "layer", "expert", "step", "iter", "bucket", "micro", "block", "module",
@@ -78,7 +78,7 @@ bool counts_calls(std::string_view name) {
 
 /// Where a process waits: the call, and the first frame of the program's own below it.
 std::string place_of(const ProcessStack& one) {
-  for (std::size_t i = one.telling; i < one.frames.size(); ++i) {
+  for (std::size_t i = one.deciding; i < one.frames.size(); ++i) {
     const Frame& frame = one.frames[i];
     const bool is_library = frame.file.find("distributed_c10d.py") != std::string::npos ||
                             frame.file.find("c10d_logger.py") != std::string::npos ||
@@ -90,7 +90,7 @@ std::string place_of(const ProcessStack& one) {
   return std::string(to_string(one.op));
 }
 
-/// In which half of a transfer a process is, and towards which stage of a pipeline, where a function shows it.
+/// The half of a transfer that a process is in, and the stage of a pipeline it is with, where a function shows it.
 struct StackHalf {
   bool is_known = false;
   bool is_send = false;
@@ -111,7 +111,7 @@ StackHalf half_of_function(std::string_view function) {
   return {true, op == Op::Send, 0};
 }
 
-/// A stage's own function says more than the call within it.
+/// A stage's own function is more precise than the call within it.
 StackHalf half_of(const ProcessStack& stack) {
   StackHalf half;
   if (stack.activity != Activity::Collective) return half;
@@ -122,14 +122,14 @@ StackHalf half_of(const ProcessStack& stack) {
   return half;
 }
 
-/// What each rank waits in, and for whom.
+/// What each rank waits in, and for which ranks.
 struct Waits {
   std::map<int, std::vector<int>> group;  ///< of the call that a rank is in
   std::map<int, StackHalf> half;
   std::map<int, int> peer;
   std::map<int, int> tag;
 
-  /// A receive takes what is sent with its tag.
+  /// A receive takes the data that was sent with its tag.
   [[nodiscard]] bool do_tags_fit(int rank, int other) const {
     return tag.at(rank) < 0 || tag.at(other) < 0 || tag.at(rank) == tag.at(other);
   }
@@ -143,7 +143,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
     if (!is_waiting_for_ranks(stack.activity) || static_cast<int>(stack.ranks.size()) < stack.count)
       return std::nullopt;
     for (const int rank : stack.ranks) {
-      std::vector<int> group = group_beside(stack);
+      std::vector<int> group = group_in_notes(stack);
       if (std::ranges::find(group, rank) == group.end()) group.clear();
       waits.world = std::max(waits.world, rank + 1);
       for (const int member : group) waits.world = std::max(waits.world, member + 1);
@@ -158,7 +158,7 @@ std::optional<Waits> read_waits(const LogFacts& logs) {
   return waits;
 }
 
-/// A rank waits for those of its group that are in a call of another one.
+/// A rank waits for the members of its group that are in a call of another group.
 std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   for (const auto& [rank, group] : waits.group) {
@@ -172,20 +172,20 @@ std::vector<std::vector<int>> waits_by_group(const Waits& waits) {
   return graph;
 }
 
-/// A rank waits for the other end of its transfer, unless that is in the other half of it.
+/// A rank waits for the other end of its transfer, unless that rank is in the other half of it.
 std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all) {
   std::vector<std::vector<int>> graph(static_cast<std::size_t>(waits.world));
   const auto has_peer = [&](const auto& one) {
     return one.second.is_known && waits.peer.at(one.first) >= 0;
   };
-  const bool are_told =
+  const bool are_transfers_shown =
       std::ranges::all_of(waits.half, [](const auto& one) { return one.second.is_known; });
-  // Where some are in collectives, those in transfers must show whom they are with.
-  const bool are_peers_told = std::ranges::any_of(waits.half, has_peer) &&
-                              std::ranges::all_of(waits.half, [&](const auto& one) {
-                                return !one.second.is_known || has_peer(one);
-                              });
-  if (!are_told && !are_peers_told) return {};
+  // Where some are in collectives, those in transfers must show their peers.
+  const bool are_peers_shown = std::ranges::any_of(waits.half, has_peer) &&
+                               std::ranges::all_of(waits.half, [&](const auto& one) {
+                                 return !one.second.is_known || has_peer(one);
+                               });
+  if (!are_transfers_shown && !are_peers_shown) return {};
   const auto first = waits.half.begin();
   const bool are_alike = std::ranges::all_of(waits.half, [&](const auto& one) {
     return one.second.is_send == first->second.is_send && one.second.stage == 0;
@@ -196,7 +196,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
     std::vector<int>& targets = graph[static_cast<std::size_t>(one->first)];
     const int peer = waits.peer.at(one->first);
     if (!one->second.is_known) {
-      // A collective ends when those in transfers have come.
+      // A collective ends once the ranks in transfers have joined it.
       for (const auto& [other, half] : waits.half) {
         if (half.is_known) targets.push_back(other);
       }
@@ -219,7 +219,7 @@ std::vector<std::vector<int>> waits_by_transfer(const Waits& waits, bool are_all
       if (!do_meet) targets.push_back(next->first);
       continue;
     }
-    // Of more than two, one whose stack is not here may hold the other half.
+    // With more than two, a rank whose stack is missing may hold the other half.
     if (!are_alike || has_peers || !are_all) continue;
     for (const auto& [other, half] : waits.half) {
       if (other != one->first) targets.push_back(other);
@@ -315,7 +315,7 @@ std::optional<std::string> number_that_differs(const LogFacts& logs) {
   std::map<std::string, std::size_t> stacks_with;
   for (const ProcessStack& stack : logs.stacks) {
     if (!is_waiting_for_ranks(stack.activity)) return std::nullopt;
-    for (const auto& [name, number] : numbers_beside(stack.beside)) {
+    for (const auto& [name, number] : numbers_in(stack.notes)) {
       if (!counts_calls(name)) continue;
       values[name].insert(number);
       ++stacks_with[name];

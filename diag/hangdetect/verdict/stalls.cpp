@@ -16,7 +16,7 @@ bool has_root(Op op) {
   return op == Op::Broadcast || op == Op::Reduce || op == Op::Gather || op == Op::Scatter;
 }
 
-/// A front that no absent rank explains, and the members that left it behind.
+/// A front that no absent rank explains, and the members that left it.
 struct Stall {
   const Scene& scene;
   const Front& front;
@@ -41,8 +41,8 @@ void add_wait(const Stall& stall, int rank, const Call& call, Explanation& out) 
   out.evidence.push_back(evidence_of(stall.scene.job, rank, call, "waits: " + title));
 }
 
-/// Ranks that time out in different calls of one group, as lines of logs show it: they have not made as many. Only what
-/// they called before would show which is wrong, unless few are behind.
+/// Ranks that time out in different calls of one group, by log lines: they have not made as many calls. Only their
+/// earlier calls would show which is wrong, unless few are behind.
 std::optional<Explanation> out_of_step(const Stall& stall) {
   constexpr std::uint32_t kFar = 64;  // counts of other groups may be anywhere
   const Scene& scene = stall.scene;
@@ -60,7 +60,7 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
     first = first == 0 ? theirs.sequence : std::min(first, theirs.sequence);
     last = std::max(last, theirs.sequence);
   }
-  // A rank that has enqueued what the others wait in has come to it.
+  // A rank that has enqueued the call in which the others wait has reached it.
   bool is_said = true;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);
@@ -70,13 +70,13 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
       if (status.is_said && status.enqueued >= std::int64_t{first}) return std::nullopt;
     }
   }
-  // Through a call with a root one rank goes while another has not come.
+  // In a call with a root one rank can finish while another has not arrived.
   if (is_said && !signature.name.empty() && !needs_everybody(signature.op)) return std::nullopt;
   Explanation out;
   out.kind = Kind::DivergedControlFlow;
   out.features = {Feature::OutOfStep};
   const bool are_few = is_same && is_said && stall.are_few();
-  // Lines without a group may count the calls of two.
+  // Lines without a group may count the calls of two groups.
   if (!is_same) out.add(Feature::Doubtful);
   (are_few ? out.culprits : out.suspects) = stall.front.waiting;
   if (are_few) out.add(Feature::FewOfMany);
@@ -90,7 +90,7 @@ std::optional<Explanation> out_of_step(const Stall& stall) {
   return out;
 }
 
-/// By lines of logs alone, all but few have ended a call that none can end alone, and wait in a later one for those few.
+/// By log lines alone, all but few have ended a call that none can end alone, and wait in a later one for those few.
 std::optional<Explanation> one_behind(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (stall.ahead.empty() || !stall.are_few() || scene.has_dumps) return std::nullopt;
@@ -113,7 +113,7 @@ std::optional<Explanation> one_behind(const Stall& stall) {
   return out;
 }
 
-/// Few ranks have enqueued nothing behind the call in which all wait, while the others have: their hosts are stuck.
+/// Few ranks have enqueued nothing after the call in which all wait, while the others have: their hosts are stuck.
 std::optional<Explanation> enqueued_less(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (scene.has_dumps || !stall.ahead.empty()) return std::nullopt;
@@ -149,13 +149,14 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
   return out;
 }
 
-/// In logs alone: every rank of the job waits, in calls of groups of different sorts. Ranks of one may be awaited in another.
+/// With logs alone: every rank of the job waits, in calls of groups of different sorts. Ranks of one may be awaited
+/// in another.
 std::optional<Explanation> groups_apart(const Scene& scene) {
-  if (scene.has_dumps || scene.standing.fronts.size() < 2) return std::nullopt;
+  if (scene.has_dumps || scene.wait_state.fronts.size() < 2) return std::nullopt;
   std::set<int> waiting;
   std::set<std::string> sorts;
   Explanation out;
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     const int rank = front.waiting.front();
     const Call& call = scene.call_of(rank);
     const Group& group = scene.job.group(front.group);
@@ -177,7 +178,7 @@ std::optional<Explanation> groups_apart(const Scene& scene) {
   return out;
 }
 
-/// All have entered, all called the same, and it does not end.
+/// All have entered, all made the same call, and it does not end.
 Explanation all_entered(const Stall& stall) {
   const Scene& scene = stall.scene;
   const Front& front = stall.front;
@@ -191,7 +192,7 @@ Explanation all_entered(const Stall& stall) {
   out.places.push_back({front.waiting, "", call_text(stall.signature())});
   add_wait(stall, front.waiting.front(), stall.call(), out);
   if (has_root(stall.signature().op) && !is_like_nccl(stall.signature().backend)) {
-    // Ranks that do not agree on the root look like this.
+    // Ranks that do not agree on the root cause the same picture.
     out.kind = Kind::RootMismatch;
     out.add(Feature::RootedCall);
     out.missing.push_back({Need::What::CallLines});
@@ -205,7 +206,7 @@ Explanation all_entered(const Stall& stall) {
   if (scene.has_dumps || !scene.job.rank(front.waiting.front()).is_from_log) return out;
   out.add(Feature::ByLogsAlone);
   if (!scene.is_world_known) {
-    // Only ranks that log are seen: those that do may be all members, or not.
+    // Only ranks that log are visible: they may be all members, or not.
     if (scene.spans_hosts()) {
       out.add(Feature::SpansHosts);
     } else {
@@ -224,7 +225,7 @@ Explanation stuck_device(const Scene& scene, const std::vector<int>& ranks) {
   const int first = ranks.front();
   out.call = call_title(scene.job, scene.block(first)->group, scene.call_of(first));
   out.stack = scene.job.names().stack(scene.call_of(first).stack);
-  // Nobody gave up: how long they waited when the job was ended is not in a trace.
+  // No rank timed out: a trace does not show how long they had waited when the job was ended.
   if (scene.job.rank(first).dump->version == "trace") out.add(Feature::Doubtful);
   for (const int rank : ranks) {
     if (!scene.block(rank) || out.evidence.size() >= 8) continue;
@@ -258,8 +259,8 @@ struct TwoEnds {
   const Call* other = nullptr;
 };
 
-/// Both ends are in one transfer, of two lengths or types: NCCL waits for what never comes. Of the two the one is at fault
-/// whose call is not usual.
+/// Both ends are in one transfer, with two lengths or types: NCCL waits for data that never comes. The culprit is the
+/// rank whose call is unusual.
 std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& ends) {
   const Signature& mine = scene.job.signature(*ends.call);
   const Signature& theirs = scene.job.signature(*ends.other);
@@ -290,7 +291,7 @@ std::optional<Explanation> unequal_transfer(const Scene& scene, const TwoEnds& e
 }
 
 /// What two ranks give to the transfer that one of them is in, where that differs. Where the dumps do not show which
-/// calls belong together, it is those in which both are.
+/// calls belong together, both ranks' current calls are compared.
 std::optional<Explanation> unequal_ends(const Scene& scene, int rank, int peer) {
   const int group = scene.block(rank)->group;
   const TwoEnds both{rank, peer, &scene.call_of(rank), &scene.call_of(peer)};
@@ -320,15 +321,16 @@ std::vector<std::pair<int, int>> met_transfers(const Scene& scene) {
 }  // namespace
 
 void add_stalls(const Scene& scene, Explanations& out) {
-  if (const std::vector<int> devices = stuck_devices(scene.job, scene.standing); !devices.empty()) {
+  if (const std::vector<int> devices = stuck_devices(scene.job, scene.wait_state);
+      !devices.empty()) {
     out.push_back(stuck_device(scene, devices));
     return;
   }
-  for (const Front& front : scene.standing.fronts) {
+  for (const Front& front : scene.wait_state.fronts) {
     const bool holds_itself = std::ranges::all_of(front.waiting, [&](int rank) {
       return scene.waits(rank).empty() || scene.waits(rank) == front.unseen;
     });
-    // Where only a status shows a call, its name is not known, and nothing differs.
+    // Where only a status shows a call, its name is unknown, and nothing is compared.
     const bool is_stall = front.absent.empty() && holds_itself && !front.waiting.empty() &&
                           sides_of(scene.job, front).size() <= 1;
     if (!is_stall) continue;
@@ -340,7 +342,7 @@ void add_stalls(const Scene& scene, Explanations& out) {
     if (apart) {
       out.push_back(*std::move(apart));
     } else if (front.unseen.empty() || (scene.has_dumps && !scene.has_few_dumps())) {
-      // Where most members are unseen, or in logs alone, nothing is known of them: add_absences() has it.
+      // Where most members left no dump, or with logs alone, nothing is known of them: add_absences() handles it.
       out.push_back(all_entered(stall));
       if (auto less = enqueued_less(stall)) out.push_back(*std::move(less));
     }

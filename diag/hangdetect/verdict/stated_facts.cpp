@@ -66,7 +66,7 @@ class Translation {
         absent(one, Reporter::StallInspector);
         return true;
       case What::AnalyserMissing:
-        // Of several entries the first is the cause: the analyser matches nothing in a group behind it.
+        // Of several entries the first is the cause: after it the analyser matches no more calls of the group.
         if (!std::exchange(has_analyser_, true)) absent(one, Reporter::Analyser);
         return true;
       case What::EngineAbsent:
@@ -135,7 +135,8 @@ class Translation {
     }
   }
 
-  /// The index of a pod is its rank where each has one; where the job has more ranks, each pod has as many, in its order.
+  /// The index of a pod is its rank where each has one rank; where the job has more ranks, each pod has as many, in
+  /// its order.
   std::vector<int> ranks_of_pods(const LogStatement& one) const {
     const auto pods = static_cast<int>(one.code);
     const bool are_even = pods > 1 && logs_.known_world >= pods && logs_.known_world % pods == 0;
@@ -290,10 +291,10 @@ class Translation {
     }
   }
 
-  /// What the rows of the catalogue state.
+  /// The statements of the catalogue's rows.
   void take_rows() {
     for (const facts::Died& one : logs_.facts.deaths) {
-      // A statement has an exception, with what its traceback shows.
+      // A LogStatement has an exception too, with details of its traceback.
       if (one.cause == DeathCause::Exception || one.cause == DeathCause::Abort) continue;
       out_.deaths.push_back(one);
       facts::Died& death = out_.deaths.back();
@@ -315,7 +316,8 @@ class Translation {
     }
   }
 
-  /// Once the coordination service has named who did not come to a barrier, the others end, and their heartbeats with them.
+  /// Once the coordination service has named the ranks that missed a barrier, the others end, and their heartbeats
+  /// with them.
   bool follows_barrier(const facts::Died& death) const {
     if (death.cause != DeathCause::Unknown || !death.row.starts_with("jax_")) return false;
     return std::ranges::any_of(logs_.facts.members, [&](const facts::Member& one) {
@@ -326,15 +328,15 @@ class Translation {
     });
   }
 
-  /// A library or a service reports it, so that its row says: the inference takes what it means from there.
+  /// Whether a library or a service reports it, as its row states: the inference takes its meaning from there.
   static bool is_report(const facts::Fact& one) { return one.reporter > Reporter::Scheduler; }
 
-  /// What a library or a service reports of who came. Other facts of members tell who is there.
+  /// Reports of a library or a service on which ranks arrived. Other facts of members show which ranks exist.
   void take_member(facts::Member one) {
     if (!is_report(one) || one.basis == Basis::Person) return;
-    one.group.clear();  // the group in whose name the line is written
+    one.group.clear();  // the group that the line is written for
     if (one.reporter == Reporter::Barrier && !one.missing.empty()) {
-      // Rank 0 counts the others: where the line names it, it has not come through itself.
+      // Rank 0 counts the others: where the line names it as missing, it has not come through itself.
       std::erase(one.missing, 0);
       if (one.missing.empty()) one.ranks = {0};
       has_barrier_ = has_barrier_ || !one.missing.empty();
@@ -349,7 +351,7 @@ class Translation {
     out_.members.push_back(std::move(one));
   }
 
-  /// monitored_barrier lists the ranks that came, and leaves it to the reader who did not.
+  /// monitored_barrier lists the ranks that arrived; the absent ones are computed here.
   void conclude_barrier() {
     const auto waiter = std::ranges::find_if(
         arrivals_, [](const facts::Member& one) { return one.subject.is_known(); });
@@ -372,7 +374,7 @@ class Translation {
     out_.members.push_back(std::move(fact));
   }
 
-  /// A person that names two sets of ranks corrects an earlier sentence, or means two jobs: then neither is taken.
+  /// A person that names two sets of ranks corrects an earlier sentence, or means two jobs: then neither is used.
   void take_people() {
     std::set<std::vector<int>> named;
     for (const facts::Member& one : logs_.facts.members) {
@@ -392,7 +394,7 @@ class Translation {
   facts::Facts& out_;
   bool has_analyser_ = false;
   std::vector<facts::Member> arrivals_;  ///< that monitored_barrier lists
-  bool has_barrier_ = false;             ///< it names who did not come
+  bool has_barrier_ = false;             ///< it names the ranks that did not arrive
 };
 
 }  // namespace

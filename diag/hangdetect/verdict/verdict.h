@@ -52,7 +52,7 @@ struct Need {
 /// What the sources show where they show no cause.
 enum class Shown : std::uint8_t {
   Nothing,
-  TimedOut,       ///< time-outs, and not with which ranks
+  TimedOut,       ///< time-outs without the ranks that were awaited
   Stacks,         ///< stacks in which no process waits for another
   ServerWaits,    ///< a server's engine waits for its workers again and again
   WatchdogLines,  ///< lines of a watchdog without a call
@@ -74,25 +74,25 @@ struct Explanation {
   Kind kind = Kind::Unknown;
   std::vector<int>
       culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
-  std::vector<int> suspects;  ///< ranks among which the culprit is, where none can be named
+  std::vector<int> suspects;  ///< ranks that include the culprit, where it cannot be named
   double confidence = 0;      ///< 0 .. 1
-  Features features;          ///< what the confidence is made of; the first is the ground
+  Features features;          ///< what the confidence is computed from; the first is the ground
 
   facts::DeathCause cause = facts::DeathCause::Unknown;  ///< of a death
   std::int64_t exit_code = 0;   ///< of a death: a negative one is a signal; 0: not known
   std::int64_t completion = 0;  ///< of a failed transfer: its status in verbs; 0: not known
   std::string call;             ///< `all_reduce 812 of default_pg`; empty where no call is meant
   std::vector<int> waiting;     ///< ranks that wait for the culprits, or wait in the call
-  std::vector<int> others;      ///< ranks of the other side, as the ground has it
-  std::vector<RanksAt> places;  ///< who called what, or is where, the culprits first
-  facts::Reporter reporter = facts::Reporter::Process;  ///< who states it
+  std::vector<int> others;      ///< ranks of the other side; its meaning depends on the ground
+  std::vector<RanksAt> places;  ///< ranks and their calls or places, the culprits first
+  facts::Reporter reporter = facts::Reporter::Process;  ///< the source of the statement
   std::string where;  ///< `pod sft-worker-2`, `node n01`, a connection
   std::string what;   ///< what it did: `was writing a checkpoint`; the text of an exception
   Shown shown = Shown::Nothing;
-  std::int64_t count = -1, total = -1;  ///< as the ground has it
-  std::int64_t pause_s = 0;             ///< between two steps that others followed; 0: none
-  bool is_local_rank = false;           ///< the culprits are local ranks
-  Stack stack;                          ///< of the culprit's call, or of its last one
+  std::int64_t count = -1, total = -1;  ///< meaning depends on the ground
+  std::int64_t pause_s = 0;    ///< between two steps, after which more steps followed; 0: none
+  bool is_local_rank = false;  ///< the culprits are local ranks
+  Stack stack;                 ///< of the culprit's call, or of its last one
   std::vector<Evidence> evidence;
   std::vector<Need> missing;
 

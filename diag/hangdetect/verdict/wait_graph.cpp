@@ -70,9 +70,9 @@ std::vector<int> components(const Graph& graph) {
   return component;
 }
 
-/// Whether the ranks still hold a circle when `without` is gone: strip those that wait for none of the
-/// rest, until nobody is left or nobody can go.
-bool has_circle(const Graph& graph, const std::vector<int>& ranks, int without) {
+/// Whether the ranks still contain a cycle without rank `without`: remove ranks that wait for none of the rest, until
+/// no rank is left or none can be removed.
+bool has_cycle(const Graph& graph, const std::vector<int>& ranks, int without) {
   std::vector<int> pending(graph.size(), -1);
   std::vector<std::vector<int>> waiters(graph.size());
   for (const int rank : ranks) {
@@ -107,12 +107,12 @@ bool has_circle(const Graph& graph, const std::vector<int>& ranks, int without) 
   return left > 0;
 }
 
-/// A shortest circle through the first rank of the knot that is in one.
-std::vector<int> shortest_circle(const Graph& graph, const std::vector<int>& knot) {
+/// A shortest cycle through the first rank of the component that is in one.
+std::vector<int> shortest_cycle(const Graph& graph, const std::vector<int>& ranks) {
   std::vector<int> best;
-  const std::size_t tries = std::min<std::size_t>(knot.size(), 16);
+  const std::size_t tries = std::min<std::size_t>(ranks.size(), 16);
   for (std::size_t i = 0; i < tries; ++i) {
-    const int start = knot[i];
+    const int start = ranks[i];
     std::vector<int> before(graph.size(), -1);
     std::deque<int> queue{start};
     bool is_closed = false;
@@ -120,13 +120,13 @@ std::vector<int> shortest_circle(const Graph& graph, const std::vector<int>& kno
       const int rank = queue.front();
       queue.pop_front();
       for (const int target : edges(graph, rank)) {
-        if (!std::binary_search(knot.begin(), knot.end(), target)) continue;
+        if (!std::binary_search(ranks.begin(), ranks.end(), target)) continue;
         if (target == start) {
-          std::vector<int> circle;
+          std::vector<int> cycle;
           for (int at = rank; at != -1; at = before[static_cast<std::size_t>(at)])
-            circle.push_back(at);
-          std::reverse(circle.begin(), circle.end());
-          if (best.empty() || circle.size() < best.size()) best = std::move(circle);
+            cycle.push_back(at);
+          std::reverse(cycle.begin(), cycle.end());
+          if (best.empty() || cycle.size() < best.size()) best = std::move(cycle);
           is_closed = true;
           break;
         }
@@ -144,36 +144,36 @@ std::vector<int> shortest_circle(const Graph& graph, const std::vector<int>& kno
 
 std::vector<WaitCycle> wait_cycles(const Graph& waits) {
   const std::vector<int> component = components(waits);
-  std::vector<std::vector<int>> knots(waits.size());
+  std::vector<std::vector<int>> members(waits.size());
   for (std::size_t rank = 0; rank < waits.size(); ++rank) {
-    knots[static_cast<std::size_t>(component[rank])].push_back(static_cast<int>(rank));
+    members[static_cast<std::size_t>(component[rank])].push_back(static_cast<int>(rank));
   }
-  std::vector<bool> is_knot(waits.size(), false);
-  for (std::size_t i = 0; i < knots.size(); ++i) is_knot[i] = knots[i].size() > 1;
+  std::vector<bool> is_cyclic(waits.size(), false);
+  for (std::size_t i = 0; i < members.size(); ++i) is_cyclic[i] = members[i].size() > 1;
   std::vector<WaitCycle> cycles;
-  for (std::size_t i = 0; i < knots.size(); ++i) {
-    if (!is_knot[i]) continue;
-    // Tarjan numbers a component after those that it leads to: a knot that leads to a knot is a victim.
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!is_cyclic[i]) continue;
+    // Tarjan numbers a component after those that it leads to: a component that leads to another is not the cause.
     std::vector<bool> seen(waits.size(), false);
-    std::vector<int> path = knots[i];
-    bool leads_to_knot = false;
-    while (!path.empty() && !leads_to_knot) {
+    std::vector<int> path = members[i];
+    bool leads_to_cyclic = false;
+    while (!path.empty() && !leads_to_cyclic) {
       const int rank = path.back();
       path.pop_back();
       for (const int target : edges(waits, rank)) {
         const auto to = static_cast<std::size_t>(target);
         if (to >= waits.size() || seen[to] || component[to] == static_cast<int>(i)) continue;
         seen[to] = true;
-        if (is_knot[static_cast<std::size_t>(component[to])]) leads_to_knot = true;
+        if (is_cyclic[static_cast<std::size_t>(component[to])]) leads_to_cyclic = true;
         path.push_back(target);
       }
     }
-    if (leads_to_knot) continue;
-    WaitCycle cycle{knots[i], {}, {}};
-    cycle.shortest = shortest_circle(waits, cycle.ranks);
-    // Whoever is in every circle is in the shortest one.
+    if (leads_to_cyclic) continue;
+    WaitCycle cycle{members[i], {}, {}};
+    cycle.shortest = shortest_cycle(waits, cycle.ranks);
+    // A rank that is in every cycle is in the shortest one.
     for (const int rank : cycle.shortest) {
-      if (!has_circle(waits, cycle.ranks, rank)) cycle.breakers.push_back(rank);
+      if (!has_cycle(waits, cycle.ranks, rank)) cycle.breakers.push_back(rank);
     }
     std::sort(cycle.breakers.begin(), cycle.breakers.end());
     cycles.push_back(std::move(cycle));

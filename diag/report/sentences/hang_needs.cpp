@@ -8,7 +8,7 @@ namespace ringside::hang {
 
 using F = Feature;
 
-/// What to collect, in the order of Need::What; {} stands for the ranks.
+/// What to collect, in the order of Need::What; {} is replaced by the ranks.
 constexpr std::string_view kNeeds[] = {
     "Flight Recorder dumps of {} (TORCH_FR_BUFFER_SIZE=2000)",
     "a second set of dumps some seconds later, which shows whether the job moves",
@@ -49,7 +49,7 @@ std::string against_of(const Explanation& best, const Explanation& other) {
   if (other.has(F::YoungWaits)) return "no call had waited long";
   switch (other.kind) {
     case Kind::NetworkStall:
-      return best.culprits.empty() ? "weaker evidence" : "one rank stands out";
+      return best.culprits.empty() ? "weaker evidence" : "one rank is clearly different";
     case Kind::NotAHang:
       return "ranks wait in calls that cannot end";
     default:

@@ -13,13 +13,13 @@ namespace {
 using F = Feature;
 using facts::Reporter;
 
-/// Where no verb follows, the subject ends without a space.
+/// If no verb follows, the subject ends without a space.
 std::string trimmed_end(std::string text) {
   while (text.ends_with(' ')) text.pop_back();
   return text;
 }
 
-/// The culprits as a subject: local ranks, and processes without a rank, are named as what they are.
+/// The culprits as a subject: local ranks, and processes without a rank, are named as such.
 std::string subject(const Explanation& one, std::string_view verb_one, std::string_view verb_many) {
   if (!one.culprits.empty()) {
     const std::string ranks =
@@ -33,7 +33,7 @@ std::string subject(const Explanation& one, std::string_view verb_one, std::stri
   return trimmed_end(fmt::format("{} {}", who.empty() ? "A process" : capital(who), verb_one));
 }
 
-/// Where a local rank is named: what it is in the job.
+/// A note on what a local rank is in the job.
 std::string local_note(const Explanation& one) {
   return one.is_local_rank && !one.culprits.empty()
              ? " It is the local rank, which is the global one if the job has one host."
@@ -146,8 +146,8 @@ std::string stack_text(const Explanation& one) {
           "once another of them leaves its own.",
           capital(ranks_text(one.culprits)));
     case F::StacksTogether:
-      return fmt::format("All {} processes wait in one call: {}. No rank stands out.", one.count,
-                         place);
+      return fmt::format("All {} processes wait in one call: {}. No single rank differs.",
+                         one.count, place);
     default:
       break;
   }
@@ -156,7 +156,7 @@ std::string stack_text(const Explanation& one) {
   if (one.count > 0)
     return fmt::format("{} processes wait in one call, {}; nothing shows whether there are others.",
                        one.count, place);
-  return "The processes wait at several places, and none of them stands out.";
+  return "The processes wait at several places, and no single one differs from the rest.";
 }
 
 std::string absence_text(const Explanation& one) {
@@ -205,7 +205,7 @@ std::string absence_text(const Explanation& one) {
     case F::SilentRanks: {
       if (one.count > 0)
         return fmt::format(
-            "{} of {} dumps are here, and {}{}: the dumps cannot tell which other rank is missing.",
+            "{} of {} dumps are here, and {}{}: the dumps do not show which other rank is missing.",
             one.count, one.total, ranks_that(one.waiting, "waits", "wait"), in_call(one));
       std::string text =
           fmt::format("{} timed out{}; {}.",
@@ -213,7 +213,7 @@ std::string absence_text(const Explanation& one) {
                                                   one.total, ranks_text(one.waiting))
                                     : capital(ranks_text(one.waiting)),
                       in_call(one),
-                      one.total > 0 ? "which other rank is missing cannot be told"
+                      one.total > 0 ? "which other rank is missing is unknown"
                                     : "no line shows how many ranks the job has");
       if (!one.others.empty())
         text += fmt::format(" No line of {} shows this call.", ranks_text(one.others));
@@ -223,7 +223,7 @@ std::string absence_text(const Explanation& one) {
         text += fmt::format(" No line of {} is here.", ranks_text(silent));
       if (one.kind == Kind::NetworkStall)
         return text +
-               " A rank that did its part of a call with a root goes on: the network between "
+               " A rank that did its part of a call with a root continues: the network between "
                "the hosts may be stuck.";
       return text + " A missing log is not evidence against a rank.";
     }
@@ -331,7 +331,7 @@ std::string stall_text(const Explanation& one) {
 std::string report_text_of(const Explanation& one) {
   switch (one.ground()) {
     case F::ReportedAbsent:
-      return fmt::format("{} did not come{}: {} names {}.", capital(ranks_text(one.culprits)),
+      return fmt::format("{} did not arrive{}: {} names {}.", capital(ranks_text(one.culprits)),
                          in_call(one, "to"), name_of(one.reporter),
                          one.culprits.size() == 1 ? "it" : "them");
     case F::NotStarted:
@@ -341,9 +341,10 @@ std::string report_text_of(const Explanation& one) {
       return one.total > 0
                  ? fmt::format("{} of {} processes arrived at {}, and no line shows which did not.",
                                one.count, one.total, name_of(one.reporter))
-                 : fmt::format("{} came to {}, which waited for other ranks; no line names them.",
-                               one.waiting.empty() ? "Ranks" : capital(ranks_text(one.waiting)),
-                               name_of(one.reporter));
+                 : fmt::format(
+                       "{} arrived at {}, which waited for other ranks; no line names them.",
+                       one.waiting.empty() ? "Ranks" : capital(ranks_text(one.waiting)),
+                       name_of(one.reporter));
     case F::CallsBehind:
       return one.culprits.empty()
                  ? fmt::format(

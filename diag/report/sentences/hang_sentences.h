@@ -11,10 +11,10 @@
 /// A verdict in plain English: the only place that turns an Explanation into sentences.
 namespace ringside::hang {
 
-/// The conclusion, as a person would say it aloud, then what it rests on.
+/// The conclusion, as a person would say it aloud, then the evidence.
 std::string why_of(const Explanation& one);
 
-/// Who called what, who waits for whom, what is where: a line each.
+/// Details, a line each: ranks and their calls, which ranks wait for which, places.
 std::vector<std::string> details_of(const Explanation& one);
 
 /// What to collect to increase the confidence: a line each.
@@ -26,12 +26,12 @@ std::string next_of(const Explanation& one, const Job& job, const LogFacts& logs
 /// Why another hypothesis ranks lower.
 std::string against_of(const Explanation& best, const Explanation& other);
 
-/// Where docs/formats describes how one recognises it: sections and rules.
+/// The sections and rules of docs/formats that describe how to recognise the kind.
 const char* reference_of(Kind kind);
 
 /// `rank 3`, `ranks 0-3,7`
 std::string ranks_text(const std::vector<int>& ranks);
-/// The same with what they do: `rank 3 waits`, `ranks 0-3,7 wait`.
+/// The ranks with a verb: `rank 3 waits`, `ranks 0-3,7 wait`.
 std::string ranks_that(const std::vector<int>& ranks, std::string_view one, std::string_view many);
 
 }  // namespace ringside::hang

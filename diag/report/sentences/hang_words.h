@@ -7,7 +7,7 @@
 #include "diag/hangdetect/verdict/verdict.h"
 #include "diag/report/sentences/hang_sentences.h"
 
-/// What the sentences of this folder are made of.
+/// The parts of the sentences in this folder.
 namespace ringside::hang {
 
 /// `Rank 3` at the beginning of a sentence.
@@ -23,10 +23,10 @@ std::string in_call(const Explanation& one, std::string_view word = "in");
 /// At most 160 characters of a line.
 std::string excerpt(std::string_view text);
 
-/// What a person calls it: `monitored_barrier`.
+/// The reporter's name in a sentence: `monitored_barrier`.
 std::string name_of(facts::Reporter reporter);
 
-/// Of a job that moves, ended well, or shows no cause.
+/// The sentence for a job that moves, ended well, or shows no cause.
 std::string quiet_text(const Explanation& one);
 
 }  // namespace ringside::hang

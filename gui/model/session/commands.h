@@ -6,7 +6,7 @@
 
 namespace ringside::gui {
 
-/// Everything that a key does. One table: it is what keys are looked up in, and what `?` shows.
+/// Everything that a key does. One table: keys are looked up in it, and `?` shows it.
 enum class Command : std::uint8_t {
   Play,
   Loop,

@@ -94,7 +94,7 @@ std::optional<std::int64_t> share_of_rounds_in(std::string_view at) {
 constexpr std::string_view kFirstResult = "first result";
 constexpr std::array<std::string_view, 4> kCounts{"ranks", "chunks", "rounds", "carried"};
 
-/// The first word in braces that is none of kCounts; empty: there is none.
+/// The first word in braces that is unknown to kCounts; empty: there is none.
 std::string unknown_count(std::string_view text) {
   for (std::size_t open = text.find('{'); open != std::string_view::npos;
        open = text.find('{', open + 1)) {
@@ -104,7 +104,7 @@ std::string unknown_count(std::string_view text) {
   return {};
 }
 
-/// What the words in braces stand for, in the run.
+/// The values of the words in braces, in the run.
 class RunCounts {
  public:
   RunCounts(const Document& document, const CallFacts& call) : document_(document), call_(call) {}
@@ -121,7 +121,7 @@ class RunCounts {
     return text;
   }
 
-  /// Of a call that is too large to be followed, half of it.
+  /// Half of the call, if the call is too large to be followed.
   std::int64_t first_result_ns() {
     const std::int64_t half = call_.time.begin_ns / 2 + call_.time.end_ns / 2;
     const auto& known = history();
@@ -284,7 +284,7 @@ std::vector<Caption> captions_of(const Lesson& lesson, const Document& document)
   std::vector<Caption> all;
   if (document.calls.empty()) return all;
   const CallFacts& call = document.calls.front();
-  // Of a scenario the shares are those of the whole of it.
+  // For a scenario the shares are of the whole scenario.
   const TimeRange span = lesson.scenario.empty() ? call.time : document.whole();
   const std::vector<std::int64_t> rounds = round_ends(*document.replay, call);
   RunCounts counts(document, call);

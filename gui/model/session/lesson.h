@@ -26,13 +26,13 @@ extern const std::span<const EmbeddedLesson> kLessons;
 
 namespace ringside::gui {
 
-/// A simulated run that shows one thing, and what is said at its moments: `ringside: lesson/1`.
+/// A simulated run that shows one thing, and texts for its moments: `ringside: lesson/1`.
 struct Lesson {
-  /// What the run itself shows is not told by the lesson's text but counted: `{ranks}`, `{chunks}`, `{rounds}`, and
+  /// Figures that follow from the run are not part of the text but counted: `{ranks}`, `{chunks}`, `{rounds}`, and
   /// `{carried}`: how many times the buffer the busiest link carried in one direction.
   struct Said {
-    /// `25%` of the call; `round 3`, `rounds 50%`: when that one, or half of them, is over; `first result`: when a rank has
-    /// the first chunk that is done
+    /// `25%` of the call; `round 3`, `rounds 50%`: when that round, or half of them, has ended; `first result`: when
+    /// a rank has the first finished chunk
     std::string at;
     std::string text;
   };
@@ -44,22 +44,22 @@ struct Lesson {
   std::vector<Said> captions;
 };
 
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Lesson> parse_lesson(const std::string& text, const std::string& where);
 
-/// One that comes with the program.
+/// A lesson that comes with the program.
 /// errors  InvalidArgument: no such lesson; the nearest is named
 Result<Lesson> find_lesson(std::string_view name);
 
-/// How many ranks take part, of one host's GPUs or of hosts of 8: what the slider of the lesson sets.
+/// Sets the number of ranks, of one host's GPUs or of hosts of 8: the value of the lesson's slider.
 /// errors  InvalidArgument: neither a part of one host nor whole hosts
 Status set_ranks(study::SimQuestion& question, int ranks);
 
-/// Chunks of 1 / `finer` of what NCCL's buffers make them: the buffers of all protocols are so much smaller.
+/// Chunks of 1 / `finer` of NCCL's size: the buffers of all protocols are smaller by that factor.
 /// shape  1, 2, 4, .. 64
 void set_finer(study::SimQuestion& question, int finer);
 
-/// What one may change of a lesson while it is shown.
+/// The numbers that the user may change while a lesson is shown.
 struct LessonNumbers {
   int ranks = 0;           ///< 0: the lesson's own; of one that is a scenario always
   std::string bytes = {};  ///< empty: the lesson's own
@@ -67,21 +67,21 @@ struct LessonNumbers {
 };
 /// errors  as set_ranks()
 Status set_numbers(Lesson& lesson, const LessonNumbers& numbers);
-/// What a lesson comes with.
+/// The lesson's own numbers.
 LessonNumbers numbers_of(const Lesson& lesson);
 
-/// One of those numbers, as a person chooses it.
+/// One of those numbers, as a choice of the user.
 struct LessonChoice {
   std::string_view name;
   std::string (*text_of)(const LessonNumbers& numbers);
-  /// The numbers with each value that this one may have.
+  /// The numbers with each possible value of this one.
   std::vector<LessonNumbers> (*all_of)(const LessonNumbers& numbers);
 };
 std::span<const LessonChoice> lesson_choices();  ///< ranks, size, chunks
-/// The next larger value of a choice, or the next smaller one; as they are where there is none.
+/// The next larger value of a choice, or the next smaller one; unchanged if there is none.
 LessonNumbers next_of(const LessonChoice& choice, const LessonNumbers& numbers, bool is_more);
 
-/// The moments of a lesson's words in a run.
+/// The moments of a lesson's texts in a run.
 std::vector<Caption> captions_of(const Lesson& lesson, const Document& document);
 
 }  // namespace ringside::gui

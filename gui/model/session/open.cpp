@@ -41,7 +41,7 @@ Opened from_bytes(std::string title, std::vector<std::byte> bytes, const OnProgr
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-/// The file; of a long one its beginning first, which on_part() is told of.
+/// Opens the file; for a long one passes its beginning to on_part() first.
 Result<TraceFile> open_file(const std::string& path, const std::string& title,
                             const OnPart& on_part) {
   constexpr std::size_t kFirst = 24U << 20;  // bytes, gone over in a tenth of a second
@@ -63,7 +63,7 @@ Opened open_trace(const std::string& path, const OnProgress& on_progress, const 
   return std::make_shared<const Document>(std::move(document));
 }
 
-/// Files of one job, a host's or a process's each: clocks of several hosts are laid over each other.
+/// Files of one job, one for each host or process: the clocks of several hosts are aligned.
 Opened open_traces(const std::vector<std::string>& paths, const OnProgress& on_progress) {
   std::vector<TraceFile> files;
   std::vector<const TraceFile*> places;
@@ -98,18 +98,19 @@ Finding finding_of(const hang::Examination& all) {
   return finding;
 }
 
-/// Where each rank of a job that hung stands, and for whom.
+/// Where each rank of a hung job waits, and for which ranks.
 std::vector<WaitingRank> waits_of(const hang::Examination& all) {
   std::vector<WaitingRank> ranks;
   if (all.verdict.best.kind == hang::Kind::NotAHang) return ranks;
-  for (std::size_t rank = 0; rank < all.standing.waits.size(); ++rank) {
-    WaitingRank one{.rank = static_cast<int>(rank), .for_whom = all.standing.waits[rank], .at = {}};
+  for (std::size_t rank = 0; rank < all.wait_state.waits.size(); ++rank) {
+    WaitingRank one{
+        .rank = static_cast<int>(rank), .for_whom = all.wait_state.waits[rank], .at = {}};
     one.is_culprit = std::ranges::binary_search(all.verdict.best.culprits, one.rank);
-    const auto& block = all.standing.blocks[rank];
+    const auto& block = all.wait_state.blocks[rank];
     const hang::Call* const call =
         block ? all.job->find(one.rank, block->group, block->sequence) : nullptr;
     if (call != nullptr) one.at = hang::call_title(*all.job, block->group, *call);
-    // All came to it, and it cannot begin: those who did what was due wait for who did not.
+    // All arrived, and it cannot begin: the ranks that made the correct call wait for the others.
     if (call != nullptr && one.for_whom.empty() && !one.is_culprit)
       one.for_whom = all.verdict.best.culprits;
     ranks.push_back(std::move(one));
@@ -125,7 +126,7 @@ Result<Document> document_of(CallTrace trace, std::string title) {
   return document;
 }
 
-void blame(Document& document, const hang::Examination& all) {
+void add_verdict(Document& document, const hang::Examination& all) {
   document.findings.insert(document.findings.begin(), finding_of(all));
   document.waits = waits_of(all);
 }
@@ -137,13 +138,13 @@ Opened open_dumps(const std::vector<std::string>& paths) {
                document_of(std::move(trace), fs::path(paths.front()).filename().string()));
   if (document.calls.empty()) {
     return Error{ErrorCode::NotFound, fmt::format("{}: no dump that names a call", paths.front()),
-                 "ringside hang says what else the files tell"};
+                 "ringside hang shows what else the files contain"};
   }
-  blame(document, all);
+  add_verdict(document, all);
   return std::make_shared<const Document>(std::move(document));
 }
 
-/// more  what is known of it beside its calls
+/// more  what is known of it in addition to its calls
 Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   const std::string name = scenario.name;
@@ -157,10 +158,10 @@ Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
                .lines = {},
                .ranks = {}};
   if (!about.empty()) said.lines.push_back(about);
-  said.lines.push_back(fmt::format("it came to this: {}", study::to_string(outcome.end)));
+  said.lines.push_back(fmt::format("outcome: {}", study::to_string(outcome.end)));
   if (outcome.times) {
     said.lines.push_back(
-        fmt::format("a step takes {}, {} of it in calls beside which nothing is computed",
+        fmt::format("a step takes {}, {} of it in calls that no computation overlaps",
                     format_time(outcome.times->step), format_time(outcome.times->exposed)));
   }
   RINGSIDE_TRY(CallTrace trace, trace_of(outcome));
@@ -169,7 +170,7 @@ Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   document.findings.insert(document.findings.end(), more.begin(), more.end());
   if (outcome.end == study::ScenarioOutcome::End::Hang) {
     RINGSIDE_TRY(const hang::Examination all, hang::examine({files}));
-    blame(document, all);
+    add_verdict(document, all);
   }
   return std::make_shared<const Document>(std::move(document));
 }
@@ -184,11 +185,11 @@ Finding finding_of(const audit::Finding& found) {
                   .lines = {},
                   .ranks = found.ranks};
   if (!found.cause.empty()) finding.lines.push_back(found.cause);
-  if (!found.fix.empty()) finding.lines.push_back("mend: " + found.fix);
+  if (!found.fix.empty()) finding.lines.push_back("fix: " + found.fix);
   return finding;
 }
 
-/// What is found in logs whose calls cannot be shown, for that reason.
+/// The findings in logs whose calls cannot be shown, for the reason `why`.
 Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
   const auto audited = audit::audit_logs(paths, {});
   if (!audited || audited->findings.empty()) return why;
@@ -204,7 +205,7 @@ Opened open_findings(const std::vector<std::string>& paths, const Error& why) {
   return std::shared_ptr<const Document>(std::move(document));
 }
 
-/// Logs have no times of a call's steps: its calls are simulated on the hosts that they describe.
+/// Logs have no times of a call's steps: the calls are simulated on the hosts that the logs describe.
 Opened open_logs(const std::vector<std::string>& paths, const std::string& cluster) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
   auto logged =
@@ -256,12 +257,12 @@ Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_
   }
   RINGSIDE_TRY(study::SimCall call, study::tune_call(plan, plan.calls.sizes.front()));
   TraceMemorySink sink;
-  const study::SimWishes wishes{.progress =
+  const study::SimExtras extras{.progress =
                                     [&](double share) {
                                       if (on_progress) on_progress(share);
                                     },
                                 .trace = &sink};
-  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), wishes));
+  RINGSIDE_TRY(const study::SimRow row, study::simulate_call(plan, std::move(call), extras));
   RINGSIDE_TRY(const auto opened,
                from_bytes(fmt::format("{} on {}, simulated", to_string(plan.calls.collective),
                                       fs::path(question.job.on).filename().string()),

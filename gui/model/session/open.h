@@ -12,16 +12,17 @@ namespace ringside::gui {
 
 using Opened = Result<std::shared_ptr<const Document>>;
 using OnProgress = std::function<bool(double)>;  ///< share that is done; false ends it
-/// Its beginning, to be shown until all of it is there: Session::complete(). Told from the thread that opens.
+/// The document's beginning, to be shown until all of it is there: Session::complete(). Called from the thread that
+/// opens.
 using OnPart = std::function<void(std::shared_ptr<const Document>)>;
 
-/// Whatever the paths name: one .rtrace, several of one job, a scenario (which is run in simulation), a folder or files of
-/// Flight Recorder dumps and logs (calls of each rank, with the verdict), or of logs alone (their calls, simulated on the
-/// hosts that they describe, with what is to be found in them).
+/// Opens what the paths name: one .rtrace, several of one job, a scenario (which is simulated), a folder or files of
+/// Flight Recorder dumps and logs (calls of each rank, with the verdict), or of logs alone (their calls, simulated on
+/// the hosts that they describe, with audit's findings).
 ///
 /// on_part  of a trace that takes long: its first events
-/// cluster  what the hosts of logs are, as --on takes it; empty: what the logs tell
-/// errors   those of whoever reads such a file; InvalidArgument: nothing is named, kinds are mixed
+/// cluster  the hosts of the logs, as --on takes them; empty: as the logs show them
+/// errors   those of the file's reader; InvalidArgument: no paths, mixed kinds
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {},
                   const OnPart& on_part = {}, const std::string& cluster = {});
 

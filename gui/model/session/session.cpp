@@ -20,7 +20,7 @@ constexpr float kRowsAStep = 60;   // px
 
 void Session::show(std::shared_ptr<const Document> document) {
   document_ = std::move(document);
-  // Views keep what they made of the document before.
+  // Views keep data of the previous document.
   timeline_ = {};
   chunks_.forget();
   slots_.forget();
@@ -148,7 +148,7 @@ void Session::go_to_rank(std::int32_t rank) {
   state_.scroll = static_cast<float>(found - rows.begin()) * timeline_.row_height();
 }
 
-/// Brings the event's row into sight.
+/// Scrolls to the event's row.
 void Session::scroll_to(EventId event) {
   const TraceEvent chosen = document_->replay->event(event);
   const bool is_call = chosen.kind == EventKind::Collective;

@@ -17,7 +17,7 @@
 
 namespace ringside::gui {
 
-/// What is open, what the person has set, and the views of it: all of the window but its pixels.
+/// The open document, the user's settings, and the views: the whole window except its pixels.
 ///
 /// Threads  one
 class Session {
@@ -26,10 +26,11 @@ class Session {
       : chunks_(making), slots_(making), numbers_(making), topology_(making) {}
 
   void open(std::shared_ptr<const Document> document);
-  /// All of what has been shown the first part of. What the person has set meanwhile stays; if that is nothing, it is as
-  /// open().
+  /// Replaces the first part of a document by the whole. What the user has set meanwhile stays; if that is nothing,
+  /// it is like open().
   void complete(std::shared_ptr<const Document> document);
-  /// The same with other numbers, as a lesson with more ranks: the view stays, and the moment as its share of the whole.
+  /// Replaces the document by one with other numbers, as a lesson with more ranks: the view stays, and the moment as
+  /// its share of the whole.
   void replace(std::shared_ptr<const Document> document);
   void compare_with(std::shared_ptr<const Document> other) { other_ = std::move(other); }
 
@@ -37,27 +38,27 @@ class Session {
   [[nodiscard]] const Document* other() const { return other_.get(); }
   [[nodiscard]] State& state() { return state_; }
   [[nodiscard]] const State& state() const { return state_; }
-  /// Nobody has gone anywhere in the document yet.
+  /// Whether the user has not moved in the document yet.
   [[nodiscard]] bool is_untouched() const;
 
-  /// The view that is shown, for a canvas of that size. Valid until the next call.
+  /// The current view, for a canvas of that size. Valid until the next call.
   const Panel& prepare(const Canvas& canvas);
   const Panel& prepare(View view, const Canvas& canvas);
-  /// Of what was prepared last something is missing: a worker is at it (Making::Beside).
+  /// Whether a part of the last prepared view is missing: a worker computes it (Making::InWorker).
   [[nodiscard]] bool is_preparing() const { return panel_.is_being_prepared; }
 
-  /// The time that stands at that place of the timeline.
+  /// The timeline, which converts a place to its time.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
   void press(Command command);
-  /// A click: on a row it folds, on an event it chooses, on the time it goes there.
+  /// A click: on a row it folds, on an event it chooses, on the time axis it goes there.
   void click(const Target& target, std::int64_t time_ns);
-  /// What the pointer is on, in words.
+  /// Describes the object under the pointer.
   [[nodiscard]] std::vector<std::string> tip(const Target& target) const;
 
-  /// The lesson's words of the moment; empty: none.
+  /// The lesson's text of the moment; empty: none.
   [[nodiscard]] std::string_view caption() const;
-  /// What went wrong last, or what was found: shown below; empty: nothing.
+  /// The last error, or the result of a search: shown at the bottom; empty: nothing.
   std::string message;
 
  private:

@@ -22,7 +22,7 @@ int ChunkHistory::Holding::count() const {
   return count;
 }
 
-/// Goes over a call's primitives in the order of their ends, senders before their receivers.
+/// Visits a call's primitives in the order of their ends, senders before their receivers.
 class ChunkHistory::Maker {
  public:
   Maker(const Document& document, const CallFacts& call)
@@ -97,7 +97,7 @@ class ChunkHistory::Maker {
         }
       }
     }
-    // Offsets are of the buffer that is written, else read. What tells chunks apart is the longer buffer: of a
+    // Offsets are of the buffer that is written, else read. The longer buffer distinguishes chunks: of a
     // reduce-scatter the one that is read, of a gather the one that is written.
     for (OneStep& step : steps_) {
       step.place = step.event.offset;
@@ -163,7 +163,7 @@ class ChunkHistory::Maker {
     }
   }
 
-  /// A file may join what was never joined: no chain is followed further than this.
+  /// A corrupt file may join chains without end: no chain is followed further than this.
   static constexpr int kDeepest = 1000;
 
   void visit(std::uint32_t number, int depth) {
@@ -191,7 +191,7 @@ class ChunkHistory::Maker {
                                 static_cast<std::uint32_t>(chunk)});
     }
     if (parts.reads_input || (!parts.receives && kept == kNothing)) {
-      // What has been written over the input is what is read now.
+      // Output that was written over the input is read from now on.
       const bool is_result = !parts.receives && kept != kNothing;
       add(value, is_result ? kept : own_[index(step.event.rank)]);
     }
@@ -230,7 +230,7 @@ ChunkHistory::Holding ChunkHistory::at(std::int32_t rank, std::size_t chunk,
   const auto& cell = cells_[static_cast<std::size_t>(rank) * chunks_.size() + chunk];
   const auto behind = std::ranges::upper_bound(cell, time_ns, {}, &Change::time_ns);
   if (behind == cell.begin()) return {std::span(sets_).first(words_), false};
-  // What was kept stays, whatever is passed on afterwards.
+  // What was kept stays, even if later data is passed on.
   const Change* last = &*std::prev(behind);
   for (auto one = behind; one != cell.begin() && !last->is_kept;) {
     --one;

@@ -10,31 +10,31 @@
 
 namespace ringside::gui {
 
-/// Whose input a rank's chunk holds, through a call: what the primitives of the trace did, each to its parts (parts_of()),
-/// as the proof does it for recorded programs.
+/// Whose input a rank's chunk holds, during a call: the effect of the trace's primitives, each on its parts
+/// (parts_of()), as the correctness proof computes it for recorded programs.
 ///
 /// takes  O(primitives of the call) once, O(log) a question
 class ChunkHistory {
  public:
-  /// Of one rank's chunk at one time.
+  /// The content of one rank's chunk at one time.
   struct Holding {
     std::span<const std::uint64_t> ranks;  ///< a bit for each whose input is in it
-    bool is_kept = false;  ///< in its buffer; else it had it in hands and passed it on
+    bool is_kept = false;                  ///< in its buffer; else it was only passed on
     [[nodiscard]] bool has(int rank) const;
     [[nodiscard]] int count() const;
   };
 
-  /// errors  Unsupported: more steps than are gone over at once; no primitives
+  /// errors  Unsupported: more steps than are handled at once; no primitives
   static Result<ChunkHistory> make(const Document& document, const CallFacts& call);
 
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
   /// Offsets of the chunks, ascending.
   [[nodiscard]] const std::vector<std::uint64_t>& chunks() const { return chunks_; }
   [[nodiscard]] Holding at(std::int32_t rank, std::size_t chunk, std::int64_t time_ns) const;
-  /// Contributions that a chunk has when the call is done: all ranks of a reduction, else one.
+  /// The contributions of a finished chunk: all ranks of a reduction, else one.
   [[nodiscard]] int whole() const { return whole_; }
 
-  /// A chunk on its way: from the end of its send to the end of its receive.
+  /// A chunk in flight: from the end of its send to the end of its receive.
   struct Flight {
     std::int64_t sent_ns, taken_ns;
     std::int32_t from, to;
@@ -42,8 +42,8 @@ class ChunkHistory {
   };
   [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
 
-  /// Messages between ranks in the longest chain of them, each of which waited for the one before: what the header of an
-  /// algorithm states.
+  /// The number of messages in the longest chain of them, each of which waited for the previous one: the rounds that
+  /// the header of an algorithm states.
   [[nodiscard]] int rounds() const { return rounds_; }
 
   /// When the first chunk has all its contributions at some rank; none: no chunk does.

@@ -74,7 +74,7 @@ class ChunksFrame {
     return grid_.left + static_cast<float>(column) * grid_.cell_width;
   }
 
-  /// Ranks from one name to the next: as many as are lower than a line together.
+  /// Ranks between two labels: as many as are lower than a line together.
   [[nodiscard]] std::int32_t labels_apart() const {
     return std::max(1, static_cast<std::int32_t>(std::ceil(canvas_.line / grid_.cell_height)));
   }
@@ -110,7 +110,7 @@ class ChunksFrame {
     const Ink ink = is_done ? Ink::Good : was_own ? Ink::Send : Ink::Reduce;
     const Fill fill = holding.is_kept || was_own ? Fill::Solid : Fill::Soft;
     if (history_.ranks() <= kMostSlices) {
-      // A slice for each rank, at its place: one sees whose input is missing.
+      // A slice for each rank, at its place, which shows whose input is missing.
       const float width = (x1 - x) / static_cast<float>(history_.ranks());
       for (int source = 0; source < history_.ranks(); ++source) {
         if (!holding.has(source)) continue;
@@ -198,7 +198,7 @@ void Chunks::prepare(const std::shared_ptr<const Document>& document, const Stat
                      const Canvas& canvas, Panel& into) {
   const CallFacts* const call = document->call_at(state.now_ns);
   if (call == nullptr) {
-    into.lines.emplace_back("The trace has no collective, so nothing is held by anybody.");
+    into.lines.emplace_back("The trace has no collective, so no rank holds a chunk.");
     return;
   }
   const Result<ChunkHistory>* const made = history_.of(document, call);

@@ -6,7 +6,7 @@
 
 namespace ringside::gui {
 
-/// Ranks x chunks: whose input each holds at the moment, filling as time goes.
+/// Ranks x chunks: whose input each holds at the moment, filled as time passes.
 class Chunks {
  public:
   explicit Chunks(Making making);

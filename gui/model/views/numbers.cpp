@@ -38,16 +38,16 @@ const char* word_of(PathCause cause) {
     case PathCause::Own:
       return "the step before, on its own rank";
     case PathCause::Message:
-      return "a chunk on its way";
+      return "a chunk in flight";
     case PathCause::Link:
-      return "a way that carried the chunk before";
+      return "a path that carried the previous chunk";
     case PathCause::Room:
       return "a slot to become free";
   }
   return "";
 }
 
-/// Where the longest chain's time went: by cause, and its longest legs.
+/// The time of the longest chain: by cause, and its longest legs.
 Table path_table(const Document& document, const CallFacts& call) {
   Table table{.title = "The longest chain of steps: what each waited for",
               .head = {"waited for", "time", "share", "legs"},
@@ -128,7 +128,7 @@ double Numbers::PairSum::rate() const {
              : 0;
 }
 
-/// The slowest pairs: a link that is slower than its like stands out, whoever waits for it.
+/// The slowest pairs: a link that is slower than comparable ones is visible, whichever rank waits for it.
 Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   Table table{.title = "From rank to rank, the slowest first: while both ends were in it",
               .head = {"from", "to", "bytes", "under way", "GB/s", "of the median"},
@@ -139,7 +139,7 @@ Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   }
   std::ranges::stable_sort(order, {}, &PairSum::rate);
   if (order.empty()) {
-    table.note = "nothing has come yet";
+    table.note = "nothing has arrived yet";
     return table;
   }
   const double median = order[order.size() / 2].rate();
@@ -168,7 +168,7 @@ Table Numbers::pairs_table(const std::vector<PairSum>& pairs) {
   return table;
 }
 
-/// The rank that the slowest of the slow pairs have in common: its link is the first to look at. Empty: none, or no single.
+/// The rank that the slowest of the slow pairs have in common: check its link first. Empty: none, or several.
 std::string Numbers::common_rank(std::span<const PairSum> slow) {
   if (slow.empty()) return {};
   const auto first_without = [&](std::int32_t rank) {
@@ -206,7 +206,7 @@ Numbers::Sums Numbers::Sums::of(const Document& document, const CallFacts* const
   return sums;
 }
 
-/// Forwards what has been sent meanwhile is added; backwards all is added anew.
+/// Forwards adds the messages sent meanwhile; backwards adds all again.
 void Numbers::Sums::move_to(std::int64_t now_ns) {
   if (now_ns < moved_to_ns) {
     for (PairSum& pair : pairs) pair = {.from = pair.from, .to = pair.to};
@@ -251,7 +251,7 @@ void Numbers::prepare(const std::shared_ptr<const Document>& shown, const State&
                                            : 0;
   into.lines.push_back(title_of(document, *call));
   const Seconds time{Nanoseconds{std::max<std::int64_t>(passed, 1)}};
-  // So much of the call as its messages have been sent.
+  // The share of the call whose messages have been sent.
   const BytesPerSecond algbw{
       passed > 0 ? static_cast<double>(call->bytes.value) * share / time.count() : 0};
   const double factor = busbw_factor(call->collective, std::max(ranks, 1));

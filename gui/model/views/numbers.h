@@ -11,7 +11,7 @@
 
 namespace ringside::gui {
 
-/// What the call has done so far, which links carried what, the longest chain of steps, the slowest rank and channel.
+/// The progress of the call, the load of links, the longest chain of steps, the slowest rank and channel.
 class Numbers {
  public:
   explicit Numbers(Making making) : sums_(making, Sums::of) {}
@@ -34,7 +34,7 @@ class Numbers {
   static Table pairs_table(const std::vector<PairSum>& pairs);
   static std::string common_rank(std::span<const PairSum> slow);
 
-  /// What a call has sent up to a moment: the sums go on from there.
+  /// What a call has sent up to a moment: the sums are extended from there.
   struct Sums {
     static Sums of(const Document& document, const CallFacts* const& call);
     void move_to(std::int64_t now_ns);

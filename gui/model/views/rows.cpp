@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-/// With more lanes than this, ranks come folded.
+/// With more lanes than this, ranks are folded at first.
 constexpr std::size_t kFewLanes = 64;
 
 std::uint64_t key_of(LaneRow::Kind kind, std::uint32_t communicator, std::int64_t number) {
@@ -48,7 +48,7 @@ class RowMaker {
             .lanes = {}};
   }
 
-  /// A heading: what is below it goes into it while it is folded.
+  /// A heading: the rows below it are merged into it while it is folded.
   template <typename Below>
   void heading(LaneRow head, std::span<const std::size_t> lanes, const Below& below) {
     const bool is_folded = head.is_folded;
@@ -107,7 +107,7 @@ class RowMaker {
       head.rank = rank;
       const bool has_calls = lanes_[own.front()].channel == LaneKey::kCalls;
       if (!head.is_folded && has_calls) head.lanes.push_back(id(own.front()));
-      // What one sees of a folded rank are its steps; its calls where there is nothing else.
+      // A folded rank shows its steps; its calls if there are no steps.
       const auto steps = has_calls && own.size() > 1 ? own.subspan(1) : own;
       heading(std::move(head), steps, [&] {
         for (const std::size_t lane : own) {

@@ -21,14 +21,14 @@ struct LaneRow {
   std::vector<LaneId> lanes;  ///< those that the row shows; none: a heading
 };
 
-/// The rows of a document, as they are folded now.
+/// The rows of a document, with their current folding.
 class Rows {
  public:
-  /// Does nothing while neither the document nor what is folded has changed.
+  /// Does nothing if neither the document nor the folding has changed.
   void update(const Document& document, const State& state);
 
   [[nodiscard]] const std::vector<LaneRow>& rows() const { return rows_; }
-  /// Where a lane is shown; -1: in no row.
+  /// The row of a lane; -1: in no row.
   [[nodiscard]] int row_of(LaneId lane) const;
 
  private:

@@ -49,7 +49,7 @@ class SlotsFrame {
                          key_.sender);
     }
     if (moment_.is_sending && moment_.is_receiving)
-      return "nobody waits: one end fills, the other takes";
+      return "no end waits: one end fills, the other takes";
     if (moment_.is_sending) return fmt::format("rank {} fills a slot", key_.sender);
     if (moment_.is_receiving) return fmt::format("rank {} takes from a slot", key_.receiver);
     if (moment_.taken == history_.messages().size()) return "all messages have been taken";
@@ -59,7 +59,7 @@ class SlotsFrame {
   }
 
   [[nodiscard]] const Message* message_in(std::size_t slot) const {
-    // The one in flight or being filled that uses this slot: number modulo 8.
+    // The message in flight or being filled that uses this slot: number modulo 8.
     const std::size_t behind = moment_.posted + (moment_.is_sending ? 1 : 0);
     for (std::size_t i = moment_.taken; i < std::min(behind, history_.messages().size()); ++i) {
       if (i % static_cast<std::size_t>(kSlots) == slot) return &history_.messages()[i];
@@ -187,7 +187,7 @@ class SlotsFrame {
         break;
     }
     y += canvas_.line * 2;
-    say("Messages take slots in turn, each one here; NCCL's chunks may take several.");
+    say("Messages take slots one after the other, each one here; NCCL's chunks may take several.");
   }
 
   const Document& document_;

@@ -15,7 +15,7 @@ namespace ringside::gui {
 namespace {
 
 Table tuner_table(const study::SimPlan& plan, Bytes size) {
-  Table table{.title = fmt::format("What NCCL's tuner reckons for {}", format_bytes(size)),
+  Table table{.title = fmt::format("What NCCL's tuner estimates for {}", format_bytes(size)),
               .head = {"algorithm", "protocol", "time (us)"},
               .rows = {}};
   const auto explained = study::make_explanation({}, plan.job.tuner,
@@ -24,7 +24,7 @@ Table tuner_table(const study::SimPlan& plan, Bytes size) {
                                                   .op = plan.calls.op,
                                                   .sizes = {size}});
   if (!explained || explained->sizes.empty()) {
-    table.note = "it has no way to do this";
+    table.note = "it does not support this";
     return table;
   }
   std::vector<Candidate> candidates = explained->sizes.front().candidates;
@@ -88,7 +88,7 @@ std::optional<Surround> surround_of(const Document& document) {
     return found == info.values.end() ? std::string() : found->second;
   };
   const std::string cluster = said("cluster");
-  // A word of ours, and no path that a stranger's file names.
+  // A preset's name, not a path from a foreign file.
   const bool is_ours =
       std::ranges::find(kHostPresets, cluster, &Preset::name) != kHostPresets.end();
   const auto ranks = parse_int(said("nranks"));

@@ -7,12 +7,12 @@
 
 namespace ringside::gui {
 
-/// What stands around a simulated call: its machine, what the tuner reckoned, what came of it.
+/// The context of a simulated call: its machine, the tuner's estimates, its result.
 Surround surround_of(const study::SimPlan& plan, const study::SimRow& row, const Replay& replay);
 
-/// Likewise of a trace that `ringside sim` has written, where it says so and its hosts are of those that come with ringside:
-/// as they are built, since a trace does not say what was changed about them. None: nobody knows, or its ranks do not fit.
-/// takes  as planning its call
+/// The same for a trace that `ringside sim` has written, if it names a preset as its hosts: without changes to them,
+/// since a trace does not record these. None: the hosts are unknown, or its ranks do not fit.
+/// takes  as long as planning its call
 std::optional<Surround> surround_of(const Document& document);
 
 }  // namespace ringside::gui

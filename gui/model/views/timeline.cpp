@@ -21,7 +21,7 @@ constexpr std::size_t kMostLanes = 256;  // that one folded row asks
 constexpr std::size_t kMostArrows = 120;
 constexpr int kMostTracks = 4;
 
-/// What a fold of several primitives shows: the one of them that says most.
+/// The colour of a fold of several primitives: that of the most significant one.
 Ink ink_of_mask(std::uint32_t primitives) {
   constexpr std::array kOrder{Primitive::RecvReduceCopySend,
                               Primitive::RecvReduceSend,
@@ -39,7 +39,7 @@ Ink ink_of_mask(std::uint32_t primitives) {
 
 }  // namespace
 
-/// One frame being made.
+/// One frame in progress.
 class Timeline::Frame {
  public:
   Frame(Timeline& timeline, const Document& document, const State& state, const Canvas& canvas,
@@ -157,7 +157,7 @@ class Timeline::Frame {
     }
   }
 
-  /// Of a lane's events, those in sight, were they spread evenly.
+  /// The number of a lane's events that are visible, if they were spread evenly.
   [[nodiscard]] double events_in_sight(LaneId id) const {
     const TimeRange span = replay_.span(id);
     const std::int64_t from = std::max(span.begin_ns, axis_.visible.begin_ns);
@@ -167,8 +167,8 @@ class Timeline::Frame {
            static_cast<double>(span.end_ns - span.begin_ns);
   }
 
-  /// What so many pixels last. With more events in sight than a frame has time for, folds of so many that the index has
-  /// ready.
+  /// The time of so many pixels. With more events visible than a frame has time for, folds of so many events that the
+  /// index has ready.
   [[nodiscard]] Nanoseconds resolution_of(LaneId id, float px) const {
     double ns = axis_.ns_per_px() * static_cast<double>(px);
     double each = 1;
@@ -201,7 +201,7 @@ class Timeline::Frame {
     }
   }
 
-  /// As many as are in a primitive at the same time, in the mean.
+  /// The mean number of simultaneous primitives.
   [[nodiscard]] int tracks_of(LaneId id) const {
     const ChannelStatistics* const statistics = replay_.statistics(id);
     const TimeRange span = replay_.span(id);
@@ -211,14 +211,14 @@ class Timeline::Frame {
     return std::clamp(static_cast<int>(std::ceil(mean - 0.01)), 1, kMostTracks);
   }
 
-  /// until  where the next one on the lane covers it: calls that never ended overlap
+  /// until  where the lane's next event covers it: calls that never ended overlap
   void fold(const Fold& fold, std::int64_t until, float y, float y1) {
     const float x = clip_x(axis_.x_of(fold.time.begin_ns));
     const float x1 = clip_x(std::max(axis_.x_of(fold.time.end_ns), x + 1));
     const Target target{Target::Kind::Event, to_int(fold.longest), fold.count, 0};
     if (fold.count > 1 || x1 - x < kWaitPx) {
       const bool is_mixed = fold.count > 1 && std::popcount(fold.primitives) > 1;
-      // As high as the lane was busy: what is idle between short ones is seen from afar.
+      // The height shows how busy the lane was: idle time between short events is visible from afar.
       constexpr float kLowest = 0.15F;
       const auto length =
           static_cast<float>(std::max<std::int64_t>(fold.time.end_ns - fold.time.begin_ns, 1));
@@ -276,7 +276,7 @@ class Timeline::Frame {
            fmt::format(", {} at {}", format_bytes({event.bytes}), format_bytes({event.offset}));
   }
 
-  /// Many lanes as one: how busy they are together, and what with.
+  /// Many lanes as one: their utilisation, and by which primitives.
   void several(const LaneRow& row, float y, float y1) {
     background(y, y1);
     const std::size_t stride = (row.lanes.size() + kMostLanes - 1) / kMostLanes;
@@ -344,7 +344,7 @@ class Timeline::Frame {
     float y0 = from;
     float y1 = to;
     if (x1 < axis_.left || x0 > axis_.right) return;
-    // Cut at the edges of the lanes.
+    // Clipped at the edges of the lanes.
     if (x0 < axis_.left && x1 > x0) {
       y0 += (y1 - y0) * (axis_.left - x0) / (x1 - x0);
       x0 = axis_.left;

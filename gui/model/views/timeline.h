@@ -7,10 +7,10 @@
 
 namespace ringside::gui {
 
-/// Lanes over time. What is too narrow to be told apart is folded, and an event that is as long as a box is wide always
-/// has a box of its own.
+/// Lanes over time. Events that are too narrow to be distinguished are folded; an event as wide as a box always has a
+/// box of its own.
 ///
-/// takes    O(rows in sight x pixels), however many events there are
+/// takes    O(visible rows x pixels), however many events there are
 /// Threads  one: keeps its buffers from frame to frame
 class Timeline {
  public:
@@ -19,8 +19,8 @@ class Timeline {
   [[nodiscard]] const TimeAxis& axis() const { return axis_; }
   [[nodiscard]] const Rows& rows() const { return rows_; }
   [[nodiscard]] float row_height() const { return row_height_; }
-  [[nodiscard]] float top() const { return top_; }  ///< of the rows; above them stands the time
-  /// As far as it is of use to scroll.
+  [[nodiscard]] float top() const { return top_; }  ///< of the rows; the time axis is above them
+  /// The largest useful scroll position.
   [[nodiscard]] float most_scroll() const;
 
  private:

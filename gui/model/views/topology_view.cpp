@@ -63,20 +63,20 @@ class TopologyView::Frame {
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     if (is_cut_)
       panel_.lines.push_back(
-          fmt::format("Ranks 0 to {} alone, and what goes between them.", kMostRanks - 1));
+          fmt::format("Only ranks 0 to {}, and the chunks between them.", kMostRanks - 1));
   }
 
  private:
   [[nodiscard]] std::string words() const {
     const std::int32_t channel = state_.channel.value_or(0);
-    return fmt::format("{}{}: {} on the way; arrows: channel {}, {}",
+    return fmt::format("{}{}: {} in flight; arrows: channel {}, {}",
                        document_.surround.machine.empty() ? "" : document_.surround.machine + ", ",
                        title_of(document_, call_),
                        plural(static_cast<std::size_t>(moving_), "chunk", "chunks"), channel,
-                       has_switch_ ? "to the switch and from it" : "whom it sends to");
+                       has_switch_ ? "to the switch and from it" : "the rank that it sends to");
   }
 
-  /// What the lines mean, and which is the fullest.
+  /// The meaning of the lines, and the busiest of them.
   [[nodiscard]] std::string limits() const {
     const std::string last = format_time(Seconds{Nanoseconds{window()}});
     if (machine_ == nullptr) {
@@ -145,7 +145,7 @@ class TopologyView::Frame {
     into_.spots.push_back(
         {at.x - half, at.y - tall, at.x + half, at.y + tall, {Target::Kind::Place, number, 0, 0}});
     if (tall < canvas_.line * 0.5F) return;
-    // The whole name, or what tells it from its neighbours, or nothing.
+    // The whole name, or the part that distinguishes it from its neighbours, or nothing.
     const auto fits = [&](std::string_view text) {
       return static_cast<float>(text.size() + 1) * canvas_.letter < 2 * half;
     };
@@ -159,7 +159,7 @@ class TopologyView::Frame {
                            .text = std::move(text)});
   }
 
-  /// Of `rail 5 leaf 0` 5.0, or the last number alone.
+  /// The numbers of `rail 5 leaf 0`: 5.0, or the last one alone.
   static std::string numbers_in(std::string_view name, bool wants_all) {
     std::string text;
     bool was_digit = false;
@@ -222,14 +222,14 @@ class TopologyView::Frame {
                : nullptr;
   }
 
-  /// Of a rank whose transfers went through one.
+  /// The switch of a rank whose transfers went through one.
   [[nodiscard]] Point switch_point(std::int32_t rank) const {
     const AtSwitch& at = *switch_of(rank);
     if (at.hop && machine_ != nullptr) return layout_.at[at.hop->second];
     return middles_.at(at.group);
   }
 
-  /// Where no machine is known a switch is drawn in the middle of its ranks.
+  /// Where the machine is unknown, a switch is drawn in the middle of its ranks.
   void switches() {
     std::map<std::int32_t, std::vector<Point>> ranks;
     for (std::int32_t rank = 0; rank < std::ssize(gpus_); ++rank) {
@@ -271,7 +271,7 @@ class TopologyView::Frame {
     return std::max<std::int64_t>((call_.time.end_ns - call_.time.begin_ns) / 20, 1);
   }
 
-  /// Of a chunk's bytes, those that crossed in the last moments, were it spread over its time.
+  /// The bytes of a chunk that crossed in the last moments, if they were spread over its time.
   [[nodiscard]] double bytes_in_window(const Transfer& one) const {
     const std::int64_t end = one.taken_ns == INT64_MAX ? state_.now_ns : one.taken_ns;
     const std::int64_t from = std::max(one.begin_ns, state_.now_ns - window());
@@ -298,7 +298,7 @@ class TopologyView::Frame {
           const auto places = way(one);
           for (std::size_t i = 1; i < places.size(); ++i)
             bytes[{places[i - 1], places[i]}] += moved;
-          // Without a machine ranks are the places.
+          // Without a machine the ranks are the places.
           if (places.empty())
             bytes[{kRank | static_cast<std::uint32_t>(one.from),
                    kRank | static_cast<std::uint32_t>(one.to)}] += moved;
@@ -316,12 +316,12 @@ class TopologyView::Frame {
       }
       lines.emplace_back(static_cast<float>(std::min(share, 1.0)), hop);
     }
-    // Of two directions the fuller one is seen.
+    // Of two directions the busier one is visible.
     std::ranges::sort(lines);
     for (const auto& [share, hop] : lines) stroke(hop, share);
   }
 
-  /// From a rank to its switch; a rank where the machine's places are not known.
+  /// From a rank to its switch; for a rank if the machine's places are unknown.
   [[nodiscard]] Machine::Hop hop_to_switch(std::int32_t rank) const {
     const AtSwitch& at = *switch_of(rank);
     if (at.hop && machine_ != nullptr) return *at.hop;
@@ -329,7 +329,7 @@ class TopologyView::Frame {
             kRank | kMiddle | static_cast<std::uint32_t>(at.group)};
   }
 
-  /// A place that is no machine's.
+  /// The position of a place that belongs to no machine.
   [[nodiscard]] Point point_of(std::uint32_t place) const {
     const std::uint32_t number = place & ~(kRank | kMiddle);
     return (place & kMiddle) != 0 ? middles_.at(static_cast<std::int32_t>(number)) : gpus_[number];
@@ -370,7 +370,7 @@ class TopologyView::Frame {
   void overlay() {
     const std::int32_t channel = state_.channel.value_or(0);
     const auto edges = std::ranges::equal_range(traffic_->edges, channel, {}, &Edge::channel);
-    // Where everybody sends to everybody nobody follows a line by eye, nor among so many ranks.
+    // If each rank sends to all others, or among so many ranks, lines cannot be followed by eye.
     constexpr std::size_t kMostRanksApart = 256;
     const bool are_apart = gpus_.size() <= kMostRanksApart && edges.size() <= 3 * gpus_.size();
     for (const Edge& edge : edges) {
@@ -391,10 +391,10 @@ class TopologyView::Frame {
   void arrow(Point a, Point b, bool goes_around) {
     const float length = std::hypot(b.x - a.x, b.y - a.y);
     if (length < 2 * radius_ + 2) return;
-    // Around others in its way, as from the last rank of a row back to the first.
+    // Bends around others in between, as from the last rank of a row back to the first.
     const bool is_bent = goes_around && is_another_between(a, b);
     const float aside = is_bent ? std::max(0.24F * length, 4 * radius_) : 0;
-    // It comes half as far as its middle is off; within the canvas.
+    // The curve bends half as far as its control point; keep it within the canvas.
     const float off_y = (b.x - a.x) / length * aside;
     const float mean_y = (a.y + b.y) / 2;
     const Point middle{
@@ -470,12 +470,12 @@ class TopologyView::Frame {
   }
 
   static constexpr std::uint32_t kRank = 1U << 31;    ///< of a hop's end: a rank, no place
-  static constexpr std::uint32_t kMiddle = 1U << 30;  ///< beside it: the switch of that group
+  static constexpr std::uint32_t kMiddle = 1U << 30;  ///< in addition: the switch of that group
 
   const Document& document_;
-  const Machine* machine_;  ///< null: nobody knows, ranks stand on a circle
+  const Machine* machine_;  ///< null: unknown, ranks are drawn on a circle
   const CallFacts& call_;
-  const Traffic* traffic_;  ///< null: it is being made, and the ranks stand there alone
+  const Traffic* traffic_;  ///< null: being computed, only the ranks are drawn
   const State& state_;
   const Canvas& canvas_;
   Panel& panel_;
@@ -483,7 +483,7 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
-  std::map<std::int32_t, Point> middles_;  ///< of switches that are no machine's, by group
+  std::map<std::int32_t, Point> middles_;  ///< of switches without a known machine, by group
   bool has_switch_ = false;
   bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;

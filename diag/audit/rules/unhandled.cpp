@@ -20,7 +20,7 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
   });
 }
 
-/// What the catalogue calls fatal or degraded is; of a plugin's other lines, which it only collects, those that say so.
+/// Whether the catalogue calls it fatal or degraded; other lines of a plugin, which it only collects, by their words.
 bool is_grave(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
@@ -30,7 +30,7 @@ bool is_grave(const KeptMessage& message) {
                        "fatal", "not supported", "missing", "too old"});
 }
 
-/// The program ended with an exception in the stack's words, and no rule knows which.
+/// The program ended with an exception of the stack that no rule handles.
 void add_program_error(const JobFacts& facts, Findings& findings) {
   for (const PythonErrorFact& error : facts.python_errors) {
     const std::string words = lower_case(error.type + " " + error.text);
@@ -47,12 +47,12 @@ void add_program_error(const JobFacts& facts, Findings& findings) {
     finding.cause =
         "a call of the communication stack was refused or failed, in words that this "
         "audit does not know";
-    finding.fix = "read the traceback above the line; NCCL_DEBUG=INFO shows what the library says";
+    finding.fix = "read the traceback above the line; NCCL_DEBUG=INFO shows what the library logs";
     return;
   }
 }
 
-/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: it is a network of NCCL's own, or none.
+/// `FasTrak` of `NET/FasTrak plugin initialization failed`; empty: a network of NCCL's own, or none.
 std::string plugin_named_in(std::string_view text) {
   constexpr std::string_view kKey = "NET/";
   const std::size_t at = text.find(kKey);
@@ -70,7 +70,7 @@ std::string text_behind_labels(std::string_view text) {
   return std::string(text.substr(0, 160));
 }
 
-/// Where the reason is in the words of a network plugin (`NET/FasTrak ...`), the finding is of that plugin.
+/// If a network plugin (`NET/FasTrak ...`) states the reason, the finding is about that plugin.
 void say_if_plugin_fails(std::string_view reason, Finding& finding) {
   const std::string network = plugin_named_in(reason);
   if (network.empty()) return;
@@ -83,7 +83,7 @@ void say_if_plugin_fails(std::string_view reason, Finding& finding) {
           ? "the receive manager (RxDM, the sidecar container of GPUDirect-TCPX) must run on every "
             "host, with the job's volumes and devices; the line quoted names what is missing"
           : "what the line quoted names: the plugin's variables, devices and version; "
-            "NCCL_DEBUG=INFO shows what came before it";
+            "NCCL_DEBUG=INFO shows the lines before it";
 }
 
 /// A warning without NCCL's prefix, as the library worded it.
@@ -94,8 +94,8 @@ std::string text_of_warning(std::string_view line) {
   return std::string(line.substr(0, 160));
 }
 
-/// Warnings of the library's that no finding quotes. `reason` says what the first grave one says, else what the first
-/// says: most are harmless, unless a call fails behind them.
+/// Warnings of the library that no finding quotes. `reason` gets the text of the first grave one, otherwise of the
+/// first: most are harmless, unless a call fails after them.
 Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
   Evidence warnings;
   bool has_grave = false;
@@ -113,13 +113,13 @@ Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::strin
 
 }  // namespace
 
-/// A warning that this audit describes and that no rule speaks of would look like health.
-void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
+/// Without a finding, a warning that this audit describes and that no rule handles would look like health.
+void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Warning);
-  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_started = facts.has_started();
   if (is_explained || is_started) return;
-  // Evidence keeps some of many lines: what is said of one is said of all of its message.
+  // Evidence keeps some of many lines: a finding that quotes one covers all of its message.
   std::set<MessageId> spoken;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     if (is_quoted_anywhere(message->place(), findings))
@@ -129,9 +129,9 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
   const KeptMessage* first = nullptr;
   std::vector<std::uint32_t> who;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
-    const bool is_unspoken = message->level() == Level::Warn && is_grave(*message) &&
+    const bool is_unhandled = message->level() == Level::Warn && is_grave(*message) &&
                              !spoken.contains(message->record().as<Message>().id);
-    if (!is_unspoken) continue;
+    if (!is_unhandled) continue;
     if (first == nullptr) first = message;
     warnings.add(message->quoted());
     who.push_back(message->process());
@@ -143,10 +143,10 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
                    "NCCL warns: " + std::string(first->text().substr(0, 160)), warnings);
   findings.say_who(finding, who);
   finding.confidence = Confidence::Medium;
-  finding.cause = known.weight == 'I' ? std::string("a part of the stack says that it failed")
+  finding.cause = known.weight == 'I' ? std::string("a part of the stack reports that it failed")
                                       : std::string(known.meaning);
   finding.fix =
-      "the line quoted names what failed; NCCL_DEBUG=INFO shows what came before it, and "
+      "the line quoted names what failed; NCCL_DEBUG=INFO shows the lines before it, and "
       "whether the job goes on without";
   say_if_plugin_fails(first->text(), finding);
 }
@@ -154,14 +154,14 @@ void look_for_unspoken_warnings(const JobFacts& facts, Findings& findings) {
 void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const bool is_explained = findings.has_any(Severity::Error, {"truncated_table", "low_bandwidth"});
   if (is_explained) return;
-  // What follows `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
+  // The text after `Last error:` is NCCL's last warning: the reason, in words that no rule knows.
   const PlainLines& last = facts.plain_of(PlainLine::LastError);
   if (!last.kept.empty()) {
     const std::string reason = text_behind_labels(last.kept.front().quoted.text);
     Finding& finding =
         findings.add("system_error", Severity::Error, "NCCL failed: " + reason, last.evidence);
     finding.cause = "NCCL's last warning before it failed: " + reason;
-    finding.fix = "NCCL_DEBUG=INFO shows what came before it";
+    finding.fix = "NCCL_DEBUG=INFO shows the lines before it";
     return;
   }
   const Evidence benchmark = evidence_of(
@@ -171,9 +171,9 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
   const Evidence& system = facts.plain_of(PlainLine::SystemError).evidence;
   const Evidence& remote = facts.plain_of(PlainLine::RemoteFailed).evidence;
   const Evidence& other = facts.plain_of(PlainLine::OtherNcclError).evidence;
-  // A call of the library's returned an error, and it has warned: that is the reason, as far as it says.
+  // A call of the library returned an error after a warning: the warning is the reason.
   std::string reason;
-  // Behind a start that was completed, calls fail when the job ends, and nothing is wrong.
+  // After a completed start, calls fail when the job ends, which is harmless.
   const bool is_start_lost = !facts.results.empty() && !facts.has_started();
   const bool has_failed = !system.empty() || !cuda.empty() || !other.empty() || !benchmark.empty();
   Evidence warned =
@@ -187,7 +187,7 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
         findings.add("system_error", Severity::Error, "NCCL failed: " + reason, warned);
     finding.cause = warned.lines().front().text;
     finding.fix =
-        "the line quoted names what is missing; NCCL_DEBUG=INFO shows what came before it";
+        "the line quoted names what is missing; NCCL_DEBUG=INFO shows the lines before it";
     say_if_plugin_fails(reason, finding);
     return;
   }
@@ -198,20 +198,21 @@ void look_for_unexplained_errors(const JobFacts& facts, Findings& findings) {
     finding.fix = "NCCL_DEBUG=INFO   # and run again";
   };
   if (!system.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why", system,
+    add("system_error", Severity::Error, "NCCL failed, and this log does not show why", system,
         "a system call or a library failed; at this level of debugging NCCL does not name it");
   } else if (!cuda.empty()) {
     add("cuda_error", Severity::Error,
-        "a CUDA call of NCCL's fails, and this log does not say which", cuda,
+        "a CUDA call of NCCL fails, and this log does not show which", cuda,
         "at this level of debugging NCCL does not name the call and its error");
   } else if (!remote.empty()) {
-    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not say why", remote,
+    add("remote_closed", Severity::Warning, "a peer is gone, and this log does not show why",
+        remote,
         "a consequence: another process ended or the network failed. Look at the other ranks' "
         "logs");
   } else if (!other.empty() || !benchmark.empty()) {
-    add("system_error", Severity::Error, "NCCL failed, and this log does not say why",
+    add("system_error", Severity::Error, "NCCL failed, and this log does not show why",
         other.empty() ? benchmark : other,
-        "at this level of debugging NCCL does not say what it found wrong");
+        "at this level of debugging NCCL does not report what it found wrong");
   }
 }
 

@@ -1,4 +1,4 @@
-#include "diag/hangdetect/readers/own_words.h"
+#include "diag/hangdetect/readers/program_lines.h"
 
 #include <algorithm>
 #include <set>
@@ -21,7 +21,7 @@ namespace ringside::hang {
 
 using What = LogStatement::What;
 
-void OwnWords::take(const logs::Record& record, int rank) {
+void ProgramLines::take(const logs::Record& record, int rank) {
   if (++lines_ <= kMostFirst) {
     statements_.note_line(record, rank);
     read(record, rank);
@@ -36,7 +36,7 @@ void OwnWords::take(const logs::Record& record, int rank) {
   next_ = slot + 1;
 }
 
-void OwnWords::finish() {
+void ProgramLines::finish() {
   facts_.unread += lines_ - std::min(lines_, kMostFirst) - last_.size();
   for (std::size_t i = 0; i < last_.size(); ++i) {
     const Line& line = last_[(next_ + i) % last_.size()];
@@ -48,7 +48,7 @@ void OwnWords::finish() {
   finish_tables();
 }
 
-bool OwnWords::read_list(const logs::Record& record, int rank) {
+bool ProgramLines::read_list(const logs::Record& record, int rank) {
   std::string_view text = record.text();
   if (list_ == List::Horovod) {
     // `2: [allreduce.weight, ..]`: behind mpirun's tag, or read as a launcher's label.
@@ -60,10 +60,10 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
         text.remove_prefix(colon + 2);
       }
     }
-    // Behind a bracket with a time stands the next warning.
+    // A bracket with a time begins the next warning.
     const bool is_list = text.size() > 1 && text.front() == '[' && !logs::is_digit(text[1]);
     if (rank >= 0 && is_list) {
-      // The newest list has all that still wait.
+      // The newest list has all ranks that still wait.
       if (std::exchange(is_list_new_, false)) stalled_.clear();
       constexpr std::size_t kMost = 4096;
       if (stalled_.size() < kMost)
@@ -94,14 +94,14 @@ bool OwnWords::read_list(const logs::Record& record, int rank) {
   return false;
 }
 
-void OwnWords::expect_stalled_ranks() {
+void ProgramLines::expect_stalled_ranks() {
   list_ = List::Horovod;
   is_list_new_ = true;
 }
 
-/// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each lacks what
-/// another has: nobody is behind, and those few whose list no other rank has took another way.
-void OwnWords::state_stalled() {
+/// A rank in Horovod's list lacks tensors that others have submitted. Where it lists every rank of the job, each
+/// lacks another's tensor: no rank is behind, and the few whose list no other rank shares took another branch.
+void ProgramLines::state_stalled() {
   constexpr std::string_view kName = "Horovod's stall inspector";
   const auto record_of = [](const Line& line) {
     logs::Record record;
@@ -130,7 +130,7 @@ void OwnWords::state_stalled() {
                     is_minority ? few->second : std::vector<int>{}, 0, std::string(kName));
 }
 
-bool OwnWords::read_tables(const logs::Record& record) {
+bool ProgramLines::read_tables(const logs::Record& record) {
   constexpr std::size_t kMost = 4096;
   std::string_view text = record.line;
   // A collector's time before a row is no cell of it.
@@ -162,7 +162,7 @@ bool OwnWords::read_tables(const logs::Record& record) {
 }
 
 /// Pods of a job of which most run and a few never started, or ended.
-void OwnWords::finish_pods() {
+void ProgramLines::finish_pods() {
   // A master comes before the workers, which are counted apart from it; a launcher is no rank.
   const auto is_of = [](const Line& line, std::initializer_list<std::string_view> roles) {
     const std::string_view role = read_pod_line(line.text).role;
@@ -181,7 +181,7 @@ void OwnWords::finish_pods() {
     running += read_pod_line(line.text).status == "Running" ? 1U : 0U;
     indices.insert(index);
   }
-  // Two of one index are of several jobs: it names nobody.
+  // Two pods of one index belong to several jobs: no rank is named.
   if (running * 2 < pods_.size() || indices.size() != pods_.size()) return;
   const bool are_all = !indices.empty() && *indices.rbegin() + 1 == static_cast<int>(pods_.size());
   for (const auto& [index, line] : pods_) {
@@ -202,7 +202,7 @@ void OwnWords::finish_pods() {
 
 /// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed it
 /// is a local rank, and the global one too if the job has one host.
-void OwnWords::finish_clocks() {
+void ProgramLines::finish_clocks() {
   std::set<int> gpus;
   std::vector<int> clocks;
   for (const auto& [row, line] : clocks_) {
@@ -236,8 +236,8 @@ void OwnWords::finish_clocks() {
 
 constexpr int kBusyPercent = 90;  // a kernel of a collective that waits spins at 100
 
-/// Few that stand out in a table: a process that is stopped among those that run, a GPU that idles among busy ones.
-void OwnWords::finish_tables() {
+/// Finds the few odd rows of a table: a stopped process among running ones, an idle GPU among busy ones.
+void ProgramLines::finish_tables() {
   const auto state = [&](const Line& line, What what, int rank, std::int64_t code) {
     logs::Record record;
     record.place = line.place;
@@ -266,10 +266,10 @@ void OwnWords::finish_tables() {
     state(idle->second, What::GpuIdle, static_cast<int>(idle - gpus_.begin()), idle->first);
 }
 
-void OwnWords::begin_traceback() { is_guarded_ = false; }
+void ProgramLines::begin_traceback() { is_guarded_ = false; }
 
 /// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency extension.
-void OwnWords::read_slow(const logs::Record& record) {
+void ProgramLines::read_slow(const logs::Record& record) {
   const std::string_view text = record.text();
   if (text.find("STRAGGLER DETECTION WARNING") == std::string_view::npos) return;
   std::vector<int> ranks;
@@ -284,7 +284,7 @@ void OwnWords::read_slow(const logs::Record& record) {
     statements_.state(record, What::Slow, std::move(ranks), 0, "a detector of stragglers names");
 }
 
-void OwnWords::read_claims(std::string_view text) {
+void ProgramLines::read_claims(std::string_view text) {
   const std::string small = lower_case(text.substr(0, Statements::kShown));
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
     return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
@@ -300,27 +300,27 @@ void OwnWords::read_claims(std::string_view text) {
                "hw slowdown", "first step will be slow", "slow compile", "slow_operation_alarm",
                "compilation took", "capturing cuda graph", "cuda graph capture"}))
     ++facts_.run.slow_starts;
-  // A line of source in a traceback, or above the lines of one.
+  // A line of source in a traceback, or above its lines.
   if (has_any({"rank == 0", "is_main_process", "is_rank_0", "rank_zero", "is_master_process",
                "is_local_main_process"}))
     is_guarded_ = true;
 }
 
-void OwnWords::read(const logs::Record& record, int rank) {
+void ProgramLines::read(const logs::Record& record, int rank) {
   const std::string_view text = record.text();
   if (read_list(record, rank) || read_tables(record)) return;
   read_claims(text);
   read_slow(record);
   const RunLine line = read_run_line(text);
   const RankedLine own = read_ranked_line(record.line);
-  // A number alone is a cell of somebody's list.
+  // A number alone is a cell of a list.
   const bool is_line = std::any_of(own.text.begin(), own.text.end(), logs::is_letter);
   if (own.rank >= 0 && is_line) {
     LastLine& last = facts_.run.last_lines[own.rank];
     last.text = own.text.substr(0, Statements::kShown);
     last.place = record.place;
   }
-  // `== nccl_trace_rank_3 ==`: whose entries follow.
+  // `== nccl_trace_rank_3 ==`: the rank whose entries follow.
   const std::string_view line_text = logs::trimmed(text);
   if (line_text.starts_with("==") || line_text.starts_with("--") || line_text.starts_with("##"))
     section_rank_ = static_cast<int>(
@@ -332,7 +332,7 @@ void OwnWords::read(const logs::Record& record, int rank) {
   std::string_view said = rank >= 0 && own.rank < 0 ? text : record.line;
   said.remove_prefix(logs::clock_before_label(said));
   const bool is_call = calls_.take(rank, said, record.place);
-  // Who reports a time-out has not left the call.
+  // A rank that reports a time-out has not left the call.
   if (!is_call && line.what != RunLine::What::Alarming) calls_.take_other(rank, said);
   if (rank < 0 && line.what == RunLine::What::Step) {
     rank = own.rank >= 0 ? own.rank : read_ranked_line(text).rank;

@@ -13,20 +13,20 @@
 
 namespace ringside::hang {
 
-/// Reads what no rule of a library reads: the program's own lines, which say how it fares, how many ranks there are, and
-/// in a traceback whom a call sends to.
+/// Reads lines that no rule of a library reads: the program's own lines, which show its progress, the number of
+/// ranks, and in a traceback the peer of a send.
 ///
-/// Of a long log its beginning and its end are read; all of it would take longer than the rest. What lies between
-/// counts as not understood.
+/// It reads the beginning and the end of a long log; reading all of it would take longer than everything else. Lines
+/// between them count as not understood.
 ///
 /// Ordering   lines come in the order of the log, then finish(), once
 /// Ownership  facts and statements must outlive it
-class OwnWords {
+class ProgramLines {
  public:
-  OwnWords(LogFacts& facts, Statements& statements)
+  ProgramLines(LogFacts& facts, Statements& statements)
       : facts_(facts), statements_(statements), busy_(statements) {}
 
-  /// `rank`: whose line it is; -1: it does not say
+  /// rank  that wrote the line; -1: unknown
   void take(const logs::Record& record, int rank);
 
   [[nodiscard]] BusyLines& busy() { return busy_; }
@@ -35,7 +35,7 @@ class OwnWords {
   /// Horovod's list of ranks that did not submit a tensor begins.
   void expect_stalled_ranks();
 
-  /// States what its newest list says. Call behind finish(), once it is known how many ranks there are.
+  /// States the ranks of the newest list. Call after finish(), once the number of ranks is known.
   void state_stalled();
 
   /// accelerate's list of each process's shape begins.
@@ -47,10 +47,10 @@ class OwnWords {
   /// Whether a source line of the newest traceback runs on rank 0 alone: `if rank == 0:`.
   [[nodiscard]] bool is_of_rank_zero() const { return is_guarded_; }
 
-  /// Reads the end of a long log, which was kept.
+  /// Reads the kept end of a long log.
   void finish();
 
-  /// Whom the newest source line of a traceback sends to or receives from; -1: nobody
+  /// The peer of the send or receive in the newest source line of a traceback; -1: none
   [[nodiscard]] int peer() const { return peer_; }
 
  private:

@@ -13,12 +13,12 @@ namespace ringside::facts {
 namespace {
 
 bool is_whole(std::string_view line) {
-  // What ends with a colon announces more; what is indented belongs to the line before it.
+  // A line that ends with a colon announces more; an indented line belongs to the previous one.
   if (line.starts_with(' ') || line.ends_with(':') || line.find('\t') != line.npos) return false;
   return logs::RowMatcher::of_catalogue().begins(line) || logs::begins_as_message(line);
 }
 
-/// Lines of which their first words say that a message begins: samples of both catalogues.
+/// Lines whose first words show that a message begins: samples of both catalogues.
 std::vector<std::string> whole_lines() {
   std::vector<std::string> lines;
   for (const logs::RowEntry& entry : logs::row_entries()) {
@@ -33,7 +33,7 @@ std::vector<std::string> whole_lines() {
   return lines;
 }
 
-TEST(Mending, WholeLinesAreNotJoined) {
+TEST(RestoredLines, WholeLinesAreNotJoined) {
   const std::vector<std::string> lines = whole_lines();
   ASSERT_GT(lines.size(), 800U);
   std::mt19937 random(7);
@@ -42,7 +42,7 @@ TEST(Mending, WholeLinesAreNotJoined) {
   for (int round = 0; round < 2'000; ++round) {
     std::string text;
     for (int i = 0; i < 6; ++i) text += lines[random() % lines.size()] + "\n";
-    for (const logs::MendedLine& line : logs::mend_paste(text)) {
+    for (const logs::RestoredLine& line : logs::restore_paste(text)) {
       ++all;
       if (line.lines > 1) {
         ++joined;
