@@ -69,7 +69,7 @@ struct AlgorithmFacts {
   bool takes_nvswitch = false;   ///< that reduces and multicasts
   bool needs_nodes = false;      ///< joins nodes: the ranks of one host have to play several
   bool joins_all_pairs = false;  ///< a port for each rank, so for kMaxPortsInSet ranks at most
-  /// What a rank has sent comes back reduced to the same place, so whoever reduces may put it there.
+  /// What a rank has sent comes back reduced to the same place, so the reducing rank may store the result there.
   bool returns_results = false;
   /// An input in place stays as it is until all have read it.
   bool keeps_input = false;

@@ -34,8 +34,8 @@ class Clock {
   }
   void sleep(Nanoseconds time) { sleep_until(now() + time); }
 
-  /// Around the life of a thread that waits on this clock: one that moves by itself stands still while any of
-  /// them works. thread_begins() is for whoever starts the thread.
+  /// Around the life of a thread that waits on this clock: a simulated clock does not advance while any such
+  /// thread works. The thread that starts another one calls thread_begins() for it.
   virtual void thread_begins() noexcept {}
   virtual void thread_ends() noexcept {}
 };

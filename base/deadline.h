@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// When a wait gives up, and by which clock. Whoever starts a job makes the deadline; what it calls passes it
+/// When a wait gives up, and by which clock. The code that starts a job makes the deadline; what it calls passes it
 /// on, so that ten waits in a row still end at one time.
 class Deadline {
  public:

@@ -23,7 +23,7 @@ struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
   std::string message;
   std::string help = {};
-  /// Another rank of the job tells it to the user; this one only has to end with its exit status.
+  /// Another rank of the job reports it to the user; this rank only ends with its exit status.
   bool is_told_elsewhere = false;
 };
 

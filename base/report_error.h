@@ -2,7 +2,7 @@
 
 #include "base/error.h"
 
-/// How a program of ringside tells people on stderr why it failed.
+/// How a program of ringside reports on stderr why it failed.
 namespace ringside {
 
 /// Prints the error and its help. A control character, which a file or an option may have brought in, is printed as \x1b.

@@ -39,7 +39,7 @@ Status write_file(const std::string& path, std::string_view bytes,
                   NewFile::Links links = NewFile::Links::Follow);
 
 /// Runs what prints an answer, then writes what stdout still buffers. Every process that prints does its work in here:
-/// an answer that nobody can read is a failure, whatever the work came to.
+/// an answer that could not be written completely is a failure, whatever the result of the work.
 /// returns  what `work` does
 /// errors   of `work`; System: some of the answer could not be written
 Result<int> answer_on_stdout(const std::function<Result<int>()>& work);

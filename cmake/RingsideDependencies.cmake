@@ -81,7 +81,7 @@ if(missing)
   list(JOIN missing "\n  " lines)
   list(JOIN packages " " packages)
   message(FATAL_ERROR "Missing, or not of a version that docs/reference/dependencies.md names:\n  ${lines}\n"
-                      "On Debian or Ubuntu ./run build installs them; by hand: apt-get install ${packages}")
+                      "On Debian or Ubuntu ./run build installs them; manually: apt-get install ${packages}")
 endif()
 
 # yaml-cpp 0.7 exports the plain name only, later ones the namespaced one.

@@ -204,7 +204,7 @@ class AlignedClocks::Builder {
               ErrorCode::InvalidArgument,
               fmt::format("{}: a simulated run, whose clock has nothing to do with another's",
                           names_[file]),
-              "to see two runs side by side: ringside gui A.rtrace --beside B.rtrace"};
+              "to compare two runs: ringside gui A.rtrace --beside B.rtrace"};
         }
         const std::int64_t realtime = info.realtime_offset.count();
         if (realtime <= -kMostClockNs || realtime >= kMostClockNs) return far_apart(names_[file]);
@@ -283,7 +283,7 @@ class AlignedClocks::Builder {
     }
   }
 
-  /// From clock to clock along the surest pairs; who is joined to nobody keeps its wall clock.
+  /// From clock to clock along the surest pairs; a process without any pair keeps its wall clock.
   void join() {
     is_joined_.resize(made_.clocks_.size());
     from_wall_.resize(made_.clocks_.size());

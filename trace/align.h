@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// What tells where a clock stands beside the reference.
+/// The evidence for a clock's offset from the reference.
 enum class ClockEvidence : std::uint8_t {
   Reference,   ///< it is the reference
   Messages,    ///< transfers in both directions: nothing arrives before it was sent
@@ -58,7 +58,7 @@ class AlignedClocks {
   /// The clock of a process's events: a place in clocks().
   [[nodiscard]] std::size_t clock_of(std::size_t file, std::uint32_t pid) const;
 
-  /// Visits every block of every file, those of one file in their order, files beside each other by time.
+  /// Visits every block of every file: those of one file in their order, those of several files merged by time.
   void for_each_block(
       std::span<const TraceFile* const> files,
       const std::function<void(std::size_t file, const TraceBlock& block)>& visit) const;

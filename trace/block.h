@@ -55,8 +55,8 @@ class TraceBlock {
   [[nodiscard]] std::uint32_t pid() const { return pid_; }
   [[nodiscard]] const TraceColumns& columns() const { return columns_; }
 
-  /// Whether event `i` says something that this build understands: known words, an end not before its
-  /// beginning, times within 2^62 ns, a rank that is none or more. Others are to be passed over.
+  /// Whether this build understands event `i`: known words, an end not before its
+  /// beginning, times within 2^62 ns, a rank of at least 0. Readers skip other events.
   [[nodiscard]] bool is_readable(std::size_t i) const;
 
   /// Event `i`.  shape  i < size(), is_readable(i)

@@ -57,7 +57,7 @@ inline const TickScale& tick_scale() {
 
 /// Now, for TraceEvent::begin_ns and end_ns. Differences within a process are true to 100 ppm; only what
 /// the recorder has written to the file compares across processes. The CPU may move the reading by a few
-/// ns around neighbouring instructions: a fence would cost more than it tells.
+/// ns around neighbouring instructions: a fence would cost more than that error matters.
 ///
 /// Threads   any
 inline Nanoseconds trace_now() {

@@ -37,7 +37,7 @@ struct TraceEvent {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  bool is_modelled = false;  ///< copies stood for a switch or a network that reduces
+  bool is_modelled = false;  ///< copies replaced a switch or a network that reduces
 };
 static_assert(sizeof(TraceEvent) == 64 && std::is_trivially_copyable_v<TraceEvent>);
 

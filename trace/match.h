@@ -29,7 +29,7 @@ std::optional<TraceConnection> connection_from(const TraceEvent& event);
 /// then both ends of a transfer name one place of the buffer.
 bool is_matched_by_place(const TraceEvent& event);
 
-/// Whether the call is one in which a node's switch reduced and multicast. Where copies stood for the switch it is not.
+/// Whether in the call a node's switch reduced and multicast. False where copies replaced the switch.
 bool uses_switch(const TraceEvent& event);
 
 /// Which ends of a transfer have to be a recv_send for the transfer to be one between nodes. Of the calls that use switches.
@@ -41,7 +41,7 @@ NetworkEnds network_ends_of(Collective collective);
 /// Whether a transfer went through a node's switch.
 bool goes_by_switch(const TraceEvent& send, const TraceEvent& receive);
 
-/// What whoever adds an event calls it: the event, and the primitive that it is part of.
+/// How the code that adds an event identifies it: the event, and the primitive that it is part of.
 struct TraceTag {
   std::uint32_t event = 0;
   std::uint32_t primitive = 0;

@@ -25,7 +25,7 @@ struct TraceMerge {
 /// near enough in the order of time. `sink` has its header already. Processes keep their names; wall time is the
 /// reference's.
 ///
-/// on_progress  told now and then which share is done; may be empty
+/// on_progress  receives now and then the share that is done; may be empty
 /// errors       as AlignedClocks::of(), the sink's
 Result<TraceMerge> merge_traces(std::span<const TraceFile* const> files,
                                 std::span<const std::string> names, TraceSink& sink,

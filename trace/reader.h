@@ -43,7 +43,7 @@ class TraceFile {
   /// All of the file that open_begin() took the first bytes of, in the same mapping; any other file once more.
   [[nodiscard]] TraceFile whole() const;
 
-  /// The same for bytes in memory, which must outlive the result; `name` stands in messages.
+  /// The same for bytes in memory, which must outlive the result; messages contain `name`.
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
 
   /// In the order of their introductions: the creator first. At most 4096 are kept, counts() has all.
@@ -55,7 +55,7 @@ class TraceFile {
   [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
   [[nodiscard]] TraceBlock block(std::size_t index) const;  ///< shape  index < block_count()
 
-  /// How many of them stand before the last place that could not be read; nothing where all could. What a lane
+  /// How many blocks precede the last place that could not be read; nothing where all could. What a lane
   /// recorded last is there when a block behind that place has events of it.
   [[nodiscard]] const std::optional<std::size_t>& last_gap() const { return last_gap_; }
 

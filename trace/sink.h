@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. Whoever records
-/// knows nothing else of the place.
+/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. The recorder
+/// does not know which.
 ///
 /// Ordering   each block is taken whole, behind those before it: what is there can be read at any time
 /// Threads    any

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A step, and where it stands among those of its rank's channel.
+/// A step, and its position among those of its rank's channel.
 struct Place {
   EventId id = kNoEvent;
   TraceEvent event;
