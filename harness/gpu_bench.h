@@ -24,7 +24,7 @@ struct GpuBenchRow {
   Seconds graph{0};             ///< of one launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median
   DeviceTraffic traffic;        ///< of one launch, all ranks together
-  /// traffic.as_copy() over the time: beside GpuBench::copy it says how near the launch is to what the memory can do.
+  /// traffic.as_copy() over the time. Compared with GpuBench::copy it shows how near the launch is to the memory's rate.
   BytesPerSecond moved;
   std::int64_t wrong = 0;  ///< elements, over all ranks
 };

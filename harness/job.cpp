@@ -162,7 +162,7 @@ Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& 
       options.grace);
 }
 
-/// Of the ranks that record into one file, which is all of them unless the path tells hosts or processes apart, the
+/// Of the ranks that record into one file (all of them, unless the path has a placeholder for host or process), the
 /// first makes it; the others join it then.
 Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
   if (options.trace_path.empty()) return {};

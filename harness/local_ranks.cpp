@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
   return text + '\n';
 }
 
-/// Lines are short enough for a socket's buffer, so one send takes all. No SIGPIPE when nobody reads.
+/// Lines are short enough for a socket's buffer, so one send takes all. No SIGPIPE when the reader is gone.
 Status send_line(int fd, const std::string& line) {
   if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) < 0) return system_error("send", errno);
   return {};
@@ -238,7 +238,7 @@ Result<std::string> LocalRank::wait_for_line(Seconds longest) const {
     while (deadline.poll(std::span(&entry, 1)) <= 0) {
       if (!has_passed(deadline)) continue;
       return Error{ErrorCode::Timeout,
-                   fmt::format("rank 0 has not told rank {} within {:g} s where the ranks meet",
+                   fmt::format("rank 0 did not send rank {} the meeting address within {:g} s",
                                rank_, longest.count()),
                    "see whether rank 0 is stopped"};
     }

@@ -129,19 +129,19 @@ void BusiestLink::note(int link, Seconds needs) {
   link_ = link;
 }
 
-void BusiestLink::tell(SimResult& result) const {
+void BusiestLink::write_to(SimResult& result) const {
   result.busiest = busiest_;
   result.busiest_link = link_;
   result.busiest_fabric_link = fabric_link_;
   if (fabric_link_ >= 0) result.busiest_fabric_part = in_fabric_ / busiest_;
 }
 
-void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result) {
+void set_loads(const SimNetwork& network, LoadSums sums, SimResult& result) {
   BusiestLink busiest(network);
   for (const auto& [link, sum] : sums.bytes()) {
     busiest.note(link, Seconds{sum / network.rate(link).value});
   }
-  busiest.tell(result);
+  busiest.write_to(result);
   result.loads = std::move(sums).loads();
 }
 

@@ -23,11 +23,11 @@ struct SimRequest {
   SimCosts costs;
   SimOverheads overheads = {};
   std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
-  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
+  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: not recorded
   std::string trace_label = {};  ///< what the trace calls the cluster
   bool traces_slices = false;    ///< each slice is a step of the trace, so that it has each message
   bool wants_loads = false;      ///< what each link carries, and when
-  /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
+  /// Receives now and then, from the calling thread, the share of the steps that is done (0 to 1).
   std::function<void(double)> progress = {};
 };
 

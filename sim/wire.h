@@ -94,11 +94,11 @@ std::vector<std::byte> encode(const WireMessage& message);
 std::vector<std::byte> encode_job(const WireCaller& caller, const SimRequest& request);
 std::vector<std::byte> encode_trace(std::span<const std::byte> block);
 
-/// errors  Corrupt: not such a message, words that nobody knows, lists that do not fit together. (Ranks may
+/// errors  Corrupt: not such a message, unknown words, lists that do not fit together. (Ranks may
 ///         still be out of range.)
 Result<WireMessage> decode(std::span<const std::byte> bytes);
 
-/// errors  PeerGone: nobody reads any more; System
+/// errors  PeerGone: the other side does not read any more; System
 Status send_wire(int socket, std::span<const std::byte> encoded);
 
 /// More than the routes of any job need; a length beyond it is no length.

@@ -53,7 +53,7 @@ class SimWorker {
   struct Idle;
 };
 
-/// The program at `path` says what is no part of the conversation: names it, and the mend.
+/// The program at `path` sent a message outside the protocol. returns  an Error with the program's name, and the fix
 Error not_a_worker(const std::string& path, const Error& said);
 
 /// The simulation's process died of a signal.

@@ -34,12 +34,12 @@ std::vector<LogLine> start_lines(const HangCase& hang, int rank);
 /// torchrun on the culprit's host: which child died, and of what.
 std::vector<LogLine> agent_lines(const HangCase& hang);
 
-/// Where the rank's Python stood, of one that computes; else empty.
+/// The Python stack of a rank that computes; else empty.
 /// source  the shape of faulthandler.dump_traceback()
 std::string stack_text(const HangCase& hang, int rank);
 
-/// The answer of `ncclras -f json`, asked while the job stood: what each process had launched on each
-/// communicator, and who did not answer any more.
+/// The answer of `ncclras -f json` during the hang: what each process had launched on each
+/// communicator, and which processes did not answer any more.
 ///
 /// source  docs/formats 7.1; NCCL 2.28.7 and later
 std::string ras_report(const HangCase& hang);

@@ -24,7 +24,7 @@ struct Record {
   [[nodiscard]] std::int32_t seq() const { return is_p2p(step->op) ? p2p_seq : collective_seq; }
 };
 
-/// Where a rank's host stood when nothing moved any more.
+/// The last position of a rank's host before nothing moved any more.
 struct RankEnd {
   enum class Host : std::uint8_t {
     Finished,     ///< ran its program to the end
@@ -34,7 +34,7 @@ struct RankEnd {
   };
   Host host = Host::Finished;
   Halt halt = Halt::None;
-  int site = -1;               ///< the line where it stands; -1 when finished
+  int site = -1;               ///< the line that it is at; -1 when finished
   int group = -1;              ///< of a rendezvous
   std::int64_t host_time = 0;  ///< when it got there
 };

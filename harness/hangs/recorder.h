@@ -31,7 +31,7 @@ struct Recorder {
   Release release;
   bool is_gloo = false;         ///< the backend without events: every state is "scheduled"
   bool has_timing = false;      ///< TORCH_NCCL_ENABLE_TIMING: start events
-  bool is_only_active = false;  ///< completed entries are left out
+  bool is_only_active = false;  ///< completed entries are omitted
   bool has_frames = true;
   bool has_roots =
       false;            ///< of broadcasts and reduces: ringside's own keeps them, PyTorch's do not

@@ -11,7 +11,7 @@ namespace {
 /// From the first dump to the end of the process.
 constexpr std::int64_t kLastWords = 20 * kSecond;
 
-/// Where the calls of a rank in a group stand, as the watchdog tells it.
+/// The progress of a rank's calls in a group, as the watchdog logs it.
 struct Progress {
   std::int64_t enqueued = -1, completed = -1;
   const Record* oldest = nullptr;  ///< not completed

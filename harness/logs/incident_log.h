@@ -16,7 +16,7 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log);
 /// Whether the incident keeps the rank from what ends a phase of that kind: "Connected all rings".
 bool breaks_off(const RankView& rank, LogPhase::Kind phase);
 
-/// The rank that a struck host's rings leave out: the last one of it.
+/// The rank that a struck host's rings omit: the last one of it.
 int left_out_rank(const RankView& rank);
 
 }  // namespace ringside

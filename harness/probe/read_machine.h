@@ -36,7 +36,7 @@ Result<Sources> sources_here();
 Machine read_machine(const Sources& sources);
 
 /// The rules that drop or refuse what comes in or goes out, of `nft list ruleset` or `iptables-save`. What only
-/// concerns invalid packets, sets of addresses or forwarding is left out.
+/// concerns invalid packets, sets of addresses or forwarding is omitted.
 Firewall read_firewall(const std::string& source, const std::string& text);
 
 /// The libraries of nccl, mpi and gloo that the loader finds, with what they say of themselves.

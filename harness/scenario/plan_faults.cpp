@@ -58,7 +58,7 @@ class RankEditor {
     edit();
     if (is_reduction_wrong_) {
       idle_.push_back(fmt::format(
-          "rank {} reduces otherwise than the others: nobody compares reductions, and the job goes "
+          "rank {} reduces otherwise than the others: no check compares reductions, and the job goes "
           "on with wrong numbers",
           rank_));
     }
@@ -119,7 +119,7 @@ class RankEditor {
       body.push_back(halt_step(call, halt_of(fate.end->kind)));
       return false;
     }
-    // Whoever comes after the watchdog has spoken does not come.
+    // A rank that is later than the watchdog's timeout never comes.
     if (fate.never || (patience_ && fate.late >= *patience_)) {
       body.push_back(halt_step(call, Halt::Busy));
       return false;
@@ -276,7 +276,7 @@ bool is_used(const Fault& fault, int family, const hangs::Program& program, cons
   });
 }
 
-/// `; rank 0 sends to 1, 8`; empty where nobody knows.
+/// `; rank 0 sends to 1, 8`; empty where the peers are unknown.
 std::string peers_text(const Fault& fault, int family, const hangs::Program& program,
                        const SendsOf& sends) {
   if (!sends) return {};

@@ -42,7 +42,7 @@ struct PlannedFaults {
 /// (engine/faults/rank_faults.h). Groups' names in the plan are those of the outline.
 ///
 /// plan      drawn
-/// patience  what lasts as long is for ever: by then the job is given up; none: nobody gives it up
+/// patience  a delay of at least this is endless: the watchdog ends the job by then; none: no watchdog
 /// sends     of the program's calls as they were before
 /// errors    InvalidArgument: several connections that fail, or one that no collective uses; one that is slow from some
 ///           message on; a collective that programs have no word for

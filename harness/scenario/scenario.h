@@ -55,7 +55,7 @@ struct Scenario {
   std::string broken = {};  ///< what is wrong with the hosts: a misconfiguration of harness/logs
   hangs::Outline outline;
   std::optional<TrainingFacts> training = {};  ///< of a workload that trains
-  std::optional<Seconds> watchdog = {};        ///< a call that stands for so long ends the job
+  std::optional<Seconds> watchdog = {};        ///< a call that takes so long ends the job
   std::vector<int> absent = {};                ///< ranks that never come to the start, ascending
   FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
   Expectation expect;
@@ -63,7 +63,7 @@ struct Scenario {
 
 /// Reads a `ringside: scenario/1` (docs/reference/scenarios.md), or a hang-program/1.
 /// where   for messages: the file
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
 
 /// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from anybody:

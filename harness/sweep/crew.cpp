@@ -47,7 +47,7 @@ struct Work {
                             const std::function<PointResult(const std::string&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(3);  // it went before we asked for that
-  // An interrupt is the parent's to tell.
+  // The parent handles an interrupt.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &usual, nullptr);
@@ -88,12 +88,12 @@ class Crew {
   Status run() {
     RINGSIDE_TRY(const ResultStore::Count first, store_.count());
     done_before_ = first.done;
-    tell(first);
+    report_progress(first);
     for (;;) {
       RINGSIDE_TRY(hand_out());
       if (works_.empty()) {
         RINGSIDE_TRY(const ResultStore::Count count, store_.count());
-        tell(count);
+        report_progress(count);
         if (count.done == count.all) return {};
         std::this_thread::sleep_for(kLookAgain);  // others work at the rest
         continue;
@@ -161,7 +161,7 @@ class Crew {
     tell_at_ = Clock::now() + kLookAgain;
     look_at_ = {};
     RINGSIDE_TRY(const ResultStore::Count count, store_.count());
-    tell(count);
+    report_progress(count);
     return {};
   }
 
@@ -200,7 +200,7 @@ class Crew {
     return store_.finish(work.key, to_json(result), wall_s);
   }
 
-  void tell(const ResultStore::Count& count) const {
+  void report_progress(const ResultStore::Count& count) const {
     if (!options_.progress) return;
     SweepProgress progress{.all = count.all, .done = count.done, .here = here_};
     const std::int64_t gained = count.done - done_before_;

@@ -24,7 +24,7 @@ constexpr const char* kLocksMend =
 /// Writers wait for each other so long: a file system of a busy cluster may take its time.
 constexpr int kBusyMs = 120'000;
 
-/// Every attempt at a point has a row, so that it can be told afterwards who did what, and that nothing was done twice.
+/// Every attempt at a point has a row: it shows afterwards which worker did what, and that nothing was done twice.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS workers (
   id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, pid INTEGER NOT NULL,
@@ -231,7 +231,7 @@ Result<ResultStore> ResultStore::open(const std::string& folder) {
   impl->database.reset(database);
   if (status != SQLITE_OK) return impl->failed("cannot be opened");
   sqlite3_busy_timeout(database, kBusyMs);
-  // EXTRA: the journal's end is on disk too before a transaction is told to be done.
+  // EXTRA: the journal's end is on disk too before a transaction is reported as done.
   RINGSIDE_TRY(impl->run("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA"));
   RINGSIDE_TRY(impl->open_locks());
   RINGSIDE_TRY(impl->transact([&]() -> Status { return impl->run(kSchema); }));

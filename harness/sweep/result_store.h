@@ -19,7 +19,7 @@ struct StoredPoint {
 /// The points of a sweep and their results, in a folder that several processes, on several hosts, may open at once.
 ///
 /// A point is open, taken by one worker, or done; it is taken and done in one transaction each, on disk when they return. A
-/// worker that ends without having finished its points loses them to whoever asks next, see README.md.
+/// worker that ends without having finished its points loses them to the next worker that asks, see README.md.
 ///
 /// Threads    one
 /// Ownership  of the process that opened it: after a fork() the child leaves it alone

@@ -124,7 +124,7 @@ class Fabric {
   /// A way's links, the cables of both NICs among them, and the switches on it.
   [[nodiscard]] virtual FabricWay find_way(FabricPort from, FabricPort to,
                                            std::uint64_t flow) const = 0;
-  /// What a trunk is called, and its links in turn.
+  /// What a trunk is called, and its links in order.
   /// shape  an id from nlinks() on
   struct Trunk {
     std::string name;

@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// How a zone finds ways between what stands in it.
+/// How a zone finds routes between its hosts, routers and zones.
 enum class ZoneKind : std::uint8_t {
   None,      ///< not at all
   Full,      ///< each way is written down
@@ -31,7 +31,7 @@ struct PlatformPoint {
   enum class Kind : std::uint8_t { Host, Router, Zone };
   Kind kind = Kind::Host;
   std::string name;
-  int zone = -1;  ///< that it stands in; -1: the outermost zone
+  int zone = -1;  ///< that contains it; -1: the outermost zone
   int index = 0;  ///< among the hosts, the routers, the zones
 };
 
@@ -95,7 +95,7 @@ struct Platform {
 std::optional<std::vector<int>> platform_way(const Platform& platform, int from, int to);
 
 /// A platform of SimGrid's, version 4 and 4.1. `where` opens each message.
-/// errors  Corrupt, `where:line: what`, with the mend: not such a file; what is not said here (profiles, WIFI, bypasses,
+/// errors  Corrupt, `where:line: what`, with the fix: not such a file; an unsupported feature (profiles, WIFI, bypasses,
 ///         Vivaldi, limiters); names that are not there, or twice; a route whose ends or gateways are elsewhere
 Result<Platform> parse_platform(std::string_view text, const std::string& where);
 

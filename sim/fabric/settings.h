@@ -20,7 +20,7 @@ enum class FabricKind : std::uint8_t { Switch, LeafSpine, FatTree, DragonflyPlus
 /// What the NICs of a host are wired to.
 enum class Rails : std::uint8_t {
   None,       ///< all to one leaf
-  Optimised,  ///< each to a leaf of its own, which it shares with that NIC of the hosts beside
+  Optimised,  ///< each to a leaf of its own, which it shares with that NIC of neighbouring hosts
   Only        ///< the same, and no switch joins one rail with another
 };
 
@@ -53,7 +53,7 @@ struct FabricSettings {
   Seconds core_latency{};                        ///< of a cable between pods
 
   std::string file = {};                               ///< of a platform
-  std::shared_ptr<const Platform> platform = nullptr;  ///< what stands in it; null: not read yet
+  std::shared_ptr<const Platform> platform = nullptr;  ///< its content; null: not read yet
 
   std::vector<LinkRule> rules = {};  ///< what is degraded, and what others take
 

@@ -32,7 +32,7 @@ class Joining {
   }
 
  private:
-  /// Channels that are alike: the first of them stands for all.
+  /// Channels that are alike: the first of them represents all.
   struct Class {
     std::size_t first = 0;
     std::int64_t channels = 0;
@@ -127,7 +127,7 @@ class Joining {
     }
   }
 
-  /// Of links over which the same lines lie the narrowest one stands for all.
+  /// Of links that carry the same lines the narrowest one represents all.
   void merge_links() {
     std::map<Users, int> known;
     for (std::size_t kind = 0; kind < users_.size(); ++kind) {

@@ -18,7 +18,7 @@ struct FlowShape {
   int turns = 1;
   double first = 1;               ///< of all bytes, what the first loop of each turn sends
   std::int64_t steps_a_loop = 0;  ///< of the kinds
-  std::int64_t steps = 0;         ///< of all tasks that they stand for
+  std::int64_t steps = 0;         ///< of all tasks that they represent
   std::int64_t transfers = 0;
 };
 

@@ -22,7 +22,7 @@ class SimLane {
   virtual ~SimLane() = default;
 
   std::vector<int> links;      ///< that its messages cross
-  LineTimes* times = nullptr;  ///< null: nobody asks when it carries what
+  LineTimes* times = nullptr;  ///< null: times are not recorded
   std::size_t line = 0;        ///< of the times
   Rank first_sender = kNoRank;
   double bytes = 0;            ///< on the wire, so far

@@ -25,7 +25,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 /// SimGrid's settings. The model is plain: latency, and max-min fair shares of the bandwidth as given,
-/// without the factors and the window that stand for TCP.
+/// without the factors and the window that model TCP.
 std::vector<std::string> engine_arguments(std::size_t strands) {
   std::vector<std::string> arguments {
     "ringside", "--log=root.thres:critical", "--cfg=network/model:CM02",
@@ -121,7 +121,7 @@ class Simulation {
       result.transfers += lanes[i]->transfers;
       sums.add(i, lanes[i]->bytes, lanes[i]->links);
     }
-    tell_loads(*request_.network, std::move(sums), result);
+    set_loads(*request_.network, std::move(sums), result);
     return result;
   }
 
@@ -157,7 +157,7 @@ class Simulation {
       const auto now = std::chrono::steady_clock::now();
       if (now < next) return;
       next = now + kInterval;
-      caller_.tell({totals_.steps, all});
+      caller_.report_progress({totals_.steps, all});
     };
     totals_.look();
   }
@@ -240,7 +240,7 @@ class Simulation {
   Caller& caller_;
   std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
-  std::optional<LineTimes> times_;    ///< none: nobody asks
+  std::optional<LineTimes> times_;    ///< none: not recorded
   std::unique_ptr<CallTrace> trace_;  ///< null: not traced
 };
 

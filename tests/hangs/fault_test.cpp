@@ -281,7 +281,7 @@ TEST(Truth, WhoGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
   int told = 0;
   for (int seed = 0; seed < 8 * kSeeds; ++seed) {
     const HangCase hang = made_of_ring(FaultClass::DivergedControlFlow, seed);
-    if (hang.fault.text != "leaves out one collective and goes on") continue;
+    if (hang.fault.text != "skips one collective and continues") continue;
     const int culprit = hang.fault.culprits.front();
     const auto& records = hang.play.ranks[static_cast<std::size_t>(culprit)].records;
     const bool is_in_ring = std::any_of(records.begin(), records.end(), [](const Record& record) {
