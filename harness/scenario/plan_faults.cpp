@@ -57,10 +57,10 @@ class RankEditor {
   void run() {
     edit();
     if (is_reduction_wrong_) {
-      idle_.push_back(fmt::format(
-          "rank {} reduces otherwise than the others: no check compares reductions, and the job goes "
-          "on with wrong numbers",
-          rank_));
+      idle_.push_back(
+          fmt::format("rank {} reduces otherwise than the others: no check compares reductions, "
+                      "and the job goes on with wrong numbers",
+                      rank_));
     }
     if (!put_off_.empty())
       idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));

@@ -15,7 +15,7 @@ namespace ringside {
 /// How far a sweep is, over all its workers.
 struct SweepProgress {
   std::int64_t all = 0, done = 0;
-  std::int64_t here = 0;  ///< that this worker has done
+  std::int64_t here = 0;          ///< that this worker has done
   std::optional<Seconds> left{};  ///< at the pace since this worker began; none: too early
 };
 
