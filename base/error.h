@@ -24,7 +24,7 @@ struct Error {
   std::string message;
   std::string help = {};
   /// Another rank of the job reports it to the user; this rank only ends with its exit status.
-  bool is_told_elsewhere = false;
+  bool is_reported_elsewhere = false;
 };
 
 /// returns  2 for bad usage or bad input, 3 for what failed at run time

@@ -60,7 +60,7 @@ using JobMain = std::function<Result<int>(JobRank&)>;
 /// returns  the exit status that `main` gave (the largest, with -n)
 /// errors   InvalidArgument: -n under a launcher.  System: this host's ranks need more memory than it has.  Whatever keeps the ranks from joining or ends the job:
 ///          with -n one Error for the whole job; under a launcher one on each rank, of which those that
-///          repeat what another rank reports are marked (Error::is_told_elsewhere)
+///          repeat what another rank reports are marked (Error::is_reported_elsewhere)
 Result<int> run_job(const JobOptions& options, const JobMain& main);
 
 }  // namespace ringside

@@ -13,7 +13,7 @@ using Job = std::function<Status()>;
 
 void begin_group();
 
-/// Does the jobs beside each other, each on a thread, then enqueues the calls. Only the outermost end does.
+/// Does the jobs concurrently, each on a thread, then enqueues the calls. Only the outermost end does.
 /// errors  InvalidArgument: none has begun.  The first job's that failed, and then no call is made; as
 ///         CallGroup::launch()
 Status end_group();

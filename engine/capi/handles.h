@@ -24,7 +24,7 @@
 struct rsStream {
   ringside::HostStream queue;
   std::optional<ringside::DeviceStream> device =
-      {};  ///< it stands for this one, and `queue` is not used
+      {};  ///< it represents this one, and `queue` is not used
 };
 
 /// A communicator, or one that is on its way.
@@ -33,10 +33,10 @@ struct rsComm {
   int rank = 0;
   bool is_blocking = true;
   bool is_on_gpu = false;
-  /// Of its rank's calls; null: nobody has a use for them. Outlives what follows.
+  /// Of its rank's calls; null: not recorded. Outlives what follows.
   std::shared_ptr<ringside::FlightRecorder> recorder;
-  std::unique_ptr<ringside::StatusService> status;  ///< null: nobody may ask
-  std::mutex waiting;  ///< held by whoever waits for `pending`; taken before the other
+  std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
+  std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
   std::unique_ptr<ringside::Communicator> ready;
@@ -49,17 +49,17 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
-  bool is_making = false;          ///< a part that nobody waits for: `parts` of its parent makes it
+  bool is_making = false;  ///< a part that no caller waits for: `parts` of its parent makes it
   std::condition_variable made;    ///< it is made, or has failed
   int users = 0;                   ///< calls that are under way: it stays while there are any
   std::condition_variable unused;  ///< there are none any more
-  std::jthread ending;             ///< of a finalize that nobody waits for
+  std::jthread ending;             ///< of a finalize that no caller waits for
   ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
 };
 
 namespace ringside {
 
-/// What rsGetLastError() tells this thread.
+/// What rsGetLastError() returns on this thread.
 extern thread_local std::string last_error;
 
 /// Keeps the words for rsGetLastError(). returns  NCCL's number for it
@@ -79,7 +79,7 @@ rsResult_t guarded(Body&& body) noexcept {
   }
 }
 
-/// A communicator in the hands of a call: it is not freed before the call is over, whoever aborts it meanwhile.
+/// A communicator that a call uses: it is not freed before the call is over, whichever thread aborts it meanwhile.
 class CommunicatorInUse {
  public:
   explicit CommunicatorInUse(rsComm& comm);

@@ -36,7 +36,7 @@ Channels::CollNet join_collnet(const JobView& job, int direct_channels) {
   for (int node = 0; node < job.nnodes(); ++node) {
     const std::vector<int> gpus =
         head_gpus(job.report(node).graphs[GraphId::CollNetDirect], direct_channels);
-    if (gpus.size() != collnet.rails.size()) {  // the nodes do not match: nobody to meet on a rail
+    if (gpus.size() != collnet.rails.size()) {  // the nodes do not match: a rail has no peer
       collnet.rails.clear();
       break;
     }

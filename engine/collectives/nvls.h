@@ -54,7 +54,7 @@ RINGSIDE_HD void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tre
   primitives.recv_send(heads.own, tree.above(), tree.below());
 }
 
-/// NVLS all-gather, where every rank is a head: in turn after turn the blocks of one node, this rank's
+/// NVLS all-gather, where every rank is a head: the blocks of one node after another, this rank's
 /// own node first.
 /// rounds  1; N > 1: 2     traffic  with the switch: 1 / H of the output out, all of it in; with the
 ///                                 network: the own block out, the rail's other N - 1 in

@@ -56,14 +56,14 @@ struct NodeGroups {
   Heads place;                            ///< without `inner`
   std::vector<Group> to_head, from_head;  ///< NVLS: the switch, by slice
   std::vector<Group>
-      network;  ///< heads only: one for the slice, or by node where blocks are told apart
+      network;  ///< heads only: one for the slice, or by node where blocks are distinguished
 };
 
 /// Empty `heads` where the algorithm takes none, or none are laid, or they do not fit: plan_nvls() and
 /// plan_collnet_direct() say so.
 NodeGroups node_groups(const PlanInput& input);
 
-/// Unsupported: the algorithm is known, but `what` stands against it here.
+/// Unsupported: the algorithm is known, but `what` prevents it here.
 Error nothing_laid(const PlanInput& input, const std::string& what);
 
 /// One channel's task. part  the channel's, of what is cut by channel
@@ -107,7 +107,7 @@ constexpr Planner planner_of(Algorithm algorithm) {
 /// By rounds, for channels [first, last).
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last);
 
-/// The nodes; all ranks are on one where none are told apart.
+/// The nodes; all ranks are on one where nodes are not distinguished.
 std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables);
 
 /// Whose blocks heads have, and which node each rank is on. Empty where no heads are laid, or they do not fit.

@@ -13,7 +13,7 @@ namespace ringside {
 /// gives the same.
 struct CudaProcessOptions {
   const Transport* transport = nullptr;  ///< between ranks; null: the fastest that there is
-  MemoryWish memory = {};
+  MemorySettings memory = {};
   bool registers = true;  ///< false: register_buffer() makes no difference. Of all ranks alike
 };
 

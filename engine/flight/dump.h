@@ -24,7 +24,7 @@ struct FlightDump {
     std::string profiling_name;               ///< nccl:all_reduce, nccl:send 0->3
     std::vector<std::int64_t> input, output;  ///< elements
     const char* type = "";                    ///< Float, BFloat16, ...
-    int root = -1;              ///< rank of the group; -1: it has none, or nobody says
+    int root = -1;              ///< rank of the group; -1: it has none, or it is unknown
     std::vector<Frame> frames;  ///< innermost first
   };
   struct Entry {
@@ -71,7 +71,7 @@ struct FlightDump {
   std::vector<Status> status;  ///< of the groups that had a call
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
-  std::string reason;          ///< why it was taken; empty: nobody says
+  std::string reason;          ///< why it was taken; empty: unknown
   std::string reason_group;    ///< the group whose ranks the reason speaks of; empty: of all ranks
   std::vector<Progress> progress;
 };
@@ -88,7 +88,7 @@ bool has_format(const char* format, int major, int minor);
 void append_pickle(const FlightDump& dump, std::string& out);
 
 /// The same as PyTorch's JSON dump: no frames, 0 for a time that is not known, text for the numbers of
-/// pg_status, keys in the order of the alphabet, `entries` left out when empty. Appends to `out`.
+/// pg_status, keys in alphabetical order, no `entries` when empty. Appends to `out`.
 void append_json(const FlightDump& dump, std::string& out);
 
 /// PyTorch's words for what is called and for element types: all_reduce, _all_gather_base; Float, BFloat16.

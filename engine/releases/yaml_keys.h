@@ -77,7 +77,7 @@ class YamlKeys {
   }
   [[nodiscard]] const std::string& where() const { return where_; }
 
-  /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
+  /// errors  Corrupt: a key that read() wanted is not there, or one is there that was never read
   [[nodiscard]] Status finish() const {
     if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
     if (!node_.IsDefined() || !node_.IsMap()) {

@@ -33,7 +33,7 @@ struct CommunicatorOptions {
   /// This rank's number in the whole job, where the ranks are to gather job_ranks: of all ranks or of none.
   std::optional<int> job_rank = {};
   HostOptions host;   ///< of the executor that make() makes
-  CallWishes wishes;  ///< beside them, the executor chooses
+  CallWishes wishes;  ///< the executor chooses what they leave open
   Seconds connect_timeout{
       8};                  ///< of make(), and of a call that connects, where op_timeout is shorter
   Seconds op_timeout{60};  ///< a collective in which nothing moves for so long fails
@@ -88,7 +88,7 @@ class Communicator {
   /// The ranks that are left, without those that have died or are not wanted, in their order: as a communicator of
   /// their own. The others are not asked, and this one may be broken; nothing of it is under way.
   /// without  the same on every rank that calls; not this rank
-  /// errors   InvalidArgument: a rank that is none, or this one.  Timeout: a rank that is left does not call.
+  /// errors   InvalidArgument: a rank that does not exist, or this one.  Timeout: a rank that is left does not call.
   ///          As make()
   Result<std::unique_ptr<Communicator>> shrink(const std::vector<Rank>& without);
 
@@ -123,13 +123,13 @@ class Communicator {
   /// errors  as run(), before anything moved
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
 
-  /// Wishes for the calls to come, on every rank the same.
+  /// Settings for the calls to come, on every rank the same.
   void set_wishes(const CallWishes& wishes);
 
   /// Breaks the communicator on every rank: their run() returns `why` soon. A part that is being made is called off.
   void abort(const Error& why);
 
-  /// Everybody's bytes, by rank: for what has to be told beside the data (times, counts). Slow: TCP.
+  /// All ranks' bytes, by rank: for what ranks exchange in addition to the data (times, counts). Slow: TCP.
   /// shape   every rank gives equally many
   /// errors  as run()
   Result<std::vector<std::byte>> all_gather_bytes(std::span<const std::byte> mine);
@@ -149,7 +149,7 @@ class Communicator {
   /// Of this rank alone; none of its calls with buffers there are under way.
   void deregister_buffer(int number);
 
-  /// The orderly end: waits for the calls that are enqueued (not for graphs), and for all ranks, then leaves, so that nobody takes it for a death.
+  /// The orderly end: waits for the calls that are enqueued (not for graphs), and for all ranks, then leaves without being taken for dead.
   /// errors  as run()
   Status finish();
 

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// "0000:1b:00.0" -> 0x1b000; the domain may be left out.
+/// "0000:1b:00.0" -> 0x1b000; the domain may be omitted.
 /// errors  InvalidArgument: not domain:bus:device.function in hexadecimal digits
 Result<BusId> parse_bus_id(std::string_view text);
 

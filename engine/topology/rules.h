@@ -19,7 +19,7 @@ enum class C2cLink : std::uint8_t {
 /// Which NICs at the CPU of a GPU with C2C are nearer to it than those through a CPU.
 enum class P2cNets : std::uint8_t { None, All, Local };
 
-/// Up to which distance GPUs copy to each other where nobody says.
+/// Up to which distance GPUs copy to each other where no setting says.
 enum class P2pReach : std::uint8_t {
   ByVendor,  ///< below the CPU on Intel, Zhaoxin and Arm hosts, everywhere on others
   BySize,    ///< below the CPU, but for two GPUs on an AMD host
@@ -82,7 +82,7 @@ struct TopologyRules {
 };
 
 /// version  as load_release()
-/// errors   as load_release(). Corrupt: a key that nobody reads
+/// errors   as load_release(). Corrupt: an unknown key
 Result<TopologyRules> load_topology_rules(std::string_view version);
 
 }  // namespace ringside

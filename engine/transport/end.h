@@ -33,10 +33,10 @@ class TransportEnd {
   [[nodiscard]] virtual Bytes slot_size() const = 0;
 
   /// The pages that both ends have mapped, where slots travel so: at first 0, aligned to 128 bytes, and as many as
-  /// slots and counters of the connection's protocol take. Whoever lays something of his own into them uses the ends for
+  /// slots and counters of the connection's protocol take. A user that lays something of his own into them uses the ends for
   /// nothing else but abort(). Empty: there are none.
   [[nodiscard]] virtual std::span<std::byte> shared_pages() const { return {}; }
-  /// The Unix socket between the two processes, for whoever uses shared_pages() and has open files to hand over
+  /// The Unix socket between the two processes, for users of shared_pages() that have open files to pass
   /// (file_passing.h). -1: there is none.
   [[nodiscard]] virtual int file_socket() const { return -1; }
 

@@ -26,7 +26,7 @@ namespace ringside {
 /// Where the two ranks of a connection meet to make it: each proves there that it knows the job's secret.
 enum class Door : std::uint8_t {
   None,     ///< nowhere: both ends are one rank's
-  Host,     ///< an abstract Unix socket: within a host. Open files can be handed over.
+  Host,     ///< an abstract Unix socket: within a host. Open files can be passed.
   Network,  ///< a TCP socket: from everywhere
 };
 inline constexpr std::size_t kDoors = 3;
@@ -34,7 +34,7 @@ inline constexpr std::size_t kDoors = 3;
 /// Where buffers and slots lie.
 enum class MemoryKind : std::uint8_t { Host, Device };
 
-/// What a rank has told all others before any connection is made: the same on every rank, so that all of
+/// What a rank has sent to all others before any connection is made: the same on every rank, so that all of
 /// them choose alike.
 struct Whereabouts {
   struct Open {
@@ -108,7 +108,7 @@ struct Transport {
   bool takes_device_memory = false;
 
   // What suits it.
-  /// Up to which calls go by LL rather than LL128 where no rule of a host table tells; 0: never.
+  /// Up to which size calls go by LL rather than LL128 where no rule of a host table decides; 0: never.
   Bytes ll_up_to{0};
   Bytes longest_slot{128 << 10};  ///< beyond which nothing is gained
   /// Between hosts, where a line's delay and rate say how much has to be on its way; 0: as within one.
@@ -137,7 +137,7 @@ struct Transport {
   Result<std::unique_ptr<SendEnd>> (*make_send)(Joint joint) = nullptr;
 
   [[nodiscard]] bool shares_sockets() const { return shares_socket_up_to.value != 0; }
-  /// Whether it joins a rank to itself: nobody chooses it.
+  /// Whether it joins a rank to itself: it cannot be requested.
   [[nodiscard]] bool is_inner() const { return door == Door::None; }
 };
 

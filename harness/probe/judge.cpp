@@ -46,7 +46,7 @@ std::string better_interface(const Machine& machine) {
 }
 
 void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
-  const auto setting = interface_wish_from(environment_of(machine), false);
+  const auto setting = interface_settings_from(environment_of(machine), false);
   if (!setting) {
     verdicts.add("wrong_interface", Severity::Error, setting.error().message,
                  "NCCL ignores the variable or fails; this engine refuses it", wish.error().help);

@@ -81,7 +81,7 @@ void plan_rdma(const Machine& machine, const Environment& environment, Plan& pla
 Plan plan_of(const Machine& machine) {
   Plan plan;
   const Environment environment = environment_of(machine);
-  const auto setting = interface_wish_from(environment, false);
+  const auto setting = interface_settings_from(environment, false);
   const auto chosen =
       setting ? choose_interface(machine.interfaces, *setting) : Result<Interface>(setting.error());
   if (chosen) {

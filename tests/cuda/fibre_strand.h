@@ -50,7 +50,7 @@ struct FibreStrand {
     bool is_joined = false;
     friend bool operator==(const Acquired&, const Acquired&) = default;
   };
-  static constexpr Pack kNobodys{0x5A5A5A5A5A5A5A5AU, 0x5A5A5A5A5A5A5A5AU};
+  static constexpr Pack kGarbage{0x5A5A5A5A5A5A5A5AU, 0x5A5A5A5A5A5A5A5AU};
 
   FibreBarrier barrier;
   std::vector<Pending> pending;

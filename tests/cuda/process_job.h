@@ -17,7 +17,7 @@ struct ProcessJob {
   std::string transport = {};             ///< between them; empty: the fastest
   MemoryWay shares_by = MemoryWay::None;  ///< as DeviceCompany has it, where there is a choice
   bool lets_adapters = false;             ///< likewise
-  MemoryWish memory = {};                 ///< what of that is used
+  MemorySettings memory = {};             ///< what of that is used
   bool registers = true;                  ///< CudaProcessOptions
   Seconds op_timeout{20};                 ///< processes that share cores take their time
   int dead_rank = -1;                     ///< whose blocks end before they begin

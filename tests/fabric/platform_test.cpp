@@ -140,7 +140,7 @@ TEST(Platform, RefusesWithLineAndMend) {
               HasSubstr("bandwidth_file of <link> cannot be said here"));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" sharing_policy=\"WIFI\"/>"),
               HasSubstr("sharing_policy=\"WIFI\" cannot be said here"));
-  EXPECT_THAT(inside("<bypassRoute src=\"a\" dst=\"b\"/>"), HasSubstr("may not stand inside"));
+  EXPECT_THAT(inside("<bypassRoute src=\"a\" dst=\"b\"/>"), HasSubstr("is not allowed inside"));
   EXPECT_THAT(inside("<zone id=\"y\" routing=\"None\"/>"),
               HasSubstr("hosts and zones in one zone"));
   EXPECT_THAT(inside("", "Vivaldi"), HasSubstr("routing=\"Vivaldi\" cannot be said here"));

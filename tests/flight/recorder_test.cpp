@@ -32,7 +32,7 @@ FlightFacts all_reduce(std::int64_t count) {
 }
 
 FlightRecorder::Group& join(FlightRecorder& recorder, const std::string& name = "0",
-                            FlightRecorder::TellOthers tell = {}) {
+                            FlightRecorder::AskOthers tell = {}) {
   return recorder.join({name, "default_pg", {4, 5}, 1, std::chrono::seconds(30)}, {},
                        std::move(tell));
 }

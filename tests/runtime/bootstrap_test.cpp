@@ -213,7 +213,7 @@ TEST(Bootstrap, WhoIsStoppedBeforeItHasItsLinksIsNamedToAll) {
               "rank 2 does not answer: it is stopped, or cannot be reached (no links within 8 s of "
               "everybody's arrival)")
         << rank;
-    EXPECT_EQ(joined.error().is_told_elsewhere, rank != 0);
+    EXPECT_EQ(joined.error().is_reported_elsewhere, rank != 0);
   };
   run_ranks({0, 1, 3}, join, clock);
 }

@@ -85,7 +85,7 @@ TEST(Desync, ATimeoutSaysWhoHasNotComeToTheCallWhereThatIsWanted) {
   for (const bool is_wanted : {true, false}) {
     const auto root = make_root(3);
     FlightSettings settings;
-    settings.tells_desync = is_wanted;
+    settings.reports_desync = is_wanted;
     run_ranks(first_ranks(3), [&](int rank) {
       FlightRecorder recorder(settings, rank);
       CommunicatorOptions options = options_of({});
@@ -279,7 +279,7 @@ INSTANTIATE_TEST_SUITE_P(Table, CallCheckWith, testing::ValuesIn(joining_transpo
 /// A check without a communicator, whose ranks may be given hosts of their own.
 struct LoneCheck {
   std::unique_ptr<Bootstrap> bootstrap;
-  ToldCalls told;
+  ReportedCalls told;
   std::mutex mutex;
   std::string heard;  ///< what its thread found
   std::unique_ptr<Watch> watch;

@@ -149,7 +149,7 @@ TEST_F(StatusServices, OneRankAnswersForAll) {
 TEST_F(StatusServices, ARankThatHasGoneIsToldDead) {
   is_last_silent_ = true;
   with_services(kLong, [](const SocketAddress& address) {
-    EXPECT_NE(ask(address).find("DEAD: nobody listens for rank 2"), std::string::npos);
+    EXPECT_NE(ask(address).find("DEAD: no process listens for rank 2"), std::string::npos);
   });
 }
 

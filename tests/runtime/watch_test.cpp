@@ -187,7 +187,7 @@ TEST(Watch, AllDeathsOfOneMomentAreTold) {
     if (dead >= 0) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{dead});
     verdicts.wait_for(self);
     // The user is told from both sides of the first.
-    EXPECT_EQ(self.watch->reason()->is_told_elsewhere, rank != 1 && rank != 3) << rank;
+    EXPECT_EQ(self.watch->reason()->is_reported_elsewhere, rank != 1 && rank != 3) << rank;
   });
   EXPECT_EQ(verdicts.messages(), std::set{gone(2) + ", and so did ranks 6-7"});
 }

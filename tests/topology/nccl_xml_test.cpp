@@ -125,9 +125,9 @@ TEST(NcclXml, AnotherDocumentIsRefused) {
 }
 
 TEST(NcclXml, AnElementUnknownOrOutOfPlaceNamesTheNearest) {
-  expect_refused(system("<cpi numaid=\"0\"/>"), "<cpi> may not stand inside <system>",
+  expect_refused(system("<cpi numaid=\"0\"/>"), "<cpi> is not allowed inside <system>",
                  "did you mean 'cpu'?");
-  expect_refused(one_gpu("<gpu dev=\"1\" sm=\"80\"/>"), "<gpu> may not stand inside <cpu>", "pci");
+  expect_refused(one_gpu("<gpu dev=\"1\" sm=\"80\"/>"), "<gpu> is not allowed inside <cpu>", "pci");
   expect_refused(one_gpu("words"), "text inside <cpu>", "elements");
 }
 

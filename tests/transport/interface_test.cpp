@@ -18,7 +18,7 @@ const std::vector<Interface> kHost = {
     make("eth0", "[fd00::1]:0"),
 };
 
-std::string chosen(const InterfaceWish& wish, std::span<const Interface> there = kHost) {
+std::string chosen(const InterfaceSettings& wish, std::span<const Interface> there = kHost) {
   const auto interface = choose_interface(there, wish);
   return interface ? interface->name + " " + to_string(interface->address)
                    : "error: " + interface.error().message;
@@ -65,20 +65,20 @@ TEST(ChooseInterface, AMissingOneIsASystemErrorThatNamesTheWishAndWhatIsThere) {
             "lo ([::1]), eth0 ([fd00::1])");
 }
 
-TEST(InterfaceWish, ComesFromTheEnvironment) {
+TEST(InterfaceSettings, ComesFromTheEnvironment) {
   std::map<std::string, std::string> table{{"NCCL_SOCKET_IFNAME", "=eth0"},
                                            {"NCCL_SOCKET_FAMILY", "AF_INET6"}};
   const Environment environment = [&](const char* name) -> std::optional<std::string> {
     const auto found = table.find(name);
     return found == table.end() ? std::nullopt : std::optional(found->second);
   };
-  const auto wish = interface_wish_from(environment, true);
+  const auto wish = interface_settings_from(environment, true);
   ASSERT_TRUE(wish);
   EXPECT_EQ(wish->names, "=eth0");
   EXPECT_EQ(wish->family, SocketAddress::Family::V6);
   EXPECT_TRUE(wish->is_single_host);
   table["NCCL_SOCKET_FAMILY"] = "AF_IENT";
-  EXPECT_FALSE(interface_wish_from(environment, true));
+  EXPECT_FALSE(interface_settings_from(environment, true));
 }
 
 }  // namespace

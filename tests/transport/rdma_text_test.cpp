@@ -10,11 +10,11 @@
 #include <map>
 #include <string>
 
+#include "engine/transport/rdma/rdma_ack_watch.h"
 #include "engine/transport/rdma/rdma_failure.h"
 #include "engine/transport/rdma/rdma_message.h"
 #include "engine/transport/rdma/rdma_ports.h"
 #include "engine/transport/rdma/rdma_settings.h"
-#include "engine/transport/rdma/rdma_silence.h"
 #include "engine/transport/rdma/rdma_slots.h"
 #include "tests/support/environment_table.h"
 
@@ -302,11 +302,11 @@ TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
 }
 
 // NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the least.
-TEST(RdmaSilence, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
+TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   const auto at = [](double seconds) {
     return Clock::Time{std::chrono::duration_cast<Nanoseconds>(Seconds{seconds})};
   };
-  RdmaSilence usual(RdmaSettings{});
+  RdmaAckWatch usual(RdmaSettings{});
   EXPECT_FALSE(usual.look(0, 0, at(0)));
   EXPECT_FALSE(usual.look(3, 0, at(100)));  // when it was posted nobody knows: from here
   EXPECT_FALSE(usual.look(3, 0, at(134)));
@@ -317,16 +317,16 @@ TEST(RdmaSilence, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
 
   RdmaSettings quick;
   quick.timeout = 14;
-  RdmaSilence brief(quick);
+  RdmaAckWatch brief(quick);
   EXPECT_FALSE(brief.look(1, 0, at(0)));
   EXPECT_FALSE(brief.look(1, 0, at(7.9)));
   EXPECT_TRUE(brief.look(1, 0, at(8)));
 }
 
-TEST(RdmaSilence, IsToldWithPathAndMtu) {
+TEST(RdmaAckWatch, IsToldWithPathAndMtu) {
   RdmaPath path = some_path();
   path.mtu = 1024;
-  const Error error = with_answering_host(rdma_silence_error(Seconds{8.2}, path));
+  const Error error = with_answering_host(rdma_unacknowledged_error(Seconds{8.2}, path));
   EXPECT_EQ(error.code, ErrorCode::Unreachable);
   EXPECT_THAT(error.message, HasSubstr("peer 10.0.0.2:4000 has acknowledged nothing for 8 s"));
   EXPECT_THAT(error.message, HasSubstr("qp 17 to 21 hca mlx5_0:1 to mlx5_3:1"));

@@ -128,7 +128,7 @@ TEST(Socket, ShortSegmentsAreShortBothWays) {
   const auto listener = listen_tcp(loopback_address());
   ASSERT_TRUE(listener);
   const auto connecting = connect_to(*local_endpoint(listener->get()), deadline_in(kPlenty),
-                                     Silence::IsEarly, Segments::Short);
+                                     NoListener::IsEarly, Segments::Short);
   ASSERT_TRUE(connecting) << connecting.error().message;
   pollfd entry{listener->get(), POLLIN, 0};
   ASSERT_EQ(::poll(&entry, 1, 20'000), 1);

@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish) {
+Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& wish) {
   if (wish.may_open && wish.by_file.value_or(false) && !place.shares_by_file) {
     return Error{ErrorCode::Unsupported,
                  "NCCL_CUMEM_ENABLE=1, and this GPU shares no memory by file descriptors",

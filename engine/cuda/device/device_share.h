@@ -35,7 +35,7 @@ struct DevicePlace {
 };
 
 /// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
-struct MemoryWish {
+struct MemorySettings {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
   std::optional<bool> by_file = {};
@@ -45,7 +45,7 @@ struct MemoryWish {
 
 /// What a rank says of its GPU so that all choose as is wished.
 /// errors  Unsupported: it does not share memory as it has to
-Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish);
+Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& wish);
 
 /// The one way between all processes, Ipc or File, that ranks come to who have told each other their places.
 /// source  NCCL: cuMem where every rank has it

@@ -83,7 +83,8 @@ ProcessLinks::~ProcessLinks() {
 
 Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                          const Transport* transport,
-                                                         const MemoryWish& wish, Deadline deadline,
+                                                         const MemorySettings& wish,
+                                                         Deadline deadline,
                                                          const LinkFaults& faults) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(bootstrap, transport, deadline, faults));
@@ -93,8 +94,8 @@ Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, D
   return links;
 }
 
-Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
-  RINGSIDE_TRY(const DevicePlace mine, as_wished(memory_.place(), wish));
+Status ProcessLinks::gather_reach(const MemorySettings& wish, Deadline deadline) {
+  RINGSIDE_TRY(const DevicePlace mine, with_settings(memory_.place(), wish));
   RINGSIDE_TRY(const std::vector<std::byte> places,
                bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());

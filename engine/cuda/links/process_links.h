@@ -39,7 +39,7 @@ class ProcessLinks final : public DeviceLinks {
   ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                     const Transport* transport,
-                                                    const MemoryWish& wish, Deadline deadline,
+                                                    const MemorySettings& wish, Deadline deadline,
                                                     const LinkFaults& faults = {});
   ~ProcessLinks() override;
 
@@ -110,7 +110,7 @@ class ProcessLinks final : public DeviceLinks {
   };
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory, const GpuDirectSettings& direct,
                std::unique_ptr<Connections> connections, const LinkFaults& faults);
-  Status gather_reach(const MemoryWish& wish, Deadline deadline);
+  Status gather_reach(const MemorySettings& wish, Deadline deadline);
   [[nodiscard]] bool opens(const ConnectionId& id) const;
   /// The connection whose pages, where it has some, have room for a DeviceFifo: beside its slots, for counters.
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;

@@ -28,7 +28,7 @@ constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 constexpr Nanoseconds kRootSilence = std::chrono::seconds(3);
 
 /// Before each block: which call it belongs to and how long it is, so that ranks that do not make the
-/// same calls are told so.
+/// same calls get an error that says so.
 struct BlockHeader {
   std::uint32_t call = 0;
   std::uint32_t size = 0;
@@ -109,7 +109,7 @@ class Bootstrap::Impl {
 
   RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
 
-  /// Of the ranks' secret, which it does not tell.
+  /// A hash of the ranks' secret, which does not reveal it.
   [[nodiscard]] std::uint64_t job() const {
     if (nranks() == 1) return 1;
     const Secret hash = derive_secret("job " + to_string(UniqueId{{}, secret_}));
@@ -219,8 +219,8 @@ class Bootstrap::Impl {
     return {};
   }
 
-  /// Tells the root whether this rank has its links, and hears how the others fare: of a rank that is stopped, its
-  /// neighbours alone would know, and leave.
+  /// Reports to the root whether this rank has its links, and waits for the other ranks' results: of a stopped rank, only its
+  /// neighbours would know, and leave.
   Status report(const UniqueFd& root, const Status& linked) {
     if (!linked && linked.error().code == ErrorCode::Aborted) return linked;
     RootMessage word{.kind = RootMessage::Kind::Linked};
@@ -240,13 +240,13 @@ class Bootstrap::Impl {
       }
       RINGSIDE_TRY(const RootMessage message, parse_root(*frame));
       if (message.kind == RootMessage::Kind::Linked) return linked;
-      if (message.kind == RootMessage::Kind::Failure) return told(message.error);
+      if (message.kind == RootMessage::Kind::Failure) return from_all(message.error);
     }
   }
 
-  /// What all ranks are told, one of them says.
-  [[nodiscard]] Error told(Error error) const {
-    error.is_told_elsewhere = rank() != Rank{0};
+  /// Every rank gets this error; rank 0 alone reports it to the user.
+  [[nodiscard]] Error from_all(Error error) const {
+    error.is_reported_elsewhere = rank() != Rank{0};
     return error;
   }
 
@@ -280,7 +280,7 @@ class Bootstrap::Impl {
         case RootMessage::Kind::Refused:
           return message.error;
         case RootMessage::Kind::Failure:
-          return told(message.error);
+          return from_all(message.error);
         case RootMessage::Kind::Linked:
         case RootMessage::Kind::Everybody:
           if (successor && is_admitted) return *successor;
@@ -295,7 +295,7 @@ class Bootstrap::Impl {
       std::vector<pollfd> polled;
       for (BlockTransfer& one : transfers) {
         if (const Status moved = one.advance(header); !moved) {
-          return is_aborted_ ? aborted() : blame(one.peer, moved.error());
+          return is_aborted_ ? aborted() : failed_with(one.peer, moved.error());
         }
         if (one.is_complete()) continue;
         polled.push_back({one.fd, static_cast<short>(one.is_sending ? POLLOUT : POLLIN), 0});
@@ -304,9 +304,9 @@ class Bootstrap::Impl {
       if (has_passed(deadline)) {
         const auto late = std::ranges::find_if(
             transfers, [](const BlockTransfer& one) { return !one.is_complete(); });
-        return blame(late->peer, {ErrorCode::Timeout,
-                                  late->is_sending ? "takes nothing" : "nothing came in time",
-                                  "that rank or one behind it is late or hangs"});
+        return failed_with(late->peer, {ErrorCode::Timeout,
+                                        late->is_sending ? "takes nothing" : "nothing came in time",
+                                        "that rank or one behind it is late or hangs"});
       }
       if (deadline.poll(polled) < 0 && errno != EINTR) {
         return system_error("poll", errno);
@@ -314,7 +314,7 @@ class Bootstrap::Impl {
     }
   }
 
-  [[nodiscard]] Error blame(Rank peer, const Error& why) const {
+  [[nodiscard]] Error failed_with(Rank peer, const Error& why) const {
     return {why.code,
             fmt::format("rank {}: exchange {} with rank {}: {}", to_int(rank()), calls_,
                         to_int(peer), why.message),

@@ -33,7 +33,7 @@ struct BootstrapOptions {
   const Wakeup* off = nullptr;  ///< once it is signalled, join() ends with Aborted; outlives join()
 };
 
-/// One rank's place in the ring over which ranks tell each other what they need to know before there
+/// One rank's place in the ring over which ranks exchange what they need to know before there
 /// are fast connections: TCP to the next rank and from the previous one, both proven.
 ///
 /// Ordering   every rank makes the same calls in the same order

@@ -162,7 +162,7 @@ class BootstrapRoot::Impl {
     return std::nullopt;
   }
 
-  /// Tells `rank` where its successor is, once both have come.
+  /// Sends `rank` its successor's address, once both have come.
   void introduce(int rank) {
     const auto& member = at(rank);
     const auto& next = at((rank + 1) % nranks_);
@@ -295,7 +295,7 @@ class BootstrapRoot::Impl {
     members_.clear();
   }
 
-  /// A rank that cannot be told has gone; its neighbours and notice_leavers() see that, too.
+  /// A rank that the message cannot reach has gone; its neighbours and notice_leavers() see that, too.
   void say(const UniqueFd& fd, const RootMessage& message) const {
     static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout, clock())));
   }

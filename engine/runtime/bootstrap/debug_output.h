@@ -41,10 +41,10 @@ class DebugOutput {
 
   void info(Subsystems about, std::string_view message);
 
-  /// A failure that the caller is told of, too, and the line by which NCCL hands one on.
+  /// A failure that the caller gets as an Error, too, and the line by which NCCL passes one on.
   void warn(const WarnPlace& place, const Error& why);
 
-  /// A stranger at a port, and the like: what nobody is told of otherwise (base/remark.h). Shown as warnings
+  /// A stranger at a port, and other events that no Error reports (base/remark.h). Shown as warnings
   /// are, and where NCCL_DEBUG is not set.
   void remark(const WarnPlace& place, std::string_view message);
 

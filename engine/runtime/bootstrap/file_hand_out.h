@@ -17,16 +17,16 @@ class Bootstrap;
 /// shape  the ranks share a host, as host_identity() has it
 
 /// A name that no other process has.
-/// for_what  a word of it, for whoever looks at the host's sockets (ss -xl)
+/// for_what  a part of the name, for a user who lists the host's sockets (ss -xl)
 AbstractName hand_out_name(const char* for_what);
 
-/// Hands the file to so many others, whoever comes first; it stays open here.
-/// errors  System: no sockets.  Timeout, Aborted, PeerGone: somebody did not come, or went
+/// Sends the file to so many others, in the order in which they come; it stays open here.
+/// errors  System: no sockets.  Timeout, Aborted, PeerGone: another process did not come, or left
 Status hand_out_file(int file, const AbstractName& at, std::size_t others,
                      const Bootstrap& bootstrap, const Patience& patience);
 
 /// What hand_out_file() hands out there; waits for it.
-/// errors  Timeout: nobody listens there.  As connect_authenticated() and recv_fd()
+/// errors  Timeout: no process listens there.  As connect_authenticated() and recv_fd()
 Result<UniqueFd> fetch_file(const AbstractName& at, const Bootstrap& bootstrap,
                             const Patience& patience);
 

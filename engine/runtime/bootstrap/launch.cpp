@@ -33,10 +33,11 @@ Result<std::optional<int>> read_int(const Environment& environment, const char* 
   if (!text) return std::optional<int>{};
   const Result<std::int64_t> value = parse_int(*text);
   if (!value || *value < least || *value > kMostRanks) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("environment variable {}='{}' is not a number from {} to {}", name,
-                             *text, least, kMostRanks),
-                 "the launcher sets it; by hand, give each process its own rank from 0 up"};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("environment variable {}='{}' is not a number from {} to {}", name, *text,
+                    least, kMostRanks),
+        "the launcher sets it; without a launcher, give each process its own rank from 0 up"};
   }
   return std::optional<int>(static_cast<int>(*value));
 }

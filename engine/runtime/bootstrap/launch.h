@@ -29,7 +29,7 @@ bool is_single_host(const LaunchInfo& info);
 /// Reads the launchers' variables; the first launcher that has set its own is believed, for a torchrun
 /// inside mpirun or srun sees both, and the inner one counts:
 ///
-///     torchrun   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE]; also what one sets by hand
+///     torchrun   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE]; also for processes that are started manually
 ///     Open MPI   OMPI_COMM_WORLD_RANK _SIZE [_LOCAL_RANK _LOCAL_SIZE]
 ///     Hydra      PMI_RANK PMI_SIZE [MPI_LOCALRANKID MPI_LOCALNRANKS] (MPICH, Intel MPI)
 ///     Slurm      SLURM_STEP_ID SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS [SLURM_LOCALID

@@ -39,7 +39,7 @@ struct RootMessage {
     Waiting = 1,    ///< not all are here yet; the root lives
     Successor = 2,  ///< where the next rank of the ring listens
     Everybody = 3,  ///< all have come
-    Failure = 4,    ///< it will not be; `error` says why. All get it, rank 0 tells it.
+    Failure = 4,    ///< the job fails; `error` says why. All get it, rank 0 reports it.
     Linked = 6,     ///< all have their links
     Refused = 5,    ///< not with you; `error` says why. Only this rank gets it.
     Admitted =
@@ -95,7 +95,7 @@ struct WatchMessage {
   };
   Kind kind = Kind::Goodbye;
   Rank origin = kNoRank;     ///< of Abort and Present: who says so
-  Rank dead = kNoRank;       ///< of Abort: who died, or nobody
+  Rank dead = kNoRank;       ///< of Abort: the rank that died, or kNoRank
   Error error = {};          ///< of Abort
   std::uint64_t number = 0;  ///< of Call: the first such call
   CallSignature call = {};   ///< of Call

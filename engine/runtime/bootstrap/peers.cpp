@@ -56,7 +56,7 @@ PeerInfo describe_rank(const Whereabouts& where) {
   return info;
 }
 
-Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Transport* wish,
+Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Transport* requested,
                             Deadline deadline) {
   RINGSIDE_TRY(const auto gathered, gather_any(bootstrap, to_bytes(mine), deadline));
   std::vector<PeerInfo> all;
@@ -64,24 +64,25 @@ Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Tr
     RINGSIDE_TRY(PeerInfo info, parse_peer_info(bytes));
     all.push_back(std::move(info));
   }
-  return Peers(std::move(all), wish);
+  return Peers(std::move(all), requested);
 }
 
-Peers::Peers(std::vector<PeerInfo> all, const Transport* wish) : all_(std::move(all)), wish_(wish) {
+Peers::Peers(std::vector<PeerInfo> all, const Transport* requested)
+    : all_(std::move(all)), requested_(requested) {
   for (std::uint32_t rank = 0; rank < all_.size(); ++rank) all_[rank].where.rank = rank;
 }
 
 Result<const Transport*> Peers::between(std::uint32_t from, std::uint32_t to) const {
   const Transport* transport = choose_transport(transports(), at(from), at(to));
   if (transport != nullptr) return transport;
-  if (wish_ == nullptr) {
+  if (requested_ == nullptr) {
     return Error{ErrorCode::Unsupported, fmt::format("nothing joins ranks {} and {}", from, to),
                  "use the same version on every rank"};
   }
-  return Error{
-      ErrorCode::Unsupported,
-      fmt::format("{} joins {}, but not ranks {} and {}", wish_->name, wish_->joins, from, to),
-      "leave --transport away, or give another on every rank"};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("{} joins {}, but not ranks {} and {}", requested_->name,
+                           requested_->joins, from, to),
+               "leave --transport away, or give another on every rank"};
 }
 
 Result<HostLayout> Peers::layout(std::uint32_t me) const {

@@ -27,20 +27,20 @@ struct HostLayout {
   const Transport* slowest = &usual_transport();  ///< of those
 };
 
-/// This rank's core affinity and cache, beside where it is.
+/// This rank's core affinity and cache, in addition to its place.
 PeerInfo describe_rank(const Whereabouts& where);
 
-/// All ranks of a communicator, each as it has told of itself: what every rank chooses by.
+/// All ranks of a communicator, each as it has described itself: the base of every rank's choices.
 class Peers {
  public:
-  /// Tells all ranks of this one. Every rank calls it at the same time.
-  /// wish    the transport that was asked for, for messages; null: none was
+  /// Sends this rank's description to all ranks. Every rank calls it at the same time.
+  /// requested  the transport that was asked for, for messages; null: none was
   /// errors  as Bootstrap::all_gather(); Corrupt: a rank of another version
-  static Result<Peers> gather(Bootstrap& bootstrap, const PeerInfo& mine, const Transport* wish,
-                              Deadline deadline);
+  static Result<Peers> gather(Bootstrap& bootstrap, const PeerInfo& mine,
+                              const Transport* requested, Deadline deadline);
 
   /// By rank; fills in their ranks.
-  Peers(std::vector<PeerInfo> all, const Transport* wish);
+  Peers(std::vector<PeerInfo> all, const Transport* requested);
   Peers() = default;
 
   /// shape  a rank
@@ -60,7 +60,7 @@ class Peers {
   [[nodiscard]] int equal_neighbours() const;
 
   std::vector<PeerInfo> all_;
-  const Transport* wish_ = nullptr;
+  const Transport* requested_ = nullptr;
 };
 
 }  // namespace ringside

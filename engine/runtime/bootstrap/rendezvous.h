@@ -33,10 +33,10 @@ struct Rendezvous {
 ///     Slurm              the step's first host, which has rank 0 unless --distribution=arbitrary says
 ///                        otherwise; a port from 20000 to 29999 that follows from job and step
 ///
-/// Secrets: a whole id and PMIx carry 128 random bits that nobody else sees. The other ways have no
+/// Secrets: a whole id and PMIx carry 128 random bits that only the job's processes see. The other ways have no
 /// channel for one, so the secret is derived from RINGSIDE_SECRET and what the job has of its own
-/// (port, TORCHELASTIC_RUN_ID, Slurm's job and step). Without RINGSIDE_SECRET that keeps accidents apart:
-/// another job's ranks, a port scanner, a stale process. It does not stop somebody who can reach the port
+/// (port, TORCHELASTIC_RUN_ID, Slurm's job and step). Without RINGSIDE_SECRET that prevents accidents:
+/// another job's ranks, a port scanner, a stale process. It does not stop an attacker who can reach the port
 /// and knows or guesses these ids; RINGSIDE_SECRET does, when it is long and random (openssl rand -hex 16). Rank 0 warns
 /// where it is not set. A rank that has joined keeps its place all the same (BootstrapRoot).
 ///

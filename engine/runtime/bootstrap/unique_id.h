@@ -10,7 +10,7 @@
 namespace ringside {
 
 /// What a rank needs to join a job: where the root listens, and the secret that the job's processes
-/// share. Whoever reads it can join, so it travels by ways that only the job's owner can read.
+/// share. A process that reads it can join, so it travels by ways that only the job's owner can read.
 struct UniqueId {
   SocketAddress root;
   Secret secret;

@@ -40,7 +40,7 @@ struct CollectiveCall {
 /// Whether the two differ in nothing but their buffers and streams.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
-/// Whether it lists its sends and receives, whose other ends may stand in other calls' lists.
+/// Whether it lists its sends and receives, whose other ends may be in other calls' lists.
 inline bool is_listed(const CollectiveCall& call) {
   return !call.sends.empty() || !call.recvs.empty();
 }

@@ -29,7 +29,7 @@ CallSignature signature_of(const CollectiveCall& call);
 
 std::string to_string(const CallSignature& signature);  ///< "all_reduce of 1024 float sum"
 
-/// How it lies in memory that ranks share, and in what they tell each other.
+/// Its form in memory that ranks share, and in messages between ranks.
 using CallWords = std::array<std::uint64_t, 3>;
 CallWords to_words(const CallSignature& signature);
 /// returns  nothing: no signature is written so

@@ -24,7 +24,7 @@ class Failure;
 class TraceRecorder;
 struct HostLayout;
 
-/// A call that an executor has planned. What it keeps beside this is its own business.
+/// A call that an executor has planned. Executors derive from it to keep more.
 struct CallPlan {
   CollectiveCall call;  ///< its buffers mean nothing
   Choice choice;
@@ -61,7 +61,7 @@ class Executor {
   virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
 
   /// What takes the other ranks and is done once: connections. Nothing the second time.
-  /// errors  Timeout, PeerGone, System, Aborted: the other ranks are on their way, so they have to be told
+  /// errors  Timeout, PeerGone, System, Aborted: other ranks may be waiting already, so the caller has to notify them
   virtual Status prepare(CallPlan& plan) = 0;
 
   /// Begins the call. May return before it is done: until drain() its buffers are in use. What goes wrong
@@ -83,12 +83,12 @@ class Executor {
   /// Whether the call's stream is being captured into a graph. Then run() and flush() put it there without prepare(), and
   /// nothing of it is under way: it takes place as often as the graph is launched. The executor outlives that.
   /// plan    of a call alike
-  /// errors  Unsupported: what cannot stand in a graph, and what is to be done first
+  /// errors  Unsupported: the call cannot be part of a graph; the help names what has to be done first
   virtual Result<bool> is_captured(const CallPlan& /*plan*/, const CollectiveCall& /*call*/) {
     return false;
   }
 
-  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs, for which nobody waits.
+  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs: no call waits for those.
   virtual void look() {}
 
   /// Takes it that calls to come may have their buffers in this memory. Every rank calls it at the same time, each for memory
@@ -134,7 +134,7 @@ struct ExecutorSetup {
 };
 
 /// Every rank makes its own at the same time.
-/// errors  whatever keeps it from being made; the communicator tells the others
+/// errors  whatever keeps it from being made; the communicator notifies the others
 using ExecutorMaker = std::function<Result<std::unique_ptr<Executor>>(const ExecutorSetup& setup)>;
 
 }  // namespace ringside

@@ -48,19 +48,19 @@ class Connections::Impl {
         faults_(std::move(faults)),
         me_(static_cast<std::uint32_t>(to_int(bootstrap.rank()))) {}
 
-  Status open(const Transport* wish, Deadline deadline) {
+  Status open(const Transport* requested, Deadline deadline) {
     std::vector<const Transport*> wanted;
     for (const Transport& transport : transports()) {
-      const bool is_asked_for = wish == nullptr || wish == &transport;
+      const bool is_asked_for = requested == nullptr || requested == &transport;
       if (transport.is_inner() || (is_asked_for && bootstrap_.nranks() > 1)) {
         wanted.push_back(&transport);
       }
     }
     RINGSIDE_TRY(open_, OpenTransports::open(
                             {me_, host_identity(), bootstrap_.address(), &bootstrap_.clock()},
-                            bootstrap_.secret(), wanted, wish));
-    RINGSIDE_TRY(peers_,
-                 Peers::gather(bootstrap_, describe_rank(open_->whereabouts()), wish, deadline));
+                            bootstrap_.secret(), wanted, requested));
+    RINGSIDE_TRY(peers_, Peers::gather(bootstrap_, describe_rank(open_->whereabouts()), requested,
+                                       deadline));
     RINGSIDE_TRY(layout_, peers_.layout(me_));
     return {};
   }
@@ -190,8 +190,8 @@ class Connections::Impl {
     return transport.shares_sockets() && is_short;
   }
 
-  /// One rank may name one direction now and the other later, where the other rank names both: so that both come to the same
-  /// sockets, whoever names one of those that share names both.
+  /// One rank may name one direction now and the other later, while its peer names both at once. For both to share the same
+  /// sockets, a rank that names one of two directions that share sockets names both.
   [[nodiscard]] std::vector<ConnectionId> with_ways_back(
       std::span<const ConnectionId> wanted) const {
     std::set<ConnectionId> all(wanted.begin(), wanted.end());
@@ -283,7 +283,7 @@ class Connections::Impl {
     }
   }
 
-  /// The same, as far as nobody has to be waited for. A rank may come for what this one names in a later call.
+  /// The same without waiting. A rank may come for what this one names in a later call.
   Status answer_who_has_come(const Patience& patience) {
     for (;;) {
       RINGSIDE_TRY(take_in_who_has_come(patience));
@@ -305,7 +305,7 @@ class Connections::Impl {
     }
   }
 
-  /// Whoever is next at the door of the one that is waited for.
+  /// Accepts the next peer at the transport of the connection that is waited for.
   Result<ConnectionHello> let_in(const ConnectionId& waited_for, const Patience& patience) {
     auto accepted = open_->accept(transport_of(waited_for), patience);
     if (!accepted) return about(accepted.error(), waited_for);
@@ -423,11 +423,12 @@ class Connections::Impl {
   std::map<ConnectionId, Counted<RecvEnd>> recvs_;
 };
 
-Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap, const Transport* wish,
+Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap,
+                                                       const Transport* requested,
                                                        Deadline deadline, LinkFaults faults) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
   auto impl = std::make_unique<Impl>(bootstrap, std::move(off), std::move(faults));
-  RINGSIDE_TRY(impl->open(wish, deadline));
+  RINGSIDE_TRY(impl->open(requested, deadline));
   return std::unique_ptr<Connections>(new Connections(std::move(impl)));
 }
 

@@ -36,17 +36,17 @@ struct ConnectionId {
 /// caller insists on.
 ///
 /// Ordering   every rank makes the same calls of connect(), and the two ranks of a connection name it in the
-///            same one; one that comes early is kept. To begin() each rank may name it beside others
+///            same one; one that comes early is kept. In begin() each rank may name further ones as well
 /// Threads    one at a time calls connect(), begin(), send_end() and recv_end(); any thread calls the rest
 /// Ownership  the ends are this object's
 class Connections {
  public:
-  /// Opens the transports, and tells every rank where this one is. Every rank calls it at the same time.
-  /// wish     the transport to use; null: the fastest that there is between two ranks
+  /// Opens the transports, and sends this rank's addresses to every rank. Every rank calls it at the same time.
+  /// requested  the transport to use; null: the fastest that there is between two ranks
   /// faults   of the connections to be made; its plan outlives them
-  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the one that is wished for does
+  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the requested one does
   ///          not join all ranks
-  static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* wish,
+  static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* requested,
                                                    Deadline deadline, LinkFaults faults = {});
   ~Connections();
 

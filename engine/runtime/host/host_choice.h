@@ -16,15 +16,15 @@ struct HostSituation {
   Bytes bytes = {};  ///< call_bytes()
   int nranks = 1;
   bool crosses_hosts = false;
-  bool is_crowded = false;  ///< more ranks than cores on a host: whoever waits must give way
+  bool is_crowded = false;  ///< more ranks than cores on a host: ranks that wait must yield
   const Transport* transport = &usual_transport();  ///< the slowest that joins the ranks
   Bytes cache{2 << 20};                             ///< a core's second level
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
 
-/// How a collective runs over host memory: by the wishes, else by the table, else by the ring.
-/// errors  Unsupported: the algorithm that is wished for does not do the collective; those that do are
+/// How a collective runs over host memory: by the settings, else by the table, else by the ring.
+/// errors  Unsupported: the requested algorithm does not do the collective; those that do are
 ///         named.  InvalidArgument: as make_choice() and check_reduction()
 Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes = {},
                               const HostTable& table = usual_host_table());

@@ -118,8 +118,8 @@ class HostExecutor final : public Executor {
   [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
   [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
 
-  /// Both ends of a transfer must choose alike, and one may have others beside it: so it is chosen for by its own size, as
-  /// if it were there alone, whatever the call is made of.
+  /// Both ends of a transfer must choose alike, and one end may have further transfers: so the choice depends on the
+  /// transfer's own size alone, whatever the call is made of.
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
     RINGSIDE_TRY(Choice choice, choose_on_host({.collective = is_listed(call) ? Collective::SendRecv
                                                                               : call.collective,
@@ -184,7 +184,7 @@ class HostExecutor final : public Executor {
     return {};
   }
 
-  /// Transfers of one protocol and slot together, each kind beside the others.
+  /// Transfers of one protocol and slot together; those of different kinds run concurrently.
   Status add_listed(const CollectiveCall& call, HostPlan& plan) const {
     struct Kind {
       Choice choice;
@@ -282,7 +282,7 @@ class HostExecutor final : public Executor {
   HostPlans plans_;
   Running running_;
   const ChannelWorkers::Work work_ = [this](int part) { run_one(part); };
-  ChannelWorkers workers_;  // last: its threads use what stands above
+  ChannelWorkers workers_;  // last: its threads use the members above
 };
 
 }  // namespace

@@ -18,9 +18,9 @@ class Bootstrap;
 /// rank, and two for the messages of each pair, the sender's and the receiver's.
 ///
 /// The lowest rank of the host makes it (a memfd, sealed against shrinking, without a name in any file
-/// system) and hands it to the others. Pages that nobody writes to take no memory.
+/// system) and sends it to the others. Pages that no rank writes to take no memory.
 ///
-/// Threads  any; who writes where is CallLog's business
+/// Threads  any; CallLog defines which thread writes where
 class CallBoard {
  public:
   /// Beyond so many ranks of one host pairs have no logs: their number grows with the square.

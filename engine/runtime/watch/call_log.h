@@ -22,11 +22,11 @@ inline void order_calls([[maybe_unused]] std::memory_order order) {
 /// run of equal calls is one entry, so that a job which repeats itself writes nothing that others read,
 /// and what they look at stays in their caches.
 ///
-/// Ordering   append() stands in front of the call's first message with release, so whoever has taken that
+/// Ordering   append() comes before the call's first message, with release, so a rank that has taken that
 ///            message and then looks with acquire sees the entry. LL's messages carry no order of their own,
 ///            so append() ends and CallComparison::look() begins with a fence (on x86-64 no instruction).
 /// Threads    one appends, by one Writer; all may look
-/// Ownership  a view's memory is zeroed shared memory, alive as long as anybody looks
+/// Ownership  a view's memory is zeroed shared memory, alive as long as any view
 class CallLog {
  public:
   static constexpr std::uint64_t kRuns = 32;  ///< that can be looked back at
@@ -70,7 +70,7 @@ class CallLog {
     /// returns  whether it differs from the one before
     bool append(const CallSignature& signature);
 
-    /// What a rank elsewhere has told of its call `number`: that, and those until it tells again.
+    /// What a rank on another host has reported of its call `number`; it holds for the calls until its next report.
     void append_at(std::uint64_t number, const CallSignature& signature);
 
    private:

@@ -225,7 +225,7 @@ class StatusService::Impl {
     const auto answer = [&]() -> Result<RankStatus> {
       RINGSIDE_TRY(const Endpoint endpoint, parse_endpoint(text_of(place.address)));
       RINGSIDE_TRY(const UniqueFd fd,
-                   connect_authenticated(endpoint, secret_, {}, patience, Silence::IsEnd));
+                   connect_authenticated(endpoint, secret_, {}, patience, NoListener::IsEnd));
       RINGSIDE_TRY(const std::vector<std::byte> frame,
                    recv_frame(fd.get(), kLongestStatus, patience));
       return parse_rank_status({reinterpret_cast<const char*>(frame.data()), frame.size()});
@@ -286,7 +286,7 @@ Result<std::optional<std::uint16_t>> status_port(const Environment& environment)
 }
 
 Result<std::string> ask_status(const SocketAddress& address, bool is_json, Deadline deadline) {
-  RINGSIDE_TRY(const UniqueFd fd, connect_to(Endpoint{address}, deadline, Silence::IsEnd));
+  RINGSIDE_TRY(const UniqueFd fd, connect_to(Endpoint{address}, deadline, NoListener::IsEnd));
   const std::string question = is_json ? "SET FORMAT json\nVERBOSE STATUS\n" : "VERBOSE STATUS\n";
   RINGSIDE_TRY(send_all(fd.get(), std::as_bytes(std::span(question)), deadline));
   std::string answer;

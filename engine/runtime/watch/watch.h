@@ -21,21 +21,21 @@ inline constexpr Nanoseconds kSettleTime = std::chrono::milliseconds(200);
 /// scheduled within a fraction of it on a crowded machine, too.
 inline constexpr Nanoseconds kRollCallTime = std::chrono::seconds(1);
 
-/// Tells every rank when one of them fails or dies, and that for the same reason everywhere.
+/// Notifies every rank when one of them fails or dies, with the same reason everywhere.
 ///
 /// Each rank keeps a connection to both neighbours on a ring of its own. A neighbour whose connection
-/// ends without a goodbye has died; whoever sees that, or calls abort(), sends the news both ways
-/// round, so that one break in the ring cuts nobody off. When several things fail in one moment, all
+/// ends without a goodbye has died; a rank that sees that, or calls abort(), sends the news both ways
+/// round, so that one break in the ring cuts no rank off. When several things fail in one moment, all
 /// ranks hear of all and choose alike: deaths before what a rank says (all of them, the lowest rank first),
 /// what a rank found wrong by itself before what it lost to others (PeerGone, Aborted), then the lowest
-/// rank that says so. The choice stands when `kSettleTime` has passed; what comes later is a consequence.
+/// rank that says so. The choice is final when `kSettleTime` has passed; what comes later is a consequence.
 /// Deaths in three or more places at once cut the ring into stretches that cannot talk: each then names
 /// the deaths at its own ends.
 ///
-/// A rank whose program hangs is none of this class's business. Whose process is stopped, or its host, is found when
-/// somebody gives up (Timeout): every rank then says that it lives, and the reason names those that have not within
+/// This class does not detect a program that hangs. A stopped process, or host, is found when
+/// a rank gives up (Timeout): every rank then reports that it lives, and the reason names those that have not within
 /// `kRollCallTime`. Two of them cut the ring; of ranks between them nothing is known. A neighbour from
-/// which nothing comes back for about 8 s (keepalives), or which resets the connection after such a silence, is not called
+/// which nothing comes back for about 8 s (keepalives), or which resets the connection after such a time, is not called
 /// dead: the news is that these two have lost each other, for the network between them may have.
 ///
 /// Ordering   every rank starts it at the same time, and says goodbye when no rank needs it any more
@@ -47,7 +47,7 @@ class Watch {
   using OnAbort = std::function<void(const Error& reason)>;
 
   enum class Side : std::uint8_t { Next = 0, Previous = 1 };
-  /// Called on the watch's thread with what the neighbour there has told of its calls.
+  /// Called on the watch's thread with a report of the neighbour there on its calls.
   using OnCall = std::function<void(Side from, std::uint64_t number, const CallSignature& call)>;
 
   /// Called once, on the watch's thread, when another rank wants everybody's dump.
@@ -64,14 +64,14 @@ class Watch {
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  /// Tells everybody that the job is broken. It is on its way when this returns; the callback and
+  /// Notifies all ranks that the job is broken. The news is on its way when this returns; the callback and
   /// reason() come when the ranks have agreed. A second abort(), or one after the news of another's, is
   /// a consequence and changes nothing.
-  /// dead    the rank whose death was noticed by other means, or nobody
+  /// dead    the rank whose death was noticed by other means, or kNoRank
   void abort(const Error& why, Rank dead = kNoRank);
 
-  /// Tells the neighbour there what this rank calls from call `number` on. Does not wait.
-  void tell(Side to, std::uint64_t number, const CallSignature& call);
+  /// Sends the neighbour there what this rank calls from call `number` on. Does not wait.
+  void send_call(Side to, std::uint64_t number, const CallSignature& call);
 
   /// Asks all ranks for their dumps, the first time. Does not wait.
   void ask_for_dumps();
@@ -85,7 +85,7 @@ class Watch {
   /// What all ranks agreed on; nothing while all is well.
   [[nodiscard]] std::optional<Error> reason() const;
 
-  /// The same once the callback has been told; nothing at the deadline.
+  /// The same once the callback has returned; nothing at the deadline.
   [[nodiscard]] std::optional<Error> reason(Deadline deadline) const;
 
  private:

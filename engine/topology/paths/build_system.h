@@ -11,7 +11,7 @@ namespace ringside {
 /// source  NCCL 2.30.7 graph/topo.h: LOC_BW
 inline constexpr float kLocalBandwidth = 5000.0F;
 
-/// A host as its ranks see it together: devices without a GPU or NIC of the job below them left out,
+/// A host as its ranks see it together: devices without a GPU or NIC of the job below them omitted,
 /// the rest in the order in which the ranks' own views of the host are joined. The views are joined
 /// in rank order; each holds its rank's GPU and all NICs.
 /// source  NCCL 2.30.7 graph/xml.cc: ncclTopoTrimXml, ncclTopoFuseXml

@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// YAML aliases let a short text stand for a tree without end; a real host has some hundred devices.
+/// With YAML aliases a short text can expand to a tree without end; a real host has some hundred devices.
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxDepth = 16;
 constexpr int kMaxNumber = 1023;
@@ -93,7 +93,7 @@ class TreeReader {
     const auto head = *node.begin();
     RINGSIDE_TRY(const DeviceWords words, read_words(head.first));
     if (words.kind->what != HostKind::What::Switch) {
-      return root_.bad(node, "only a switch has devices below it", "put them beside it");
+      return root_.bad(node, "only a switch has devices below it", "put them next to it");
     }
     RINGSIDE_TRY(HostPci pci, make_device(node, words));
     for (const YAML::Node& child : head.second) {
@@ -161,7 +161,7 @@ class TreeReader {
       HostNet net = words.kind->net;
       net.dev = words.number;
       net.name += std::to_string(words.number);
-      // Any number that no other device has: it tells the ports of one card from those of another.
+      // Any number that no other device has: it distinguishes the ports of different cards.
       if (words.kind->has_guid) net.guid = 0xa0000001U + 16U * static_cast<unsigned>(words.number);
       pci.nic = HostNic{{std::move(net)}};
     }

@@ -48,10 +48,10 @@ Result<std::vector<XmlElement>> XmlElement::children(
     const XmlElement element{child, *source_};
     if (child.type() != pugi::node_element) {
       return source_->bad(child.offset_debug(), fmt::format("text inside <{}>", name()),
-                          "only elements and comments may stand there");
+                          "only elements and comments are allowed there");
     }
     if (std::find(known.begin(), known.end(), element.name()) == known.end()) {
-      return element.bad(fmt::format("<{}> may not stand inside <{}>", element.name(), name()),
+      return element.bad(fmt::format("<{}> is not allowed inside <{}>", element.name(), name()),
                          known.empty() ? fmt::format("<{}> holds nothing", name())
                                        : suggestion(element.name(), known));
     }

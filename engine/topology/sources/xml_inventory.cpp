@@ -32,7 +32,7 @@ Status XmlInventory::take_bus_id(const XmlElement& pci, const std::string& bus_i
   const auto [first, is_new] = bus_ids_.emplace(*id, pci.line());
   if (is_new) return {};
   return pci.bad(fmt::format("PCI address {} comes twice, first on line {}", bus_id, first->second),
-                 "a device stands once, below the bridge that it is behind");
+                 "list a device once, below the bridge that it is behind");
 }
 
 Status XmlInventory::take_numa(const XmlElement& cpu, int numa) {

@@ -115,7 +115,7 @@ class RdmaRecvEnd final : public RecvEnd {
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = pending_->queues.poll(done);
     if (!found) {
-      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      // A peer that has died closes the socket at once; then its adapter does not answer either.
       const Status open = check_open(peer_.get());
       failed_ = open ? found.error() : open.error();
       return *failed_;
@@ -130,9 +130,9 @@ class RdmaRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// LL's lines tell by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
+  /// LL's lines show by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
   /// its own, so that theirs could be there before the data.
-  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+  [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
   /// Takes what has come of the oldest slot, to the same place until it is whole.
   Result<bool> unpack_lines(std::span<std::byte> to) {
@@ -224,12 +224,12 @@ class RdmaRecvEnd final : public RecvEnd {
   std::array<std::size_t, kSlots> come_{};   ///< of those bytes
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t told_ = 0;           ///< of the released, what the sender was told
+  std::uint64_t told_ = 0;           ///< of the released, what the sender has been sent
   std::uint64_t tellings_ = 0;       ///< ever written
   std::uint64_t told_done_ = 0;      ///< of those, complete
   Unpacked so_far_;                  ///< of the lines in slot released_
   std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
-  std::optional<Error> failed_;      ///< a completion tells of it once
+  std::optional<Error> failed_;      ///< a completion reports it once
   std::atomic<bool> aborted_{false};
 
  public:

@@ -8,7 +8,7 @@
 /// somebody else. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
 namespace ringside {
 
-/// Hands over an open file, which stays open here.
+/// Sends an open file, which stays open here.
 /// errors  Timeout, Aborted, PeerGone, System
 Status send_fd(int socket, int fd, const Patience& patience);
 
