@@ -233,7 +233,7 @@ Result<int> run_job(const JobOptions& options, const JobMain& main) {
         ErrorCode::InvalidArgument,
         fmt::format("-n {} under {}, which has started this as rank {} of {}", *own.local_ranks,
                     to_string(launched->launcher), launched->rank, launched->nranks),
-        "leave -n away, or start one process without the launcher"};
+        "omit -n, or start one process without the launcher"};
   }
   if (Status enough = check_host_memory(own, launched->local_ranks.value_or(1)); !enough) {
     Error error = std::move(enough).error();

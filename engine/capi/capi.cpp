@@ -18,7 +18,7 @@
 #include "engine/capi/leaving.h"
 #include "engine/capi/process_recorder.h"
 #include "engine/capi/streams.h"
-#include "engine/cuda/gpu/gpu_wish.h"
+#include "engine/cuda/gpu/requested_gpu.h"
 #include "engine/runtime/bootstrap/bootstrap_root.h"
 #include "engine/transport/socket/interface.h"
 
@@ -181,7 +181,7 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
   RINGSIDE_TRY(
       const std::optional<int> gpu,
-      gpu_of_wish(config != nullptr ? config->device : nullptr, gpus_of_process().current));
+      requested_gpu(config != nullptr ? config->device : nullptr, gpus_of_process().current));
   made->is_on_gpu = gpu.has_value();
   RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
   RINGSIDE_TRY(made->pending,

@@ -12,14 +12,14 @@ namespace ringside {
 
 class Gpu;
 
-/// What runs the launches of a group: a GPU, or what stands for one in tests.
+/// What runs the launches of a group: a GPU, or its replacement in tests.
 struct CudaDevice {
   DeviceMemory* memory = nullptr;
   DeviceControl* control = nullptr;  ///< in shared memory
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
   bool stores_directly = true;       ///< VirtualRanks::Options
-  std::shared_ptr<void> owner = {};  ///< of all that, where nobody else keeps it
+  std::shared_ptr<void> owner = {};  ///< of all that, where no other owner keeps it
 };
 
 /// errors  System; as wants_direct_stores()

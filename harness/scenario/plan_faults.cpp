@@ -339,7 +339,7 @@ Status check_fault(const Fault& fault, const hangs::Program& program) {
   RINGSIDE_TRY([[maybe_unused]] const int family, family_of(fault, program));
   if (fault.kind == FaultKind::SlowLink && (fault.after.value > 0 || fault.step > 0)) {
     return Error{ErrorCode::InvalidArgument, "slow_link with after or step, in simulated time",
-                 "it is slow from the first message on there: leave them away, or run it on real "
+                 "it is slow from the first message on there: remove them, or run it on real "
                  "ranks"};
   }
   const auto has_word = [](Collective wanted) {

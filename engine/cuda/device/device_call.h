@@ -24,7 +24,7 @@ inline constexpr int kLanesOfWarp = 32;
 ///
 /// Flow control  messages are counted from 0; message m lies in slot m % slots. Simple: the sender has posted
 ///               those below *tail. All protocols: the receiver is done with those below *head, so a sender
-///               has room while m < *head + slots. LL and LL128 tell of arrival by flags in the lines.
+///               has room while m < *head + slots. In LL and LL128 flags in the lines signal arrival.
 /// Ownership     of the connection's owner: lay_out.h, process_links.h
 struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
@@ -34,7 +34,7 @@ struct DeviceEnd {
   /// kernel has waited for it for a while (DeviceProgress); and then, of a sending end, below which message it is known to
   /// have room.
   std::uint64_t* step = nullptr;
-  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: they tell
+  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: the ends give
   /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel
   std::uint32_t* sizes = nullptr;
   /// Of an end towards a switch (switch_slots.h), on the head's side: where the slots of all members lie at once, for
@@ -129,7 +129,7 @@ struct DeviceBuffers {
   std::byte* output = nullptr;
 };
 
-/// One call of a launch: its blocks, in memory that the GPU reads, and where its buffers stand in DeviceLaunch::buffers.
+/// One call of a launch: its blocks, in memory that the GPU reads, and the index of its buffers in DeviceLaunch::buffers.
 struct DeviceWork {
   const DeviceBlock* blocks = nullptr;  ///< [place][channel]
   std::int32_t channels = 1;

@@ -20,7 +20,7 @@ class DeviceCredits {
   RINGSIDE_HD DeviceCredits(Machine& machine, const DeviceBlock& block)
       : machine_(machine), block_(block) {}
 
-  /// Before the strand's first step: tells those who may store into this rank's output that they may.
+  /// Before the strand's first step: grants ranks that may store into this rank's output the right to do so.
   RINGSIDE_HD void begin_call(int strand, std::byte* output, std::int64_t window) {
     has_window_ = window != 0;
     if (block_.direct.first == nullptr || machine_.warp() != 0) return;

@@ -14,7 +14,7 @@ struct DeviceProgress {
   std::uint64_t is_waiting = 0;  ///< 1: its kernel has waited for it for a while, and still does
 };
 
-/// How the slots of one connection and their counters lie in one piece of memory, whoever maps it: a GPU, two
+/// How the slots of one connection and their counters lie in one piece of memory, for all that map it: a GPU, two
 /// processes, a kernel and a proxy.
 ///
 /// shape      memory: memory_for() bytes, at first 0, aligned to 128 bytes

@@ -45,7 +45,7 @@ SwitchName switch_name(const SwitchGroup& group, const PortNames& names);
 std::vector<SwitchName> switches_of(const ChannelTask& task, Rank me, int channel,
                                     const Choice& choice);
 
-/// As name_ports() and connections_of(), but what stands beside a switch has names of its own, and slots of 0 bytes.
+/// As name_ports() and connections_of(), but ports next to a switch have names of their own, and slots of 0 bytes.
 NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, const PortNames& names,
                              const Choice& choice);
 std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me, int channel,

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// How a rank reaches another's memory, beside not at all.
+/// How a rank reaches another's memory; 0: not at all.
 constexpr std::byte kOpens{1}, kOpensWithLines{2};
 
 /// What a receiver leaves in the pages of a connection whose slots lie in its GPU's memory.
@@ -83,19 +83,19 @@ ProcessLinks::~ProcessLinks() {
 
 Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                          const Transport* transport,
-                                                         const MemorySettings& wish,
+                                                         const MemorySettings& settings,
                                                          Deadline deadline,
                                                          const LinkFaults& faults) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(bootstrap, transport, deadline, faults));
   std::unique_ptr<ProcessLinks> links(
-      new ProcessLinks(bootstrap, memory, wish.direct, std::move(connections), faults));
-  RINGSIDE_TRY(links->gather_reach(wish, deadline));
+      new ProcessLinks(bootstrap, memory, settings.direct, std::move(connections), faults));
+  RINGSIDE_TRY(links->gather_reach(settings, deadline));
   return links;
 }
 
-Status ProcessLinks::gather_reach(const MemorySettings& wish, Deadline deadline) {
-  RINGSIDE_TRY(const DevicePlace mine, with_settings(memory_.place(), wish));
+Status ProcessLinks::gather_reach(const MemorySettings& settings, Deadline deadline) {
+  RINGSIDE_TRY(const DevicePlace mine, with_settings(memory_.place(), settings));
   RINGSIDE_TRY(const std::vector<std::byte> places,
                bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
@@ -108,7 +108,7 @@ Status ProcessLinks::gather_reach(const MemorySettings& wish, Deadline deadline)
     if (peer == me) continue;
     RINGSIDE_TRY(const Transport* const transport, connections_->peers().between(me, peer));
     const bool shares_pages = transport->door == Door::Host;
-    const bool opens = wish.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
+    const bool opens = settings.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
                        can_open(mine, places_[peer], between_processes_);
     if (opens) row[peer] = memory_.keeps_lines(places_[peer].id) ? kOpensWithLines : kOpens;
   }

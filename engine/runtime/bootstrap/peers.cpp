@@ -82,7 +82,7 @@ Result<const Transport*> Peers::between(std::uint32_t from, std::uint32_t to) co
   return Error{ErrorCode::Unsupported,
                fmt::format("{} joins {}, but not ranks {} and {}", requested_->name,
                            requested_->joins, from, to),
-               "leave --transport away, or give another on every rank"};
+               "omit --transport, or give another on every rank"};
 }
 
 Result<HostLayout> Peers::layout(std::uint32_t me) const {
