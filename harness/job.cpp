@@ -117,9 +117,9 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
 
 /// Where the ranks of one host meet: loopback, unless an interface was asked for.
 Result<SocketAddress> local_address() {
-  RINGSIDE_TRY(const InterfaceSettings wish, interface_settings_from(env_text, true));
+  RINGSIDE_TRY(const InterfaceSettings settings, interface_settings_from(env_text, true));
   RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
-  RINGSIDE_TRY(const Interface chosen, choose_interface(there, wish));
+  RINGSIDE_TRY(const Interface chosen, choose_interface(there, settings));
   return chosen.address;
 }
 

@@ -28,7 +28,7 @@ namespace ringside {
 struct WireCaller {
   int nranks = 0;
   std::string version = {};  ///< of ringside
-  bool tells_progress = false;
+  bool reports_progress = false;
   bool is_traced = false;
   std::string command_line = {};  ///< with the pid: whom the trace names as its writer
   std::uint32_t pid = 0;

@@ -49,7 +49,8 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
   const auto setting = interface_settings_from(environment_of(machine), false);
   if (!setting) {
     verdicts.add("wrong_interface", Severity::Error, setting.error().message,
-                 "NCCL ignores the variable or fails; this engine refuses it", wish.error().help);
+                 "NCCL ignores the variable or fails; this engine refuses it",
+                 setting.error().help);
     return;
   }
   const auto chosen = choose_interface(machine.interfaces, *setting);

@@ -157,8 +157,8 @@ class Crew {
         ::kill(work.pid, SIGKILL);
       }
     }
-    if (!is_any_done && Clock::now() < tell_at_) return {};
-    tell_at_ = Clock::now() + kLookAgain;
+    if (!is_any_done && Clock::now() < report_at_) return {};
+    report_at_ = Clock::now() + kLookAgain;
     look_at_ = {};
     RINGSIDE_TRY(const ResultStore::Count count, store_.count());
     report_progress(count);
@@ -219,7 +219,7 @@ class Crew {
   std::map<std::string, int> kills_;
   std::int64_t here_ = 0, done_before_ = 0;
   const Clock::time_point began_ = Clock::now();
-  Clock::time_point look_at_{}, tell_at_{};
+  Clock::time_point look_at_{}, report_at_{};
 };
 
 }  // namespace

@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLocksMend =
+constexpr const char* kLocksFix =
     "name a folder with -o on a file system that has POSIX locks: a local one, NFS 4, Lustre with "
     "flock";
 /// Writers wait for each other so long: a file system of a busy cluster may take its time.
@@ -105,7 +105,7 @@ struct ResultStore::Impl {
     const bool is_other = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
     return Error{is_other ? ErrorCode::Corrupt : ErrorCode::System,
                  fmt::format("{}: {}: {}", path, what, sqlite3_errmsg(database.get())),
-                 is_other ? "it is no sweep's results: name another folder with -o" : kLocksMend};
+                 is_other ? "it is no sweep's results: name another folder with -o" : kLocksFix};
   }
 
   Status run(const char* sql) {
@@ -155,7 +155,7 @@ struct ResultStore::Impl {
       worker = sqlite3_last_insert_rowid(database.get());
       struct flock lock = byte_of(worker);
       if (::fcntl(locks.get(), F_SETLK, &lock) == 0) return {};
-      return system_error(path + ".workers: cannot be locked", errno, kLocksMend);
+      return system_error(path + ".workers: cannot be locked", errno, kLocksFix);
     });
   }
 
@@ -164,7 +164,7 @@ struct ResultStore::Impl {
     if (other == worker) return false;
     struct flock lock = byte_of(other);
     if (::fcntl(locks.get(), F_GETLK, &lock) != 0) {
-      return system_error(path + ".workers: cannot be locked", errno, kLocksMend);
+      return system_error(path + ".workers: cannot be locked", errno, kLocksFix);
     }
     return lock.l_type == F_UNLCK;
   }

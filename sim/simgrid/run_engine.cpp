@@ -78,7 +78,7 @@ class Simulation {
     note_times(wiring.lanes());
     for (SimTask& task : tasks_) start_actors(task);
     for (const Wiring::Group& group : wiring.groups()) start_actor(group);
-    tell_of_progress(wiring.steps());
+    start_progress_reports(wiring.steps());
     bool is_stuck = false;
     sg4::Engine::on_deadlock_cb([&is_stuck] { is_stuck = true; });
     engine->run();
@@ -147,8 +147,8 @@ class Simulation {
   }
 
   /// Now, and from now on every tenth of a second.  all  steps that there are
-  void tell_of_progress(std::int64_t all) {
-    if (!wants_.tells_progress) return;
+  void start_progress_reports(std::int64_t all) {
+    if (!wants_.reports_progress) return;
     totals_.look_at = 0;
     totals_.look = [this, all, next = std::chrono::steady_clock::now()]() mutable {
       constexpr std::chrono::milliseconds kInterval{100};

@@ -65,7 +65,7 @@ Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCas
 Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const DeviceCase& test,
                                            std::byte* in, std::byte* out);
 
-/// Every case in turn.
+/// Every case, one after the other.
 /// expected  host_answers() of them
 /// returns   1: an output is not as expected; that is printed
 Result<int> run_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,

@@ -148,7 +148,7 @@ TEST(MemoryWays, FilesAreUsedWhereEveryRankHasThem) {
   EXPECT_EQ(way_between_processes(std::array{has, has_not}), MemoryWay::Ipc);
 }
 
-TEST(MemoryWays, AreAsIsWishedOrRefused) {
+TEST(MemoryWays, AreAsRequestedOrRefused) {
   const DevicePlace has{.shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.shares_by_ipc = true};
   EXPECT_TRUE(with_settings(has, {})->shares_by_file);

@@ -80,7 +80,7 @@ TEST(Platform, GoesOverAStarsHub) {
 }
 
 // 3 groups of 2 chassis with 4 blades of 2 hosts: whatever the way, each link begins where the one before ends.
-TEST(Platform, LeavesOutNoLinkOfADragonfly) {
+TEST(Platform, OmitsNoLinkOfADragonfly) {
   const auto platform = parse_platform(
       "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-47\" "
       "bw=\"1Gbps\" lat=\"1us\" topology=\"DRAGONFLY\" topo_parameters=\"3,4;2,3;4,2;2\"/>"
@@ -122,7 +122,7 @@ TEST(Platform, TakesTheNearestWordForWhatAHostIs) {
   EXPECT_THAT(nodes, ElementsAre("inner", "inner", "outer", "own"));
 }
 
-TEST(Platform, RefusesWithLineAndMend) {
+TEST(Platform, RefusesWithLineAndFix) {
   const auto inside = [](const std::string& text, const std::string& routing = "Full") {
     return platform_refusal(zone_with(kTwoHosts + text, routing));
   };

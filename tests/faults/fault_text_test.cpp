@@ -59,7 +59,7 @@ TEST(FaultText, WhatIsWrittenIsReadBack) {
   }
 }
 
-TEST(FaultText, BadTextSaysWhatAndTheMend) {
+TEST(FaultText, BadTextSaysWhatAndTheFix) {
   struct Bad {
     const char* text;
     const char* what;

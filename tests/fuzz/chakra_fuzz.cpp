@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (are_two) files.push_back({"a.1.et", bytes});
     auto job = study::import_chakra(files, are_two ? &groups : nullptr);
     if (!job) {
-      RINGSIDE_ASSERT(!job.error().help.empty(), "no mend: {}", job.error().message);
+      RINGSIDE_ASSERT(!job.error().help.empty(), "no fix: {}", job.error().message);
       continue;
     }
     const auto scenario = study::scenario_of(*std::move(job));

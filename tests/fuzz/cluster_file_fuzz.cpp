@@ -5,13 +5,13 @@
 #include "sim/fabric/cluster_file.h"
 #include "sim/fabric/kinds.h"
 
-/// A cluster from a stranger: refused with its place and the mend, or a fabric whose ways are made of its links.
+/// A cluster from a stranger: refused with its place and the fix, or a fabric whose ways are made of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {
     RINGSIDE_ASSERT(error.message.starts_with("c.yaml"), "an error without its place: {}",
                     error.message);
-    RINGSIDE_ASSERT(!error.help.empty(), "no mend: {}", error.message);
+    RINGSIDE_ASSERT(!error.help.empty(), "no fix: {}", error.message);
   };
   const std::string text(data, data + size);
   static_cast<void>(is_cluster_text(text));
@@ -43,7 +43,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (const auto placed = place_nodes(file->placement, made.nhosts(), 1)) {
     RINGSIDE_ASSERT(placed->front() >= 0 && placed->front() <= last, "node {}", placed->front());
   } else {
-    RINGSIDE_ASSERT(!placed.error().help.empty(), "no mend: {}", placed.error().message);
+    RINGSIDE_ASSERT(!placed.error().help.empty(), "no fix: {}", placed.error().message);
   }
   return 0;
 }

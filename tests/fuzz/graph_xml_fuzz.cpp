@@ -36,7 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!graphs) {
     RINGSIDE_ASSERT(graphs.error().message.starts_with("graph.xml:"),
                     "an error without its place: {}", graphs.error().message);
-    RINGSIDE_ASSERT(!graphs.error().help.empty(), "no mend: {}", graphs.error().message);
+    RINGSIDE_ASSERT(!graphs.error().help.empty(), "no fix: {}", graphs.error().message);
     return 0;
   }
   static_cast<void>(report_on(kSystem, {}, {}, *graphs));

@@ -5,7 +5,7 @@
 #include "harness/hangs/outline.h"
 #include "harness/hangs/program.h"
 
-/// A program of groups and calls from a stranger: refused with its place and the mend, or one whose
+/// A program of groups and calls from a stranger: refused with its place and the fix, or one whose
 /// every call is of a group that the rank is in.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hangs;
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!outline) {
     RINGSIDE_ASSERT(outline.error().message.starts_with("program.yaml"),
                     "an error without its place: {}", outline.error().message);
-    RINGSIDE_ASSERT(!outline.error().help.empty(), "no mend: {}", outline.error().message);
+    RINGSIDE_ASSERT(!outline.error().help.empty(), "no fix: {}", outline.error().message);
     return 0;
   }
   const Program program = make_program(*outline);

@@ -5,7 +5,7 @@
 #include "engine/topology/sources/host_yaml.h"
 #include "engine/topology/sources/nccl_xml.h"
 
-/// A host in our own YAML from a stranger: refused with its place and the mend, or one that prints as an
+/// A host in our own YAML from a stranger: refused with its place and the fix, or one that prints as an
 /// XML which NCCL's grammar takes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
@@ -13,7 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!described) {
     RINGSIDE_ASSERT(described.error().message.starts_with("host.yaml"),
                     "an error without its place: {}", described.error().message);
-    RINGSIDE_ASSERT(!described.error().help.empty(), "no mend: {}", described.error().message);
+    RINGSIDE_ASSERT(!described.error().help.empty(), "no fix: {}", described.error().message);
     return 0;
   }
   RINGSIDE_ASSERT(described->hosts_per_domain >= 1, "{} hosts", described->hosts_per_domain);

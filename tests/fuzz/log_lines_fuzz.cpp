@@ -53,7 +53,7 @@ class Checker : public RecordSink {
       RINGSIDE_ASSERT(slice.at + slice.size <= record.text().size(), "a hole behind the text");
     }
     RINGSIDE_ASSERT(is_within(message_argument(record, "error"), record.line),
-                    "a hole beside the line");
+                    "a hole outside the line");
     parse_rank_list(message_argument(record, "ranks"));
     parse_work(message_argument(record, "work"));
   }

@@ -6,7 +6,7 @@
 #include "diag/logparse/bare_prefix.h"
 #include "diag/logparse/paste.h"
 
-/// Pastes: every line of them is in one of the mended ones, in order, and what is read of a prefix lies within it.
+/// Pastes: every line of them is in one of the repaired ones, in order, and what is read of a prefix lies within it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::logs;
   constexpr std::size_t kMost = 16 << 10;

@@ -5,13 +5,13 @@
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
 
-/// A SimGrid platform from a stranger: refused with its place and the mend, or hosts whose ways are made of its links.
+/// A SimGrid platform from a stranger: refused with its place and the fix, or hosts whose ways are made of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {
     RINGSIDE_ASSERT(error.message.starts_with("p.xml:"), "an error without its place: {}",
                     error.message);
-    RINGSIDE_ASSERT(!error.help.empty(), "no mend: {}", error.message);
+    RINGSIDE_ASSERT(!error.help.empty(), "no fix: {}", error.message);
   };
   const std::string text(data, data + size);
   static_cast<void>(is_platform_text(text));

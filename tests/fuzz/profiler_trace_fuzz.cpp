@@ -6,12 +6,12 @@
 #include "study/interchange/import.h"
 #include "study/interchange/profiler_trace.h"
 
-/// A profiler's trace from a stranger: refused with the mend, or calls that a scenario can hold.
+/// A profiler's trace from a stranger: refused with the fix, or calls that a scenario can hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   auto job = study::import_profiler_traces({{"a.json", std::string(data, data + size)}});
   if (!job) {
-    RINGSIDE_ASSERT(!job.error().help.empty(), "no mend: {}", job.error().message);
+    RINGSIDE_ASSERT(!job.error().help.empty(), "no fix: {}", job.error().message);
     return 0;
   }
   constexpr std::size_t kFew = 256;  // larger jobs hold nothing more, and take long

@@ -70,7 +70,7 @@ std::vector<std::byte> other_host() {
   return sink.bytes();
 }
 
-/// Beside another host's, before and behind it: what comes out is a whole trace.
+/// Merged with another host's trace, before and behind it: what comes out is a whole trace.
 void merge_all(const ringside::TraceFile& file) {
   using namespace ringside;
   static const std::vector<std::byte> bytes = other_host();
@@ -106,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::vector<std::byte> bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
   read_all(bytes);
-  ringside::mend_checksums(bytes);
+  ringside::fix_checksums(bytes);
   read_all(bytes);
   return 0;
 }

@@ -6,14 +6,14 @@
 #include "harness/scenario/plan_faults.h"
 #include "harness/scenario/scenario.h"
 
-/// A scenario from a stranger: refused with its place and the mend, or a job that can be played to its end.
+/// A scenario from a stranger: refused with its place and the fix, or a job that can be played to its end.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto scenario = parse_scenario(std::string(data, data + size), "s.yaml");
   if (!scenario) {
     RINGSIDE_ASSERT(scenario.error().message.starts_with("s.yaml"),
                     "an error without its place: {}", scenario.error().message);
-    RINGSIDE_ASSERT(!scenario.error().help.empty(), "no mend: {}", scenario.error().message);
+    RINGSIDE_ASSERT(!scenario.error().help.empty(), "no fix: {}", scenario.error().message);
     return 0;
   }
   constexpr std::size_t kFewSteps = 20'000;

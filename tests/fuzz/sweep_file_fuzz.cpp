@@ -4,14 +4,14 @@
 #include "base/assert.h"
 #include "study/sweep/sweep_points.h"
 
-/// A sweep from a stranger: refused with its place and the mend, or a grid whose points are all told apart by what they are.
+/// A sweep from a stranger: refused with its place and the fix, or a grid whose points are all distinct.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::study;
   const auto sweep = parse_sweep(std::string(data, data + size), "s.yaml");
   if (!sweep) {
     RINGSIDE_ASSERT(sweep.error().message.starts_with("s.yaml"), "an error without its place: {}",
                     sweep.error().message);
-    RINGSIDE_ASSERT(!sweep.error().help.empty(), "no mend: {}", sweep.error().message);
+    RINGSIDE_ASSERT(!sweep.error().help.empty(), "no fix: {}", sweep.error().message);
     return 0;
   }
   // What a cluster is called is a word of --on, which may name any file: other targets read these.

@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!host) {
     RINGSIDE_ASSERT(host.error().message.starts_with("host.xml:"), "an error without its place: {}",
                     host.error().message);
-    RINGSIDE_ASSERT(!host.error().help.empty(), "no mend: {}", host.error().message);
+    RINGSIDE_ASSERT(!host.error().help.empty(), "no fix: {}", host.error().message);
     return 0;
   }
   const std::string printed = to_nccl_xml(*host);

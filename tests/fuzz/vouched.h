@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// Makes every frame that the bytes hold vouch for what follows it: nobody guesses checksums.
-inline void mend_checksums(std::span<std::byte> bytes) {
+/// Corrects the checksum of every frame in the bytes: a fuzzer does not guess checksums.
+inline void fix_checksums(std::span<std::byte> bytes) {
   using namespace rtrace;
   if (bytes.size() < sizeof(FileHeader)) return;
   const FileHeader header;

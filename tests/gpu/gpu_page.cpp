@@ -28,7 +28,7 @@
 namespace ringside {
 namespace {
 
-/// What stands in one table.
+/// The content of one table.
 struct Table {
   Collective collective;
   int nranks;

@@ -28,7 +28,7 @@ UNSAFE_CALLS = (
      "a name that others can guess: use base/temporary.h"))
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
 
-# docs/formats: what is cited by number stands there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
+# docs/formats: what is cited by number is there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
 FORMATS = "docs/formats"
 SECTION, RULE = r"\d+\.\d+", r"[A-Z][A-Z0-9]*-\d+(?:\.\.\d+)?"
 CITED = re.compile(rf"{FORMATS}((?:[\s,;]+(?:and |to )?(?:{SECTION}|{RULE})\b)+)")
@@ -109,9 +109,9 @@ class Arrows:
             if not any(is_below(path, folder) for folder in folders):
                 return f"<{target}> belongs to {'/ and '.join(folders)}/ alone"
             if who == "cpp" and path.endswith(HEADERS):
-                return f"<{target}> may not stand in a header: each file that includes it compiles seconds longer"
+                return f"<{target}> is not allowed in a header: each file that includes it compiles seconds longer"
             if who == "sources" and is_installed:
-                return f"<{target}> may not stand in an installed header"
+                return f"<{target}> is not allowed in an installed header"
         return None
 
 
@@ -168,7 +168,7 @@ def words_of(text):
 
 
 def check_citations(texts):
-    """Yields (path, line number, what is wrong) for what is cited of docs/formats and does not stand there."""
+    """Yields (path, line number, what is wrong) for what is cited of docs/formats and is not there."""
     known = set()
     for path, lines in texts.items():
         if path.startswith(FORMATS + "/"):
@@ -245,7 +245,7 @@ def check_lists(texts):
 
 
 def check_grants(table, arrows, texts):
-    """Yields (path, line number, what is wrong) for what the table allows and nobody does."""
+    """Yields (path, line number, what is wrong) for what the table allows and no file uses."""
     used, used_libraries = set(), set()
     for path, lines in texts.items():
         if not path.endswith(CODE):
@@ -269,17 +269,17 @@ def check_layers(page, arrows, lines):
     """Yields (path, line number, what is wrong) where the page's table differs from arrows.txt. The page names a
     folder by its last word, and marks the names as code."""
     full = {name.rpartition("/")[2]: name for name in arrows.folders}
-    told = {}
+    written = {}
     for number, line in enumerate(lines, 1):
         row = LAYER.match(line)
         name = row and row[1]
         if name in arrows.folders:
             words = re.findall(r"`([^`]+)`", row[2])
-            told[name] = ["*"] if row[2] == "everything" else [full.get(word, word) for word in words]
-            if sorted(told[name]) != sorted(arrows.folders[name]):
+            written[name] = ["*"] if row[2] == "everything" else [full.get(word, word) for word in words]
+            if sorted(written[name]) != sorted(arrows.folders[name]):
                 allowed = ", ".join(arrows.folders[name]) or "nothing of ours"
                 yield page, number, f"tests/lint/arrows.txt lets {name} include {allowed}"
-    missing = [name for name in arrows.folders if name not in told]
+    missing = [name for name in arrows.folders if name not in written]
     if missing:
         yield page, 1, f"no row for {', '.join(missing)} of tests/lint/arrows.txt"
 
@@ -293,7 +293,7 @@ def needs_readme(folder, files):
 
 
 def rooms_in_circles(texts):
-    """Folders beside each other in one target of which each includes the next: they are one, or something lies in the wrong one."""
+    """Neighbouring folders in one target of which each includes the next: they are one, or something lies in the wrong one."""
     targets = {os.path.dirname(path) for path in texts if path.endswith("/CMakeLists.txt")}
     includes = {}
     for path, lines in texts.items():
@@ -328,7 +328,7 @@ def check_cmake(lines):
 
 
 def unlisted_tests(texts):
-    """Files *_test.cpp that the CMakeLists.txt beside them does not name: nothing would build or run them."""
+    """Files *_test.cpp that the CMakeLists.txt next to them does not name: nothing would build or run them."""
     for path in texts:
         folder, name = os.path.split(path)
         listing = " ".join(line.partition("#")[0] for line in texts.get(f"{folder}/CMakeLists.txt", []))

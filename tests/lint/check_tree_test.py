@@ -126,7 +126,7 @@ class CheckTree(unittest.TestCase):
     def test_a_heavy_library_in_a_header_is_found(self):
         heavy = "#include <nlohmann/json.hpp>\n"
         self.assertEqual(findings({"trace/a.cpp": heavy}), [])
-        self.assert_one({"trace/a.h": "#pragma once\n" + heavy}, "trace/a.h:2", "may not stand in a header")
+        self.assert_one({"trace/a.h": "#pragma once\n" + heavy}, "trace/a.h:2", "is not allowed in a header")
 
     def test_a_heavy_library_outside_its_files_is_found(self):
         heavy = {"cli/README.md": "verbs\n", "cli/options.cpp": "#include <CLI/CLI.hpp>\n"}

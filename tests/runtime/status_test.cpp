@@ -1,4 +1,4 @@
-// The status service: what ranks tell of themselves, to whom, and who cannot disturb it. Ranks are threads.
+// The status service: what ranks report of themselves, to whom, and that strangers cannot disturb it. Ranks are threads.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ RankStatus rank_status(std::int64_t launched, std::int64_t completed) {
   return status;
 }
 
-TEST(StatusReport, WhatARankTellsIsReadBack) {
+TEST(StatusReport, WhatARankReportsIsReadBack) {
   const auto read = parse_rank_status(to_wire(rank_status(9, 8)));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->is_answering);
@@ -58,7 +58,7 @@ TEST(StatusReport, WhatIsNoStatusIsRefused) {
 }
 
 // Rank 1 has launched one fewer, rank 2 does not answer.
-TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesWhoDiffers) {
+TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesRanksThatDiffer) {
   const std::vector<RankStatus> ranks{rank_status(9, 8), rank_status(8, 8), RankStatus{}};
   const json report = json::parse(status_json(ranks, Seconds{0.5}));
   const json& communicator = report["communicators"][0];
@@ -146,7 +146,7 @@ TEST_F(StatusServices, OneRankAnswersForAll) {
   });
 }
 
-TEST_F(StatusServices, ARankThatHasGoneIsToldDead) {
+TEST_F(StatusServices, ARankThatHasGoneIsReportedDead) {
   is_last_silent_ = true;
   with_services(kLong, [](const SocketAddress& address) {
     EXPECT_NE(ask(address).find("DEAD: no process listens for rank 2"), std::string::npos);
@@ -177,7 +177,7 @@ TEST_F(StatusServices, CommandsAnswerAsRassDo) {
   });
 }
 
-TEST_F(StatusServices, GarbageAndHalfLinesDisturbNobody) {
+TEST_F(StatusServices, GarbageAndHalfLinesDoNotDisturb) {
   with_services(kLong, [](const SocketAddress& address) {
     for (int i = 0; i < 20; ++i) {
       const UniqueFd client = connect(address);

@@ -183,7 +183,7 @@ TEST(ScenarioYaml, StepsOfOnePlaceAreThoseRanksAlone) {
   EXPECT_EQ(count(2, hangs::Step::Kind::Kernel), 1);  // stage 1
 }
 
-TEST(ScenarioYaml, WhatCannotBeMeantIsRefusedWithItsLineAndTheMend) {
+TEST(ScenarioYaml, InvalidInputIsRefusedWithItsLineAndTheFix) {
   struct Bad {
     std::string text, line, says;
   };

@@ -107,7 +107,7 @@ TEST(HostYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
   EXPECT_EQ(error_of("ringside: [").code, ErrorCode::Corrupt);
 }
 
-// Each of 12 aliases names the one before it four times: 4^12 devices if nobody counted.
+// Each of 12 aliases names the one before it four times: 4^12 devices without a limit.
 TEST(HostYaml, AliasesThatUnfoldWithoutEndAreRefused) {
   std::string tree = "tree:\n- numa 0:\n  - switch 00:01.0: &a0 [nic 0 00:02.0]\n";
   for (int level = 1; level < 12; ++level) {

@@ -80,12 +80,12 @@ TEST(NcclXml, GpusWithoutAnyRankAreNumberedInFileOrder) {
   EXPECT_EQ(gpus[1]->rank, 1);
 }
 
-TEST(NcclXml, AGpuWithoutARankBesideOneWithARankTakesNoPart) {
+TEST(NcclXml, AGpuWithoutARankNextToOneWithARankTakesNoPart) {
   const Host host = parsed(one_gpu(pci("1c:00.0", "0x030200", "<gpu dev=\"1\" sm=\"80\"/>")));
   EXPECT_EQ(gpus_of(host).size(), 1U);
 }
 
-TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsLeftOut) {
+TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsSkipped) {
   const auto systems =
       systems_of(system(cpu(0, gpu({.bus = "1b:00.0", .inside = nvlink("2b:00.0", 4)}))), 1);
   for (const Link& link : systems[0].links) EXPECT_NE(link.kind, LinkKind::Nvl);
@@ -169,7 +169,7 @@ TEST(NcclXml, AnNvLinkThatItsOtherEndDoesNotListIsRefused) {
                  "does not list", "both GPUs");
 }
 
-// source  nccl-versions 12.1: a missing familyid is an error; up to 2.30 nobody asks for it
+// source  nccl-versions 12.1: a missing familyid is an error; up to 2.30 NCCL does not read it
 TEST(NcclXml, AnAmdCpuWithoutAFamilyIsRefusedBy231) {
   std::string text = system(cpu(0, gpu({.bus = "1b:00.0"}), "amd"));
   const std::string family = " familyid=\"23\"";

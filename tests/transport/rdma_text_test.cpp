@@ -50,7 +50,7 @@ TEST(RdmaSettings, AreNcclsDefaultsAndVariables) {
   EXPECT_EQ(set.traffic_class, 106);
 }
 
-TEST(RdmaAddress, TellsKindAndQueues) {
+TEST(RdmaAddress, ContainsKindAndQueues) {
   const std::vector<std::string> ports{"mlx5_0:1", "mlx5_1:1"};
   EXPECT_EQ(rdma_address(true, 4, ports), "RoCE 4 mlx5_0:1 mlx5_1:1");
   EXPECT_EQ(rdma_kind_of("RoCE 4 mlx5_0:1"), "RoCE");
@@ -308,7 +308,7 @@ TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   };
   RdmaAckWatch usual(RdmaSettings{});
   EXPECT_FALSE(usual.look(0, 0, at(0)));
-  EXPECT_FALSE(usual.look(3, 0, at(100)));  // when it was posted nobody knows: from here
+  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of its post is unknown: counted from here
   EXPECT_FALSE(usual.look(3, 0, at(134)));
   EXPECT_TRUE(usual.look(3, 0, at(134.4)));
   EXPECT_FALSE(usual.look(4, 1, at(134.5)));
@@ -323,7 +323,7 @@ TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   EXPECT_TRUE(brief.look(1, 0, at(8)));
 }
 
-TEST(RdmaAckWatch, IsToldWithPathAndMtu) {
+TEST(RdmaAckWatch, IsReportedWithPathAndMtu) {
   RdmaPath path = some_path();
   path.mtu = 1024;
   const Error error = with_answering_host(rdma_unacknowledged_error(Seconds{8.2}, path));
@@ -343,7 +343,7 @@ TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
   EXPECT_THAT(error.help, HasSubstr("NCCL_IB_GID_INDEX"));
 }
 
-TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheMend) {
+TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheFix) {
   const Error error = rdma_memory_error(ENOMEM, 1 << 20, 65536, "mlx5_0:1");
   EXPECT_THAT(error.message, HasSubstr("ulimit -l): 64 KiB"));
   EXPECT_THAT(error.help, HasSubstr("ulimit -l unlimited"));

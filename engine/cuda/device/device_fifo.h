@@ -37,8 +37,8 @@ class DeviceFifo {
     return memory_ + (receives ? kRecvStepAt : kSendStepAt);
   }
 
-  /// tells_proxy  of a sending end: DeviceEnd::sizes
-  [[nodiscard]] DeviceEnd end(bool receives, bool tells_proxy = false) const {
+  /// for_proxy  of a sending end: DeviceEnd::sizes
+  [[nodiscard]] DeviceEnd end(bool receives, bool for_proxy = false) const {
     const auto counter = [&](std::size_t at) {
       return reinterpret_cast<std::uint64_t*>(memory_ + at);
     };
@@ -46,8 +46,8 @@ class DeviceFifo {
             .tail = counter(kTailAt),
             .head = counter(kHeadAt),
             .step = counter(receives ? kRecvStepAt : kSendStepAt),
-            .sizes = tells_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
-                                              : nullptr,
+            .sizes = for_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
+                                            : nullptr,
             .credit = reinterpret_cast<DeviceCredit*>(memory_ + kCreditAt),
             .credits = counter(kCreditsAt)};
   }

@@ -192,7 +192,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     between.push_back(host_id(id));
   }
   RINGSIDE_TRY(connections_->connect(between, deadline));
-  // All offer first and accept then: nobody waits for one who waits.
+  // All offer first and accept then: no rank waits for one that waits itself.
   std::vector<ConnectionId> awaited;
   for (const ConnectionId& id : fresh) {
     const std::span<std::byte> pages = end_between(id).shared_pages();

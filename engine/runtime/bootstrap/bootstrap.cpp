@@ -25,7 +25,7 @@ namespace {
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
 /// The root says every second that it lives.
-constexpr Nanoseconds kRootSilence = std::chrono::seconds(3);
+constexpr Nanoseconds kRootTimeout = std::chrono::seconds(3);
 
 /// Before each block: which call it belongs to and how long it is, so that ranks that do not make the
 /// same calls get an error that says so.
@@ -227,7 +227,7 @@ class Bootstrap::Impl {
     if (!linked) word = {.kind = RootMessage::Kind::Failure, .error = linked.error()};
     if (!send_frame(root.get(), to_bytes(word), join_patience()) && !linked) return linked;
     for (;;) {
-      const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootSilence));
+      const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootTimeout));
       if (!frame && frame.error().code == ErrorCode::Timeout) {
         return root_silent(frame.error().message);
       }

@@ -94,7 +94,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
     RINGSIDE_TRY(const Transport* const transport, between(rank, (rank + 1) % n));
     used.push_back(transport);
     layout.crosses_hosts |= !share_host(rank, (rank + 1) % n);
-    const auto [ranks, cores] = ranks_and_cores_beside(rank);
+    const auto [ranks, cores] = ranks_and_cores_of_host(rank);
     layout.is_crowded |= ranks > cores;
     if (rank != me) continue;
     layout.local_ranks = ranks;
@@ -116,7 +116,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
 bool Peers::share_host(std::uint32_t a, std::uint32_t b) const { return at(a).host == at(b).host; }
 
 /// On the rank's host, and what those ranks may run on.
-std::pair<int, int> Peers::ranks_and_cores_beside(std::uint32_t rank) const {
+std::pair<int, int> Peers::ranks_and_cores_of_host(std::uint32_t rank) const {
   auto cores = all_[rank].cores;
   int ranks = 0;
   for (std::uint32_t other = 0; other < all_.size(); ++other) {

@@ -56,7 +56,7 @@ class Peers {
 
  private:
   [[nodiscard]] bool share_host(std::uint32_t a, std::uint32_t b) const;
-  [[nodiscard]] std::pair<int, int> ranks_and_cores_beside(std::uint32_t rank) const;
+  [[nodiscard]] std::pair<int, int> ranks_and_cores_of_host(std::uint32_t rank) const;
   [[nodiscard]] int equal_neighbours() const;
 
   std::vector<PeerInfo> all_;

@@ -86,7 +86,7 @@ class StatusService::Impl {
         door_(std::move(door)),
         listener_(std::move(listener)),
         off_(std::move(off)) {
-    tells_ = std::jthread([this] { tell_ranks(); });
+    answering_ = std::jthread([this] { answer_ranks(); });
     if (listener_) serves_ = std::jthread([this] { serve_clients(); });
   }
   ~Impl() { off_.signal(); }
@@ -108,7 +108,7 @@ class StatusService::Impl {
     return status;
   }
 
-  void tell_ranks() {
+  void answer_ranks() {
     for (;;) {
       const auto asked = door_->accept(Patience(Deadline::never(real_clock()), off_));
       if (!asked && asked.error().code == ErrorCode::Aborted) return;
@@ -245,7 +245,7 @@ class StatusService::Impl {
   const std::unique_ptr<Acceptor> door_;
   const UniqueFd listener_;  ///< none: another process serves the clients of this host
   const Wakeup off_;
-  std::jthread tells_, serves_;  // last: they use all
+  std::jthread answering_, serves_;  // last: they use all
 };
 
 Result<std::unique_ptr<StatusService>> StatusService::start(Bootstrap& bootstrap,

@@ -136,7 +136,7 @@ class RdmaSendEnd final : public SendEnd {
   }
 
   /// As the receiver has it.
-  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+  [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
   [[nodiscard]] const RdmaMemory& slots() const { return lent_ ? *lent_.memory : memory_; }
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
@@ -182,7 +182,7 @@ class RdmaSendEnd final : public SendEnd {
                                          .key = memory.local_key(queues_.port_of(queue)),
                                          .bytes = std::min(part, bytes - at),
                                          .to = theirs_.memory + layout_.offset(count) + at,
-                                         .mark = tells_by_flags() ? nullptr : &mark,
+                                         .mark = is_shown_by_flags() ? nullptr : &mark,
                                          .id = count,
                                          .is_device = memory.is_device()}));
     }

@@ -28,14 +28,14 @@ Error no_reference(const std::string& why) {
 }  // namespace
 
 Result<std::uint64_t> SentMemory::introduce(const SharedRegion& region, int socket) {
-  if (std::ranges::find(told_, region.id()) != told_.end()) return std::uint64_t{0};
+  if (std::ranges::find(introduced_, region.id()) != introduced_.end()) return std::uint64_t{0};
   RINGSIDE_TRY(send_fd(socket, region.fd(), deadline_in(kFileWait)));
   std::uint64_t forgotten = 0;
-  if (told_.size() == kMostMemories) {
-    forgotten = told_.front();
-    told_.erase(told_.begin());
+  if (introduced_.size() == kMostMemories) {
+    forgotten = introduced_.front();
+    introduced_.erase(introduced_.begin());
   }
-  told_.push_back(region.id());
+  introduced_.push_back(region.id());
   return forgotten;
 }
 

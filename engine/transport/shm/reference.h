@@ -39,7 +39,7 @@ class SentMemory {
 
  private:
   Result<std::uint64_t> introduce(const SharedRegion& region, int socket);
-  std::vector<std::uint64_t> told_;  ///< oldest first
+  std::vector<std::uint64_t> introduced_;  ///< oldest first
 };
 
 /// The receiver's side: the memories that the sender has introduced.

@@ -117,7 +117,8 @@ class ShmSendEnd final : public SendEnd {
       RINGSIDE_TRY(check_size(bytes));
       RINGSIDE_TRY(const std::span<std::byte> slot, acquire());
       if (slot.empty()) return false;
-      RINGSIDE_TRY(const Reference reference, told_.refer(data, result, bytes, end_.socket()));
+      RINGSIDE_TRY(const Reference reference,
+                   introduced_.refer(data, result, bytes, end_.socket()));
       std::memcpy(slot.data(), &reference, sizeof reference);
       end_.fifo().post(Bytes{sizeof reference}, SlotKind::Reference);
       has_referred_ = true;
@@ -167,7 +168,7 @@ class ShmSendEnd final : public SendEnd {
   static constexpr bool kRefers = std::is_same_v<Fifo, SlotFifo>;
 
   ShmEnd<Fifo> end_;
-  SentMemory told_;
+  SentMemory introduced_;
   bool is_held_ = false;
   bool has_referred_ = false;
 };
