@@ -35,7 +35,7 @@ Result<std::vector<T>> gather(Bootstrap& parent, const T& mine, Deadline deadlin
 std::vector<Rank> part_of(const std::vector<SplitRequest>& requests, std::size_t me) {
   std::vector<Rank> ranks;
   for (std::size_t rank = 0; rank < requests.size(); ++rank) {
-    const bool is_with_me = requests[rank].is_in != 0 && requests[rank].color == wishes[me].color;
+    const bool is_with_me = requests[rank].is_in != 0 && requests[rank].color == requests[me].color;
     if (is_with_me) ranks.push_back(Rank{static_cast<std::int32_t>(rank)});
   }
   std::ranges::stable_sort(

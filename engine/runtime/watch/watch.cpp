@@ -47,66 +47,66 @@ Error death_of(const std::vector<int>& dead) {
   }
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
-  /// The error of two ranks that no longer hear of each other, like that of a connection that carries data.
-  /// Words of the two that no longer hear of each other, alike to those of a connection that carries data.
-  Error lost_contact(Rank me, Rank peer, const Error& why) {
-    return {ErrorCode::Unreachable,
-            fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
-                        to_int(peer), why.message),
-            why.help};
+}
+/// The error of two ranks that no longer hear of each other, like that of a connection that carries data.
+Error lost_contact(Rank me, Rank peer, const Error& why) {
+  return {ErrorCode::Unreachable,
+          fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
+                      to_int(peer), why.message),
+          why.help};
+}
+
+Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
+
+/// The error of ranks that have not reported that they live.
+/// unknown  those behind them, from which no message can arrive
+/// why      what the rank that gave up had waited for
+Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unknown,
+                   const Error& why) {
+  const bool are_many = silent.size() > 1;
+  std::string text =
+      fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached", are_many ? "s" : "",
+                  format_ranks(silent), are_many ? "do" : "does", are_many ? "they are" : "it is");
+  if (!unknown.empty()) {
+    text += fmt::format("; nothing is heard of rank{} {} behind", unknown.size() > 1 ? "s" : "",
+                        format_ranks(unknown));
+  }
+  return {why.code, fmt::format("{} ({})", text, why.message),
+          "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
+          "holds it; then at its host and the network"};
+}
+
+/// One of the two connections.
+struct Link {
+  Rank peer = kNoRank;
+  UniqueFd fd;
+  FrameReader reader{kMessageLimit};
+  std::vector<std::byte> out;
+  bool has_said_goodbye = false;
+  bool is_silent = false;  ///< nothing comes back
+  Error why_silent = {};   ///< the reason, then
+
+  void say(const WatchMessage& message) {
+    if (!fd) return;
+    const std::vector<std::byte> frame = make_frame(to_bytes(message));
+    out.insert(out.end(), frame.begin(), frame.end());
   }
 
-  Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
-
-  /// The error of ranks that have not reported that they live.
-  /// unknown  those behind them, from which no message can arrive
-  /// why      what the rank that gave up had waited for
-  Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unknown,
-                     const Error& why) {
-    const bool are_many = silent.size() > 1;
-    std::string text = fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached",
-                                   are_many ? "s" : "", format_ranks(silent),
-                                   are_many ? "do" : "does", are_many ? "they are" : "it is");
-    if (!unknown.empty()) {
-      text += fmt::format("; nothing is heard of rank{} {} behind", unknown.size() > 1 ? "s" : "",
-                          format_ranks(unknown));
-    }
-    return {why.code, fmt::format("{} ({})", text, why.message),
-            "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
-            "holds it; then at its host and the network"};
-  }
-
-  /// One of the two connections.
-  struct Link {
-    Rank peer = kNoRank;
-    UniqueFd fd;
-    FrameReader reader{kMessageLimit};
-    std::vector<std::byte> out;
-    bool has_said_goodbye = false;
-    bool is_silent = false;  ///< nothing comes back
-    Error why_silent = {};   ///< the reason, then
-
-    void say(const WatchMessage& message) {
-      if (!fd) return;
-      const std::vector<std::byte> frame = make_frame(to_bytes(message));
-      out.insert(out.end(), frame.begin(), frame.end());
-    }
-
-    /// Sends what goes without waiting. A connection that fails shows so when it is read; but the kernel says only once
-    /// why.
-    void flush() {
-      while (fd && !out.empty()) {
-        const Result<std::size_t> sent = send_some(fd.get(), out);
-        if (!sent) {
-          out.clear();
-          is_silent |= sent.error().code == ErrorCode::Unreachable;
-          if (is_silent) why_silent == sent.error();
-        }
-        if (!sent || *sent == 0) return;
-        out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*sent));
+  /// Sends what goes without waiting. A connection that fails shows so when it is read; but the kernel says only once
+  /// why.
+  void flush() {
+    while (fd && !out.empty()) {
+      const Result<std::size_t> sent = send_some(fd.get(), out);
+      if (!sent) {
+        out.clear();
+        is_silent |= sent.error().code == ErrorCode::Unreachable;
+        if (is_silent) why_silent = sent.error();
       }
+      if (!sent || *sent == 0) return;
+      out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*sent));
     }
-  };
+  }
+};
 
 }  // namespace
 
@@ -388,8 +388,8 @@ class Watch::Impl {
     };
     return to_int(me_) == next_living(1) || to_int(me_) == next_living(-1);
   }
+
   /// Whether it is news of the death of a rank that itself reports a lost contact: that rank lives.
-  /// Whether it is news of a death of someone who itself says that it has lost others: it lives.
   [[nodiscard]] bool is_denied(const WatchMessage& news) const {
     return news.dead != kNoRank && lost_contacts_.contains(to_int(news.dead));
   }
