@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The time of those who wait. It is handed to them, so that tests of time-outs take none: real_clock(), or
+/// The time by which threads wait. It is passed to them, so that tests of time-outs take no time: real_clock(), or
 /// one that a test moves.
 ///
 /// Threads  any may call any method

@@ -11,7 +11,7 @@ enum class ErrorCode {
   NotFound,          ///< a file, preset or name that is not there
   Unsupported,       ///< understood, but this build or machine cannot do it
   System,            ///< the operating system refused: busy port, missing interface, full disk
-  Timeout,           ///< somebody did not come, or nothing moved, before the deadline
+  Timeout,           ///< a peer did not come, or nothing moved, before the deadline
   PeerGone,          ///< the other end closed or died
   Aborted,           ///< abort() was called, here or elsewhere
   PermissionDenied,  ///< a peer that did not prove the secret

@@ -13,12 +13,12 @@ struct RemarkPlace {
 };
 
 /// What code has to say that has no caller to return it to: a stranger at a port. One line without its end.
-/// Goes to stderr, unless somebody takes it.
+/// Goes to stderr, unless a taker is set.
 ///
 /// Threads   any
 void remark(const RemarkPlace& place, const std::string& text);
 
-/// Who gets all remarks of this process from now on.
+/// The function that gets all remarks of this process from now on.
 using RemarkTaker = void (*)(const RemarkPlace& place, const std::string& text);
 void take_remarks(RemarkTaker taker);
 

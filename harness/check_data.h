@@ -34,7 +34,7 @@ class CheckData {
   /// The factor that `rank` gives with a mulsum, 1 or 2 as nccl-tests does; none with another reduction.
   [[nodiscard]] std::optional<ElementBits> scalar_of(int rank) const;
 
-  /// What a buffer holds after the reduction over ranks 0 .. nranks-1, for who counts elsewhere; none where it is not
+  /// What a buffer holds after the reduction over ranks 0 .. nranks-1, for callers that count elsewhere; none where it is not
   /// exact.
   [[nodiscard]] std::optional<PlaceTable> expect_reduced(std::int64_t count, int nranks,
                                                          std::int64_t first) const;

@@ -59,7 +59,7 @@ struct SimResult {
 ///
 /// Threads  any, several at a time: each has a simulating process to itself
 /// errors   as plan_channels; the trace sink's; Unsupported: no ringside-simgrid, with where it was looked for;
-///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with who waits
+///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with the ranks that wait
 ///          for what;
 ///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, two ranks
 ///          that must talk, and no way between them;

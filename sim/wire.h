@@ -24,7 +24,7 @@
 ///              <-  result, failure, or death of the process that simulated
 namespace ringside {
 
-/// Who asks, and for what besides the result.
+/// The caller, and what it wants besides the result.
 struct WireCaller {
   int nranks = 0;
   std::string version = {};  ///< of ringside

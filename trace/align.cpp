@@ -209,7 +209,7 @@ class AlignedClocks::Builder {
         const std::int64_t realtime = info.realtime_offset.count();
         if (realtime <= -kMostClockNs || realtime >= kMostClockNs) return far_apart(names_[file]);
         const std::size_t clock = clock_for(file, info.host, realtime);
-        // Who made the file and then joined it has introduced itself twice.
+        // A process that made the file and then joined it has introduced itself twice.
         if (std::ranges::find(processes, info.pid, &Process::pid) != processes.end()) continue;
         ++made_.clocks_[clock].processes;
         processes.push_back({info.pid, clock});

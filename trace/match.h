@@ -61,7 +61,7 @@ struct TraceTransfer {
   TraceTag recv = {};
 };
 
-/// Finds out who fed whom, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
+/// Finds out which event fed which, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
 /// nth that receives from it. Holds only the halves whose other half has not come yet.
 ///
 /// Heads of an all-reduce (NVLS, CollNet) get shares from the same ranks to which they send results, on the same channel,

@@ -22,7 +22,7 @@ class TraceSink {
   virtual Status write(std::span<const std::byte> block) = 0;
 };
 
-/// Keeps the trace in memory: for who looks at it at once, and has no use for a file.
+/// Keeps the trace in memory: for callers that look at it at once, and have no use for a file.
 class TraceMemorySink : public TraceSink {
  public:
   TraceMemorySink();  ///< with the header: no events are a trace as well

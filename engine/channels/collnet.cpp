@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// A head sees itself first, everybody else the heads as they are.
+/// A head sees itself first, every other rank the heads as they are.
 std::vector<Rank> as_seen_by(Rank rank, std::vector<Rank> heads) {
   const auto own = std::ranges::find(heads, rank);
   if (own != heads.end()) std::ranges::rotate(heads, own);

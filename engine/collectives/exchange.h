@@ -16,7 +16,7 @@ struct Round {
   friend bool operator==(const Round&, const Round&) = default;
 };
 
-/// Rounds that lie one after the other in somebody else's memory.
+/// Rounds that lie one after the other in memory of another owner.
 struct RoundList {
   const Round* first = nullptr;
   int count = 0;

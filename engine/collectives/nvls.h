@@ -5,7 +5,7 @@
 
 /// NVLS: the switch reduces and multicasts. H heads a node share the data; a head reads its slice of all
 /// ranks of the node in one load-reduce, and stores the result to all of them in one multicast. Ports to
-/// and from the switch lead to SwitchGroups; heads put their own share into the switch like everybody.
+/// and from the switch lead to SwitchGroups; heads put their own share into the switch like all ranks.
 /// n is the number of ranks of a node, N of nodes. Each function is one strand.
 /// source  roles: NCCL 2.30's NVLS kernels
 namespace ringside {

@@ -32,7 +32,7 @@ struct PlanTables : PlanCommon {
   std::vector<std::vector<std::int32_t>> places = {};  ///< by channel and rank, on those rings
   std::vector<std::int32_t> node_of = {};              ///< by rank, where nodes have heads
   RankOrder heads = {};  ///< whose the blocks are: head h of node j at j x count + h
-  std::shared_ptr<const SwitchGroup> chain_ends = {};  ///< those who are at the network, of chains
+  std::shared_ptr<const SwitchGroup> chain_ends = {};  ///< the ranks at the network, of chains
 };
 
 /// What there is to plan one rank's tasks by.

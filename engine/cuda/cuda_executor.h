@@ -39,7 +39,7 @@ class CudaGroup {
 
   /// One rank's part of a call: buffers in the device's memory.
   /// timeout  until the other ranks have handed in theirs, and of each wait in the kernel
-  /// errors   Timeout: who did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
+  /// errors   Timeout: names the rank that did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
   Status run(Rank me, const CollectiveCall& call, const Choice& choice, Nanoseconds timeout);
 
   /// From the next call on, kernels record so many primitives of each strand.

@@ -76,7 +76,7 @@ class FlightRecorder {
   /// How often each collective was called.  index  as Collective counts
   using Counts = std::array<std::int64_t, kCollectiveCount>;
   enum class GroupState : std::uint8_t { Init, Running, Finalize, Abort, Gone };
-  /// A communicator for who looks on from outside.
+  /// A communicator as observers from outside see it.
   struct GroupView {
     std::string name, desc;
     std::vector<int> ranks;

@@ -26,8 +26,7 @@ struct FlightSettings {
   bool reports_desync = false;  ///< whether a time-out says which ranks have not come to the call
   /// How long a broken communicator waits for its rank's dump: the file system may hang.
   Nanoseconds dump_wait = std::chrono::seconds(2);
-  std::string pipe =
-      {};  ///< a dump is taken when somebody writes to PIPE<rank>.pipe; empty: there is none
+  std::string pipe = {};  ///< a write to PIPE<rank>.pipe triggers a dump; empty: there is none
 
   /// How long a call may be without progress: as `requested`, or ten years.
   [[nodiscard]] Seconds op_timeout(Seconds requested) const {

@@ -34,7 +34,7 @@ class YamlKeys {
     if (!found && missing_.empty() && absent_ == Absent::Error) missing_ = key;
     return found;
   }
-  /// A key that somebody else reads.
+  /// A key that other code reads.
   void skip(const std::string& key) { taken_.push_back(key); }
   void read(const std::string& key, double& value) {
     if (const YAML::Node found = take(key)) value = found.as<double>();

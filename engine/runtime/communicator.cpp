@@ -29,7 +29,7 @@
 namespace ringside {
 namespace {
 
-/// How long a rank that has noticed something waits for the word of who noticed first.
+/// How long a rank that has noticed something waits for the reason from the rank that noticed first.
 constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
@@ -248,7 +248,7 @@ struct Communicator::Impl {
     return {};
   }
 
-  /// On a thread that is not the caller's, where nothing that is thrown has anybody to catch it.
+  /// On a thread that is not the caller's, where no code would catch an exception.
   template <typename Body>
   Status caught(Body&& body) {
     try {
@@ -562,7 +562,7 @@ Status Communicator::finish() {
   impl_->executor->look();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
-  // By now everybody has begun its last call.
+  // By now all ranks have begun their last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
     return impl_->give_up(*why);
   }

@@ -54,7 +54,7 @@ struct CommunicatorOptions {
 class Communicator {
  public:
   /// Finds out how to reach the others; connections are made by the first run() that needs them.
-  /// errors  Timeout: who did not come.  PeerGone.  Unsupported: the transport does not join all ranks.
+  /// errors  Timeout: names the ranks that did not come.  PeerGone.  Unsupported: the transport does not join all ranks.
   static Result<std::unique_ptr<Communicator>> make(std::shared_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options);
 
@@ -109,7 +109,7 @@ class Communicator {
   ///         queues, or what a graph cannot have
   Status enqueue(std::vector<CollectiveCall> calls, DeviceStream stream);
 
-  /// Connects what the calls need, as their first run() does: for who speaks for several ranks, on a thread each.
+  /// Connects what the calls need, as their first run() does: for callers that act for several ranks, on a thread each.
   /// errors  as run()
   Status prepare(const std::vector<CollectiveCall>& calls);
   /// Whether there is nothing to prepare.

@@ -99,7 +99,7 @@ struct Transport {
 
   // What the ends are like.
   bool hears_receiver = false;  ///< make_send() waits for what make_recv() of the peer says
-  bool needs_progress = false;  ///< no thread nor memory moves its data: who waits calls progress()
+  bool needs_progress = false;  ///< no thread nor memory moves its data: waiters call progress()
   /// Looks for a slot before a waiting rank first gives its core away; 0: as between ranks of a host. Fewer where a look
   /// costs more, or where the kernel may want the core to move the bytes.
   int spins = 0;

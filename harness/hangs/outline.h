@@ -69,7 +69,7 @@ struct OutlineStep {
     int rank = 0;  ///< in the group
   };
   std::optional<Place> at =
-      {};  ///< who takes the step, of a transfer which end of it; none: all that it is for
+      {};  ///< the ranks that take the step, of a transfer which end of it; none: all that it is for
 };
 
 /// A program of groups and calls, the same for all ranks: the healthy job.

@@ -16,7 +16,7 @@ struct Record {
   const Step* step = nullptr;     ///< lives as long as the program
   std::int64_t created = 0;       ///< the host enqueued it
   std::int64_t started = kNever;  ///< its stream reached it
-  std::int64_t moving = kNever;   ///< everybody had come whom it waits for
+  std::int64_t moving = kNever;   ///< all ranks that it waits for had come
   std::int64_t completed = kNever;
   std::int32_t collective_seq = 0;  ///< calls of the group so far; a transfer leaves it as it was
   std::int32_t p2p_seq = 0;

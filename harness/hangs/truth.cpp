@@ -272,7 +272,7 @@ class Judge {
     allow(seen);
   }
 
-  /// What the difference looks like, and whether it shows who differs from whom.
+  /// What the difference looks like, and whether it shows which ranks differ from which.
   void look_at_surfaces() {
     if (fault_.kind == FaultClass::P2pUnmatched || fault_.is_p2p) return;
     const int culprit = fault_.culprits.front();
@@ -320,7 +320,7 @@ class Judge {
       }
       if (is_call && fault_.kind != FaultClass::OpMismatch) also({"order_mismatch"});
     }
-    // Seen from a group that the culprit made an extra call in, everybody else is absent.
+    // Seen from a group that the culprit made an extra call in, all other members are absent.
     if (is_call && surface.calls.size() == 1)
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
     // What it did makes it wait in another group than those that wait for it.

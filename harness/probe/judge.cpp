@@ -78,7 +78,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
                         : !nic.has_carrier   ? "has no carrier"
                         : nic.has_link_local ? "has only a link-local address"
                                              : "has no address";
-    // What the kernel makes by itself is no interface that somebody forgot.
+    // An interface that the kernel makes by itself is not one that the administrator forgot.
     if (!nic.is_virtual || nic.is_up || !nic.addresses.empty()) {
       others.push_back(fmt::format("{} {}", nic.name, state));
     }

@@ -21,7 +21,7 @@ namespace ringside::probe {
 /// errors  as Communicator::all_gather_bytes; Corrupt
 Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine);
 
-/// Who is measured when: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
+/// The order of measurements: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
 /// within a host go one after the other: they share its memory.
 ///
 /// hosts    of each rank, numbered from 0

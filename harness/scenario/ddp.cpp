@@ -71,7 +71,7 @@ Result<hangs::Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   RINGSIDE_TRY(const double cap_mb, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   RINGSIDE_TRY(const bool is_backward, is_laid_backward(keys));
-  // Who names a cap names that of the first one as well, as in DistributedDataParallel.__init__ since PyTorch 2.
+  // A given cap is that of the first bucket as well, as in DistributedDataParallel.__init__ since PyTorch 2.
   const double first = keys.has("bucket_cap_mb") ? cap_mb * kMiB : kMiB;
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);

@@ -66,7 +66,7 @@ struct Scenario {
 /// errors  Corrupt: `where:line: what`, with the fix
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
 
-/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from anybody:
+/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from strangers:
 /// none of them becomes a key. A line break or control character in `name` and `about` is written as `\x0a`.
 /// unknown  what the scenario's source did not say: comments at the top
 std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown = {});

@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A process that somebody kills from outside is begun anew so often in all.
+/// How often in all a process that is killed from outside is started anew.
 constexpr int kMostKills = 3;
 /// Until a worker without work of its own looks again for what others have lost.
 constexpr std::chrono::milliseconds kLookAgain{500};

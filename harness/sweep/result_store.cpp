@@ -145,7 +145,7 @@ struct ResultStore::Impl {
     return lock;
   }
 
-  /// The worker's byte is locked before anybody can see its number.
+  /// The worker's byte is locked before another process can see its number.
   Status register_worker() {
     return transact([this]() -> Status {
       Statement insert(database.get(), "INSERT INTO workers (host, pid) VALUES (?, ?)");
@@ -271,7 +271,7 @@ Result<std::optional<std::string>> ResultStore::take() {
 
 Status ResultStore::finish(const std::string& key, const std::string& result, double wall_s) {
   return impl_->transact([&]() -> Status {
-    // What somebody else has finished meanwhile stays: that cannot be, unless locks are lost.
+    // What another worker has finished meanwhile stays: that cannot be, unless locks are lost.
     Statement put(impl_->database.get(),
                   "UPDATE points SET result = ?, wall_s = ? WHERE key = ? AND result IS NULL");
     put.bind(1, result).bind(2, wall_s).bind(3, key);

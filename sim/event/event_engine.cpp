@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-/// Who runs a task's steps, one strand of it.
+/// One strand of a task: it runs the task's steps.
 struct EventStrand {
   enum class Phase : std::uint8_t { Begin, Await, Acquire, Post, Drain, Done };
 
@@ -567,7 +567,7 @@ Result<SimResult> simulate_events(const SimRequest& request) {
     return result;
   };
   RINGSIDE_TRY(EventJob job, wire_events(request));
-  // A trace has each rank's steps, and who waits for whom in a deadlock is found among all.
+  // A trace has each rank's steps, and in a deadlock the ranks that wait for each other are searched among all.
   if (request.trace == nullptr && do_chunks_fit(job)) {
     if (std::optional<EventJob> folded = fold(job)) {
       auto result = EventEngine(request, *std::move(folded)).run();

@@ -99,7 +99,7 @@ class PlatformReader {
     links.push_back(is_down ? link.down : link.up);
   }
 
-  /// What a link joins, the first time that somebody says so.
+  /// Records what a link joins, at its first use.
   void join(LinkName& link, int from, int to);
 
   FabricEnd end_of(int at) {

@@ -221,7 +221,7 @@ class Simulation {
     add_actor("switch", group.host, [carried] { carried->run(); })->daemonize();
   }
 
-  /// errors  always: who waits for what, the first few of them
+  /// errors  always: which ranks wait for what, the first few of them
   [[nodiscard]] Error deadlock() const {
     std::vector<std::string> waits;
     for (const SimTask& task : tasks_) {

@@ -30,7 +30,7 @@ struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
   std::uint64_t* tail = nullptr;  ///< messages posted
   std::uint64_t* head = nullptr;  ///< messages taken
-  /// Of this end alone: messages that have passed it, from call to call; behind that, for those who look on, 1 while its
+  /// Of this end alone: messages that have passed it, from call to call; behind that, for observers, 1 while its
   /// kernel has waited for it for a while (DeviceProgress); and then, of a sending end, below which message it is known to
   /// have room.
   std::uint64_t* step = nullptr;
@@ -148,7 +148,7 @@ struct DeviceLaunch {
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
   DeviceWork work[kMostDeviceWorks] = {};
   DeviceBuffers buffers[kMostDeviceBuffers] = {};
-  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: who sends sees it where its owner does. Else the number
+  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: senders see it where its owner does. Else the number
   /// of the memory that it lies in: DeviceWindows
   std::int16_t windows[kMostDeviceBuffers] = {};
   static constexpr std::int16_t kSameSpace = -1;

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// How far one end of a connection has come, as those see it who look on while kernels run.
+/// How far one end of a connection has come, as observers see it while kernels run.
 struct DeviceProgress {
   std::uint64_t messages = 0;    ///< DeviceEnd::step
   std::uint64_t is_waiting = 0;  ///< 1: its kernel has waited for it for a while, and still does
@@ -21,7 +21,7 @@ struct DeviceProgress {
 /// Ownership  the memory is the caller's
 class DeviceFifo {
  public:
-  /// Counters lie apart, so that those who poll one do not meet those who write another. Those of DeviceEnd::step lie together.
+  /// Counters lie apart, so that polling one does not disturb writes to another. Those of DeviceEnd::step lie together.
   static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
                                kSizesAt = 512, kCreditAt = 640, kCreditsAt = 768, kSlotsAt = 896;
 

@@ -39,7 +39,7 @@ class DeviceWait {
   [[nodiscard]] RINGSIDE_HD DeviceOutcome outcome() const { return outcome_; }
 
  private:
-  /// For those who look on: the warp waits for this end, and for no other. Null: for none.
+  /// For observers: the warp waits for this end, and for no other. Null: for none.
   RINGSIDE_HD void note(std::uint64_t* step) {
     machine_.each_lane([&](int lane) {
       if (lane == 0 && noted_ != nullptr) machine_.store_relaxed(noted_ + 1, 0);

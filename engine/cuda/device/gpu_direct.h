@@ -50,7 +50,7 @@ PathType pci_distance(const std::string& root, const std::string& gpu, const std
 
 /// Memory of a GPU that may be registered with adapters.
 struct AdapterMemory {
-  std::byte* data = nullptr;  ///< the owner's, who outlives what is made of it
+  std::byte* data = nullptr;  ///< the owner's, which outlives what is made of it
   std::size_t size = 0;
   UniqueFd dmabuf = {};     ///< none: its driver exports none
   bool is_of_host = false;  ///< processors read it as well

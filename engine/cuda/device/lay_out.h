@@ -71,7 +71,7 @@ class DeviceConnections : public DeviceLinks {
  private:
   DeviceMemory& memory_;
   int slots_;
-  mutable std::mutex mutex_;  ///< guards the next against those who look on
+  mutable std::mutex mutex_;  ///< guards the next against observers
   std::map<ConnectionId, std::byte*> fifos_;
 };
 

@@ -25,7 +25,7 @@ struct SwitchName {
   std::uint32_t group = 0;
   std::uint64_t slot_size = 0;
   bool reduces = false;       ///< load-reduce; else multicast
-  Rank head{0};               ///< who loads, or stores, all copies at once
+  Rank head{0};               ///< the rank that loads, or stores, all copies at once
   std::vector<Rank> members;  ///< in the order of the node; the head is one of them
   friend auto operator<=>(const SwitchName&, const SwitchName&) = default;
 };

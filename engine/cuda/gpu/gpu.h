@@ -44,7 +44,7 @@ class Gpu {
   static Result<int> current();
   /// From now on this thread uses that device, for other libraries as well. errors  System
   static Status set_current(int device);
-  /// Waits for all that a stream of anybody's holds; or asks whether it holds anything.
+  /// Waits for all work of any stream; or asks whether it holds any.
   /// errors  System: of whatever has failed since
   static Status synchronize(DeviceStream stream);
   static Result<bool> is_done(DeviceStream stream);

@@ -28,7 +28,7 @@ const GpuMulticastDriver* GpuMulticastDriver::find() {
 
 namespace {
 
-/// An object that this device is a member of, and its share once that is bound. That stays bound for as long as anybody
+/// An object that this device is a member of, and its share once that is bound. That stays bound as long as any process
 /// has the object: another member's kernel may still store there when this one has failed.
 class Share {
  public:

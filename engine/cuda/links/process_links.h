@@ -142,7 +142,7 @@ class ProcessLinks final : public DeviceLinks {
   SwitchLinks switches_;
   std::map<ConnectionId, std::byte*> lent_;  ///< what connect() has lent to ends
   std::set<const Transport*> refusing_;      ///< an end of which has not taken the GPU's memory
-  mutable std::mutex mutex_;                 ///< guards the next against those who look on
+  mutable std::mutex mutex_;                 ///< guards the next against observers
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;
 };

@@ -97,7 +97,7 @@ class Bootstrap::Impl {
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
     say_where();
-    // Who connects before this rank has the root's secret waits in the listener's queue.
+    // A peer that connects before this rank has the root's secret waits in the listener's queue.
     RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
     RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(here)));
@@ -150,7 +150,7 @@ class Bootstrap::Impl {
   void abort() noexcept {
     is_aborted_ = true;
     off_.signal();
-    // The descriptors stay open until this object goes, so they cannot have become somebody else's.
+    // The descriptors stay open until this object goes, so their numbers cannot have been reused.
     if (links_.next) ::shutdown(links_.next.get(), SHUT_RDWR);
     if (links_.previous) ::shutdown(links_.previous.get(), SHUT_RDWR);
   }
@@ -250,7 +250,7 @@ class Bootstrap::Impl {
     return error;
   }
 
-  /// Listens to the root until everybody has come.
+  /// Listens to the root until all ranks have come.
   /// returns  the successor's address
   Result<SocketAddress> hear_out(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
@@ -262,7 +262,7 @@ class Bootstrap::Impl {
       }
       if (!frame) {
         return Error{frame.error().code,
-                     fmt::format("rank {}: {} ended before everybody had come: {}", to_int(rank()),
+                     fmt::format("rank {}: {} ended before all ranks had come: {}", to_int(rank()),
                                  root_text(), frame.error().message),
                      "look at rank 0's own messages and exit status"};
       }

@@ -50,7 +50,7 @@ class Bootstrap {
   Bootstrap(const Bootstrap&) = delete;
   Bootstrap& operator=(const Bootstrap&) = delete;
 
-  /// Everybody's bytes, by rank.
+  /// All ranks' bytes, by rank.
   /// shape   every rank gives equally many; 0 is fine
   /// rounds  floor(n / 2): blocks travel both ways round at once
   /// errors  PeerGone, Timeout: name the neighbour.  InvalidArgument: it gave another number of bytes.
@@ -84,7 +84,7 @@ class Bootstrap {
   [[nodiscard]] Rank previous() const;
   /// Of the root, which gave it to the ranks that it admitted. They prove themselves to each other with it.
   [[nodiscard]] const Secret& secret() const;
-  /// The one for all who work with the ring.
+  /// The one for all users of the ring.
   [[nodiscard]] Clock& clock() const;
   /// Where other ranks reach this one, with port 0.
   [[nodiscard]] const SocketAddress& address() const;

@@ -30,7 +30,7 @@ constexpr std::size_t kMostNotes = 3;
 /// unless the rank's host has gone.
 constexpr Nanoseconds kSendTimeout = std::chrono::seconds(1);
 
-/// Ranks give up their links after the join time-out, and say so at once. Who says nothing until then is stopped.
+/// Ranks give up their links after the join time-out, and report it at once. A rank that does not report until then is stopped.
 constexpr Nanoseconds kReportTime = std::chrono::seconds(1);
 
 /// One rank that has come.
@@ -211,7 +211,7 @@ class BootstrapRoot::Impl {
       member.has_reported = true;
       if (word->kind != RootMessage::Kind::Failure) continue;
       if (!trouble_) trouble_ = word->error;
-      if (word->error.code == ErrorCode::Timeout) continue;  // who it waits for may be stopped
+      if (word->error.code == ErrorCode::Timeout) continue;  // its peer may be stopped
       fail(word->error);
       return true;
     }
@@ -244,7 +244,7 @@ class BootstrapRoot::Impl {
     const bool are_many = ranks.size() > 1;
     return {ErrorCode::Timeout,
             fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached (no links "
-                        "within {:g} s of everybody's arrival)",
+                        "within {:g} s of the last arrival)",
                         are_many ? "s" : "", format_ranks(ranks), are_many ? "do" : "does",
                         are_many ? "they are" : "it is", Seconds(options_.join_timeout).count()),
             "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
@@ -276,7 +276,7 @@ class BootstrapRoot::Impl {
     return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
   }
 
-  /// Those who wait learn now and then that the root still lives.
+  /// Waiting ranks learn now and then that the root still lives.
   void comfort() {
     if (!has_passed(comfort_at_)) return;
     comfort_at_ = deadline_in(comfort_pause(), clock());

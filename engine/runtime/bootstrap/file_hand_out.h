@@ -11,8 +11,8 @@ namespace ringside {
 
 class Bootstrap;
 
-/// How one rank of a host hands an open file to others there, before there are connections between them: it listens at a
-/// name that all have heard of, and lets in who proves the job's secret.
+/// How one rank of a host sends an open file to others there, before there are connections between them: it listens at a
+/// name that all know, and accepts peers that prove the job's secret.
 ///
 /// shape  the ranks share a host, as host_identity() has it
 

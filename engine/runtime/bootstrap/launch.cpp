@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The names under which one launcher says who is who; null where it has none.
+/// The names of one launcher's variables for rank, size and the like; null where it has none.
 struct Names {
   Launcher launcher;
   const char* rank;
@@ -98,7 +98,7 @@ Result<std::optional<LaunchInfo>> read_slurm(const Environment& environment) {
   return info;
 }
 
-/// `srun --mpi=pmi2` says who is who by Hydra's names, too. Hydra itself, started by srun as one process a host, counts
+/// `srun --mpi=pmi2` sets Hydra's variables, too. Hydra itself, started by srun as one process a host, counts
 /// other ranks than Slurm does.
 bool counts_as_slurm(const Environment& environment, const LaunchInfo& hydra) {
   const auto is = [&](const char* name, int value) {

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// Who started this process as one of many.
+/// The launcher that started this process as one of many.
 enum class Launcher : std::uint8_t { Torchrun, OpenMpi, Hydra, Slurm };
 const char* to_string(Launcher launcher);
 

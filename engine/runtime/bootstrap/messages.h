@@ -94,7 +94,7 @@ struct WatchMessage {
     Present = 5,  ///< the origin lives; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
-  Rank origin = kNoRank;     ///< of Abort and Present: who says so
+  Rank origin = kNoRank;     ///< of Abort and Present: the rank that reports it
   Rank dead = kNoRank;       ///< of Abort: the rank that died, or kNoRank
   Error error = {};          ///< of Abort
   std::uint64_t number = 0;  ///< of Call: the first such call

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(sizeof(cpu_set_t) == sizeof(PeerInfo::cores));
 
-/// Everybody's bytes, by rank, of any length.
+/// All ranks' bytes, by rank, of any length.
 /// errors  as Bootstrap::all_gather(); Corrupt: more than any rank says of itself
 Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
                                                        std::vector<std::byte> mine,

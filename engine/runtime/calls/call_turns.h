@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// Who comes when: calls of one communicator that wait on several streams begin in the order in which they were
+/// The order of calls: calls of one communicator that wait on several streams begin in the order in which they were
 /// enqueued, which is the same on every rank; and none behind one that has failed.
 ///
 /// Ordering   take(), begin(), finish() of each

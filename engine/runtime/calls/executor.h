@@ -38,7 +38,7 @@ struct CallPlan {
 };
 
 /// Where a communicator's calls take place: the memory, the connections and whatever works there. Host
-/// processes today (HostExecutor). It knows nothing of the job: who fails and what is said of it, the order
+/// processes today (HostExecutor). It knows nothing of the job: failures and their reports, the order
 /// of calls and their numbers are the communicator's.
 ///
 /// Ordering   plan(), prepare(), run(), flush(), drain() of a call; of one that is planned and prepared already, too.

@@ -255,7 +255,8 @@ class Connections::Impl {
 
   Status keep(const ConnectionId& id, std::uint32_t socket, UniqueFd fd) {
     if (id.from >= static_cast<std::uint32_t>(bootstrap_.nranks())) {
-      return Error{ErrorCode::Corrupt, fmt::format("somebody calls itself rank {}", id.from)};
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("an unexpected peer claims to be rank {}", id.from)};
     }
     if (id.to != me_) {
       return Error{ErrorCode::Corrupt,

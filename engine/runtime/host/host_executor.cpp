@@ -65,7 +65,7 @@ class HostExecutor final : public Executor {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
-    // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
+    // Connecting belongs to the start of a job; a late rank gets the full operation timeout.
     wait_for_missing_ = wait_;
     wait_for_missing_.deadline = std::max(setup.connect_timeout, setup.op_timeout);
     setup_.wishes = variables_.bounded(setup.wishes);

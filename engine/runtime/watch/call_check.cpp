@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr const char* kHelp =
     "give every rank the same calls in the same order; RINGSIDE_CHECK=0 does without this check";
 
-/// Both ends' words, the lower rank first, so that all who find it say the same.
+/// Both ends' words, the lower rank first, so that all ranks that find it report the same.
 Error differing_calls(Rank me, Rank other, const CallDifference& found) {
   const bool is_mine_first = me < other;
   const auto& [low, high] =

@@ -114,7 +114,7 @@ class StatusService::Impl {
       if (!asked && asked.error().code == ErrorCode::Aborted) return;
       if (!asked) continue;
       const std::string text = to_wire(mine());
-      // Who asks and does not listen goes without.
+      // A client that asks and does not read gets no answer.
       static_cast<void>(send_frame(asked->fd.get(), std::as_bytes(std::span(text)),
                                    Patience(deadline_in(client_patience_), off_)));
     }

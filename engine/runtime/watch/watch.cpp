@@ -286,7 +286,7 @@ class Watch::Impl {
       note_present(message.origin, &from);
       return {};
     }
-    // Who says that it has broken the job may end at once: that is no second failure. To have seen another's death is
+    // A rank that reports that it has broken the job may end at once: that is no second failure. To have seen another's death is
     // no reason to end.
     if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
     hear(message, &from);
@@ -338,7 +338,7 @@ class Watch::Impl {
     }
   }
 
-  /// Who has not said that it lives, ascending.
+  /// The ranks that have not reported that they live, ascending.
   [[nodiscard]] std::vector<int> absent_ranks() const {
     std::vector<int> absent;
     for (int rank = 0; rank < nranks_; ++rank) {
@@ -456,7 +456,7 @@ class Watch::Impl {
   std::map<std::tuple<int, int>, WatchMessage> heard_;  ///< the preferred first
   std::map<int, std::string> lost_contacts_;            ///< by the rank that says so
   Deadline settled_at_{};
-  std::set<int> present_;  ///< who has said that it lives
+  std::set<int> present_;  ///< the ranks that have reported that they live
   Deadline roll_ends_{};
   bool has_answered_ = false;
   std::optional<Error> reason_;

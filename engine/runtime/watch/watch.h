@@ -50,7 +50,7 @@ class Watch {
   /// Called on the watch's thread with a report of the neighbour there on its calls.
   using OnCall = std::function<void(Side from, std::uint64_t number, const CallSignature& call)>;
 
-  /// Called once, on the watch's thread, when another rank wants everybody's dump.
+  /// Called once, on the watch's thread, when another rank asks all ranks for their dumps.
   using OnDump = std::function<void()>;
 
   /// Takes the connections that `bootstrap` has made for it, once, and waits by its clock from then on; afterwards it

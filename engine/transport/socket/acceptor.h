@@ -30,9 +30,9 @@ struct AcceptorLimits {
   std::size_t pending = 4096;   ///< connections in the handshake; one more drops the oldest
 };
 
-/// Listens, and lets in who proves the secret.
+/// Listens, and accepts peers that prove the secret.
 ///
-/// Handshakes with all who knock run side by side on one thread of its own, each with its time-out:
+/// All handshakes run concurrently on one thread of its own, each with its time-out:
 /// a stranger that is silent or slow delays no other peer. A peer that fails is logged as a warning with its
 /// address (the first 32; then only every thousandth, so that a port scan fills no disk) and dropped.
 ///

@@ -28,7 +28,7 @@ UniqueFd begin_attempt(int socket) {
   return {};
 }
 
-/// returns  whether somebody answered; nothing: it is not over
+/// returns  whether the host answered; nothing: it is not over
 std::optional<bool> outcome_of(int attempt) {
   pollfd polled{attempt, POLLOUT, 0};
   if (::poll(&polled, 1, 0) <= 0) return std::nullopt;

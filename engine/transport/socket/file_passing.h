@@ -5,7 +5,7 @@
 #include "engine/transport/socket/patience.h"
 
 /// How an open file gets from one process of a host to another (SCM_RIGHTS): sealed memory, a GPU's memory, the socket of
-/// somebody else. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
+/// another process. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
 namespace ringside {
 
 /// Sends an open file, which stays open here.
