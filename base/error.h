@@ -4,11 +4,11 @@
 
 namespace ringside {
 
-/// What kind of "no" the world gave. The kind decides the exit status, the text is for people.
+/// The kind of a failure. It decides the exit status; the text is for people.
 enum class ErrorCode {
-  InvalidArgument,   ///< an option, name, number or combination that cannot be meant
+  InvalidArgument,   ///< an option, name, number or combination that is invalid
   Corrupt,           ///< a file or message that breaks its grammar
-  NotFound,          ///< a file, preset or name that is not there
+  NotFound,          ///< a file, preset or name that does not exist
   Unsupported,       ///< understood, but this build or machine cannot do it
   System,            ///< the operating system refused: busy port, missing interface, full disk
   Timeout,           ///< a peer did not come, or nothing moved, before the deadline
@@ -18,7 +18,7 @@ enum class ErrorCode {
   Unreachable,  ///< nothing comes back from the other end, which may well live: the network between
 };
 
-/// Why something could not be done: where and what in `message`, what to do about it in `help`.
+/// A failure: what failed and where in `message`, what to do about it in `help`.
 struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
   std::string message;

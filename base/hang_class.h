@@ -21,7 +21,7 @@ enum class HangClass : std::uint8_t {
   Straggler,
   NetworkStall,
   NotAHang,
-  Unknown,  ///< something is wrong, and nothing says what: an answer, and no cause
+  Unknown,  ///< something is wrong, and the cause is unknown
 };
 
 /// Without Unknown: those that a job can have.

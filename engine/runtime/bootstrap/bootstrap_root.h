@@ -9,13 +9,13 @@
 
 namespace ringside {
 
-/// How long a rank that has come waits for the next one to come.
+/// How long a rank that has joined waits for the next one.
 inline constexpr Nanoseconds kJoinTimeout = std::chrono::seconds(8);
 
 struct RootOptions {
   SocketAddress listen = loopback_address();  ///< port 0: a free one
   Secret secret = {};
-  bool wants_ticket = false;  ///< rank 0 runs this root, and no other process is to come as rank 0
+  bool wants_ticket = false;  ///< rank 0 runs this root, and no other process may join as rank 0
   int nranks = 0;             ///< 0: as many as the first rank to come says
   Nanoseconds join_timeout = kJoinTimeout;
   Clock* clock = &real_clock();  ///< of its waits; outlives it
@@ -48,7 +48,7 @@ class BootstrapRoot {
   /// Where it listens, with the port that the kernel chose.
   [[nodiscard]] const SocketAddress& address() const;
 
-  /// What the ranks need to come here; not for a root that listens on all interfaces (0.0.0.0).
+  /// The id with which ranks join; not for a root that listens on all interfaces (0.0.0.0).
   [[nodiscard]] UniqueId id() const;
 
   /// For BootstrapOptions::ticket of rank 0.

@@ -35,7 +35,7 @@ class DebugOutput {
 
   /// Whether warnings (Warn), whether any other lines (Info) are shown.
   [[nodiscard]] bool has(DebugLevel least);
-  /// Whether lines about any of these are: what costs much to say need not be said.
+  /// Whether lines of any of these subsystems are shown: checks this before a line that is costly to make.
   [[nodiscard]] bool shows(Subsystems about);
   [[nodiscard]] NcclVersion version() const { return NcclVersion{}; }
 
@@ -51,7 +51,7 @@ class DebugOutput {
   /// The version, once a process: with the others' lines, or alone for NCCL_DEBUG=VERSION on rank 0.
   void announce(bool is_rank_0);
 
-  /// What lines have in brackets, where NCCL has its device: the process's place on its host.
+  /// The number in brackets, where NCCL prints its device: the process's place on its host.
   void set_place(int place);
 
  private:
@@ -64,7 +64,7 @@ class DebugOutput {
   std::unique_ptr<State> state_;
 };
 
-/// This host's interface with that address; nothing: none has it.
+/// This host's interface with that address; nothing: there is none.
 std::optional<NetInterface> interface_at(const SocketAddress& address);
 
 }  // namespace ringside

@@ -16,7 +16,7 @@ class Bootstrap;
 ///
 /// shape  the ranks share a host, as host_identity() has it
 
-/// A name that no other process has.
+/// A name that no other process uses.
 /// for_what  a part of the name, for a user who lists the host's sockets (ss -xl)
 AbstractName hand_out_name(const char* for_what);
 
@@ -25,7 +25,7 @@ AbstractName hand_out_name(const char* for_what);
 Status hand_out_file(int file, const AbstractName& at, std::size_t others,
                      const Bootstrap& bootstrap, const Patience& patience);
 
-/// What hand_out_file() hands out there; waits for it.
+/// Receives the file that hand_out_file() sends; waits for it.
 /// errors  Timeout: no process listens there.  As connect_authenticated() and recv_fd()
 Result<UniqueFd> fetch_file(const AbstractName& at, const Bootstrap& bootstrap,
                             const Patience& patience);

@@ -37,7 +37,7 @@ bool is_single_host(const LaunchInfo& info);
 ///                of one task, which is how interactive shells are started
 ///
 /// returns  nothing when no launcher started this process
-/// errors   InvalidArgument: one of a pair is missing, a number is none, or two contradict each other
+/// errors   InvalidArgument: one of a pair is missing, a value is not a number, or two contradict each other
 Result<std::optional<LaunchInfo>> launch_from_environment(
     const Environment& environment = env_text);
 
@@ -45,7 +45,7 @@ Result<std::optional<LaunchInfo>> launch_from_environment(
 /// errors  InvalidArgument: empty, or brackets that do not match
 Result<std::string> first_host_of(std::string_view hostlist);
 
-/// How many tasks a node has by Slurm's short form: `2(x3),1` gives nodes 0 to 2 two and node 3 one.
+/// The number of tasks of a node in Slurm's short form: `2(x3),1` gives nodes 0 to 2 two and node 3 one.
 /// errors  InvalidArgument: not of that form, or fewer nodes
 Result<int> tasks_on_node(std::string_view tasks_per_node, int node);
 

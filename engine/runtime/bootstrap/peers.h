@@ -14,14 +14,14 @@ namespace ringside {
 
 class Bootstrap;
 
-/// How the ranks of a communicator lie on hosts and cores.
+/// The placement of a communicator's ranks on hosts and cores.
 struct HostLayout {
   int local_ranks = 1;   ///< on this rank's host, itself included
   int local_cores = 1;   ///< that those may run on, together
   Bytes cache{1 << 20};  ///< second level, of the core that has the least of it among all ranks
   bool crosses_hosts = false;
   bool is_crowded = false;  ///< on some host there are more ranks than cores
-  int ranks_per_node = 0;   ///< of several hosts with equally many neighbouring ranks each; else 0
+  int ranks_per_node = 0;   ///< if all hosts have equally many consecutive ranks; else 0
   /// Over the hops from each rank to the next, by name: "shm", "tcp", "shm+tcp", or "none" with one rank.
   std::string transport = "none";
   const Transport* slowest = &usual_transport();  ///< of those
@@ -39,18 +39,18 @@ class Peers {
   static Result<Peers> gather(Bootstrap& bootstrap, const PeerInfo& mine,
                               const Transport* requested, Deadline deadline);
 
-  /// By rank; fills in their ranks.
+  /// Takes the descriptions by rank; fills in their ranks.
   Peers(std::vector<PeerInfo> all, const Transport* requested);
   Peers() = default;
 
   /// shape  a rank
   [[nodiscard]] const Whereabouts& at(std::uint32_t rank) const { return all_[rank].where; }
 
-  /// How slots travel from the one to the other: the same to every rank that asks.
+  /// The transport of slots from one rank to the other: the same for every rank that asks.
   /// errors  Unsupported: no transport joins them
   [[nodiscard]] Result<const Transport*> between(std::uint32_t from, std::uint32_t to) const;
 
-  /// But for what is local, every rank comes to the same.
+  /// Except for local values, every rank gets the same result.
   /// errors  Unsupported: no transport joins two ranks that follow each other
   [[nodiscard]] Result<HostLayout> layout(std::uint32_t me) const;
 

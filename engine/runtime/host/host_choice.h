@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// What a choice on hosts depends on: the same on every rank.
+/// The inputs of a choice on hosts: the same on every rank.
 struct HostSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< call_bytes()
@@ -29,11 +29,11 @@ struct HostSituation {
 Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes = {},
                               const HostTable& table = usual_host_table());
 
-/// Data that a slot carries unless something else is asked for. Simple: 8 of them, out and in, fill no more
-/// than a core's cache of the second level, and are no longer than suits the transport.
+/// The data that a slot carries by default. Simple: 8 of them, out and in, fill no more
+/// than a core's cache of the second level, and are no longer than the transport's best length.
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport);
 
-/// How many lanes calls have.
+/// The number of channels of a call.
 int host_channel_count(const CallWishes& wishes);
 
 /// Ranks to a node where the ranks of one host play several nodes, alike in length.

@@ -34,11 +34,11 @@ class ReportedCalls {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Finds out when ranks do not make the same call: another collective, count, type, operation or root
+/// Detects ranks that do not make the same call: another collective, count, type, operation or root
 /// than their neighbours, or a message of another length or type than the other end of the pair.
 ///
-/// Each rank writes what it calls, when that changes, where the ranks of its host can see it (CallBoard),
-/// and sends it to its ring neighbours on other hosts. It compares with its neighbours behind each call's last
+/// Each rank writes its calls, when they change, where the ranks of its host can see them (CallBoard),
+/// and sends them to its ring neighbours on other hosts. It compares with its neighbours after each call's last
 /// message, when the sender of that message has long written; and, on a thread of its own, ten times a second, for
 /// ranks that wait for a message that does not come. Within a host, a difference is therefore found before a call
 /// that has taken data from all ranks returns; a report from a neighbour on another host may come a
@@ -48,12 +48,12 @@ class ReportedCalls {
 /// Threads  begin(), look() and look_everywhere() are for the thread that runs the calls
 class CallCheck {
  public:
-  /// Called once, on the check's thread, when ranks that wait were found to differ.
+  /// Called once, on the check's thread, when waiting ranks were found to differ.
   using OnDifference = std::function<void(const Error& why)>;
 
   /// Every rank calls it at the same time.
-  /// host     a text that the ranks of this host have alike, and no others
-  /// wanted   by this rank; where one does not want it, none has it
+  /// host     a text that is the same on the ranks of this host, and on no others
+  /// wanted   by this rank; if any rank does not want it, there is none
   /// watch    carries what goes to other hosts; outlives the object, as `reported` does
   /// returns  null: not wanted, or there is no other rank
   /// errors   as CallBoard::make()
@@ -68,7 +68,7 @@ class CallCheck {
   /// Before the call's first message.
   void begin(const CollectiveCall& call);
 
-  /// Behind its last one. returns  why the ranks do not belong together
+  /// After its last one. returns  how the ranks' calls differ
   [[nodiscard]] std::optional<Error> look();
 
   /// The same against every rank that can be seen, from the oldest call that is known: for a call that

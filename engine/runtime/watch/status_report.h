@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// What one rank says of itself, or that it says nothing.
+/// One rank's status, or that it did not answer.
 struct RankStatus {
   bool is_answering = false;
   bool is_dead = false;  ///< no process listens at its address any more

@@ -17,9 +17,9 @@ class FlightRecorder;
 /// Answers what NCCL's RAS service answers, outside the data path: on a port of this host's loopback, in lines of text
 /// (`STATUS`, `VERBOSE STATUS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`), of all ranks of the job. Every rank
 /// sends its own counts to a peer that proves the job's secret; the first process of a host that gets the port serves the
-/// clients, the others do without.
+/// clients, the others serve none.
 ///
-/// A client that is silent, or slow, is let go after a while; one is served after the other.
+/// A client that is silent, or slow, is disconnected after a while; clients are served one after the other.
 ///
 /// Ownership  the recorder outlives it
 class StatusService {
@@ -37,7 +37,7 @@ class StatusService {
   StatusService(const StatusService&) = delete;
   StatusService& operator=(const StatusService&) = delete;
 
-  /// Where clients ask; nothing where another process serves them.
+  /// Where clients connect; nothing where another process serves them.
   [[nodiscard]] std::optional<SocketAddress> address() const;
 
  private:
