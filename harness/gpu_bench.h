@@ -19,7 +19,7 @@ struct GpuBenchRow {
   Bytes bytes;
   std::int64_t count = 0;
   Choice choice;
-  /// Of one launch; with BenchOptions::graph, of one in a graph of so many.
+  /// The time of one launch; with BenchOptions::graph, of one in a graph of so many.
   Seconds median{0}, least{0}, most{0};
   Seconds graph{0};             ///< of one launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median

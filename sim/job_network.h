@@ -43,7 +43,7 @@ std::uint64_t flow_key(Rank from, Rank to, int channel);
 class JobNetwork : public SimNetwork {
  public:
   /// graph  of the algorithm; none: point-to-point
-  /// model  what the hardware gives; null: what the description says. Read here alone
+  /// model  the rates that hardware achieves; null: the rates of the description. Read here alone
   /// fabric  none: an ideal one
   /// nchannels  of the call; 0: as many as it takes
   JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
@@ -56,7 +56,7 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] BytesPerSecond rate(int id) const override;
   [[nodiscard]] int first_fabric_link() const override;
 
-  /// Whether another GPU of the sender's node hands the message to its NIC (PXN).
+  /// Whether another GPU of the sender's node passes the message to its NIC (PXN).
   /// shape  two different ranks
   [[nodiscard]] bool is_relayed(Rank from, Rank to, int channel) const;
 

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "sim/simulate.h"
 
-/// What all fidelities refuse, and how they say what they found: in the same words.
+/// The common checks and error texts of all fidelities.
 namespace ringside {
 
 /// errors  InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, an exchange

@@ -22,7 +22,7 @@ struct SimRequest {
   CallShape call;
   SimCosts costs;
   SimOverheads overheads = {};
-  std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
+  std::optional<Seconds> predicted = {};  ///< NCCL's own predicted time; none: NCCL predicts none
   TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: not recorded
   std::string trace_label = {};  ///< what the trace calls the cluster
   bool traces_slices = false;    ///< each slice is a step of the trace, so that it has each message
@@ -37,9 +37,9 @@ struct SimResult {
       0;                   ///< messages that crossed links, slices of chunks: SimGrid activities
   std::int64_t steps = 0;  ///< primitives, over all ranks and channels
   int busiest_link = -1;   ///< id in the network; -1: none was used
-  Seconds busiest{};       ///< what that link needs for its bytes alone: time is never below it
+  Seconds busiest{};       ///< the link's time for its bytes alone: a lower bound of `time`
   int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
-  double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
+  double busiest_fabric_part = 0;  ///< its share of the time of the busiest link of all: 0 to 1
   LinkLoads loads = {};            ///< if they are wanted
   Seconds wall;  ///< what the simulation took; the one field that differs between runs
 };

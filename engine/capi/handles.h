@@ -19,7 +19,7 @@
 #include "engine/runtime/pending_communicator.h"
 #include "engine/runtime/watch/status_service.h"
 
-/// What the handles of ringside.h are, and what all its calls do alike. For the sources of this folder alone.
+/// The types behind the handles of ringside.h, and the common parts of all its calls. For the sources of this folder alone.
 
 struct rsStream {
   ringside::HostStream queue;
@@ -27,7 +27,7 @@ struct rsStream {
       {};  ///< it represents this one, and `queue` is not used
 };
 
-/// A communicator, or one that is on its way.
+/// A communicator, or one that is being made.
 struct rsComm {
   int nranks = 0;
   int rank = 0;
@@ -62,11 +62,11 @@ namespace ringside {
 /// What rsGetLastError() returns on this thread.
 extern thread_local std::string last_error;
 
-/// Keeps the words for rsGetLastError(). returns  NCCL's number for it
+/// Keeps the text for rsGetLastError(). returns  NCCL's number for it
 rsResult_t refuse(const Error& error);
 rsResult_t refuse(const char* what, const char* help);
 
-/// Runs what a call does: nothing that is thrown leaves it.
+/// Runs the body of a call: no exception leaves it.
 template <typename Body>
 rsResult_t guarded(Body&& body) noexcept {
   try {
@@ -95,14 +95,14 @@ class CommunicatorInUse {
   rsComm* const comm_;
 };
 
-/// The communicator itself; waits for one that is on its way.
+/// The communicator itself; waits while it is being made.
 /// errors  InvalidArgument: null.  Why it could not be made
 Result<CommunicatorInUse> communicator_of(rsComm_t comm);
 
-/// Ends its making or its calls, where something is under way, for this reason on every rank.
+/// Ends its making or its calls, where some are under way, for this reason on every rank.
 void break_off(rsComm& comm, const char* why);
 
-/// Frees it once no call has it in hand.
+/// Frees it once no call uses it.
 void free_unused(rsComm_t comm);
 
 }  // namespace ringside

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What a chip-to-chip link between a GPU and its CPU is to a release.
+/// How a release treats a chip-to-chip link between a GPU and its CPU.
 enum class C2cLink : std::uint8_t {
   Unknown,  ///< not there
   NvLink,   ///< one more NVLink
@@ -39,7 +39,7 @@ struct NvLinkSpeeds {
   friend bool operator==(const NvLinkSpeeds&, const NvLinkSpeeds&) = default;
 };
 
-/// What a release of NCCL takes a host for, and by which rules. The members say what 2.30.7 does; what an older
+/// How a release of NCCL interprets a host. The members are the rules of 2.30.7; what an older
 /// release does differently is in its file, under `topology`.
 /// source  NCCL 2.18 .. 2.30: graph/topo.{h,cc}, graph/paths.cc, graph/search.cc
 struct TopologyRules {

@@ -63,7 +63,7 @@ struct CaseOptions {
   std::optional<Outline> outline;  ///< nothing: a built-in workload, drawn
 };
 
-/// Draws a program, a fault, plays it, and decides what is left. The same seed gives the same case.
+/// Draws a program and a fault, plays it, and decides which files are left. The same seed gives the same case.
 ///
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);

@@ -14,7 +14,7 @@ struct LogLine {
   std::string text;       ///< with its newline
 };
 
-/// What PyTorch's watchdog and monitor threads of the rank wrote to stderr: its own time-outs in the
+/// The stderr lines of PyTorch's watchdog and monitor threads of the rank: its own time-outs in the
 /// 20 s between the first one and the end of the process, the signal to dump, last enqueued and
 /// completed. Nothing of a rank that died or was ended, nor of a job that does not stand.
 ///
@@ -28,7 +28,7 @@ std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 /// How many lines of calls that makes, of all ranks.
 std::int64_t call_lines(const HangCase& hang);
 
-/// Of one that is in the start of the job's communicator, and comes no further.
+/// The line of a rank that hangs in the creation of the job's communicator.
 std::vector<LogLine> start_lines(const HangCase& hang, int rank);
 
 /// torchrun on the culprit's host: which child died, and of what.

@@ -59,7 +59,7 @@ std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
 /// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.
 bool begins_call(const std::vector<Step>& body, std::size_t index);
 
-/// A call as it shares what carries it: a send as one of all bytes that are sent with it on a like way, a receive likewise. The
+/// The part of a call that shares a medium: a send as one of all bytes sent with it on a like way, a receive likewise. The
 /// halves of a send_recv are one. A collective as it is.
 /// bundle  what begins together, the call among it
 Step as_shared(std::span<const Step> bundle, const Step& call);

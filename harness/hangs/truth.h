@@ -11,7 +11,7 @@ namespace ringside::hangs {
 
 /// The right answers for a case, given the files that are left.
 struct Truth {
-  std::set<std::string> classes;           ///< the fault's own, and what it looks like
+  std::set<std::string> classes;           ///< the fault's own, and those that it resembles
   std::vector<std::vector<int>> culprits;  ///< right answers; an empty one: no culprit can be named
   std::string doubt;                       ///< why there are several; empty when there is one
 };

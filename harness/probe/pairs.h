@@ -67,7 +67,7 @@ struct PairMatrix {
 Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports);
 
-/// Marks what is far from its like: pairs within hosts, and between them, each by themselves. Slower than half the median, or
+/// Marks outliers among like pairs: pairs within hosts, and between them, separately. Slower than half the median, or
 /// three times as late.
 void mark_outliers(PairMatrix& matrix);
 

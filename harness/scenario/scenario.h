@@ -31,7 +31,7 @@ struct ExpectedBusbw {
   friend bool operator==(const ExpectedBusbw&, const ExpectedBusbw&) = default;
 };
 
-/// What a scenario says will come of it.
+/// The outcome that a scenario expects.
 struct Expectation {
   enum class Outcome { Finished, Hang };
   std::optional<Outcome> outcome = {};            ///< none: nothing is expected
@@ -43,7 +43,7 @@ struct Expectation {
   std::vector<std::string> findings = {};  ///< ids of what audit finds in logs of such hosts
 };
 
-/// One job: where it runs, what its ranks do, what goes wrong, and what is to come of it. The same for real ranks and
+/// One job: its cluster, its ranks' program, its faults, and its expected outcome. The same for real ranks and
 /// for simulated ones.
 struct Scenario {
   std::string name;
@@ -52,12 +52,12 @@ struct Scenario {
   std::string cluster_place = {};  ///< `file:line` of it, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
-  std::string broken = {};  ///< what is wrong with the hosts: a misconfiguration of harness/logs
+  std::string broken = {};            ///< the hosts' misconfiguration, of harness/logs
   hangs::Outline outline;
   std::optional<TrainingFacts> training = {};  ///< of a workload that trains
   std::optional<Seconds> watchdog = {};        ///< a call that takes so long ends the job
   std::vector<int> absent = {};                ///< ranks that never come to the start, ascending
-  FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
+  FaultPlan faults;  ///< `on` names groups of the outline; open choices are not drawn yet
   Expectation expect;
 };
 

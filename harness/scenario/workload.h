@@ -25,7 +25,7 @@ struct ParallelDimension {
 /// shape  the sizes' product is the outline's ranks
 void add_parallel_groups(std::span<const ParallelDimension> dimensions, hangs::Outline& outline);
 
-/// A transformer, as far as its steps depend on it.
+/// A transformer, with the properties that its steps depend on.
 struct TransformerShape {
   std::string_view name;
   int layers = 0;

@@ -27,7 +27,7 @@ struct CrewOptions {
 };
 
 /// Works at the store's points until all are done, by whomever: points of workers that are lost meanwhile are taken over.
-/// Each point is computed in a process of its own, whose answer, or whose end without one, is the point's result.
+/// Each point is computed in a process of its own. The process's answer, or its end without one, is the point's result.
 ///
 /// work     of a key; runs in the child
 /// Threads  fork() needs a process without other threads

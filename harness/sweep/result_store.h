@@ -33,7 +33,7 @@ class ResultStore {
   ~ResultStore();
   ResultStore(ResultStore&&) noexcept;
 
-  /// Makes these the sweep's points, in this order. What is known of them stays; of others it is kept, and not asked for.
+  /// Sets the sweep's points, in this order. Known results of them stay; results of other points are kept, but not used.
   Status set_points(const std::vector<StoredPoint>& points);
 
   /// Takes the first open point for this worker; points of workers that are gone are open again.

@@ -40,7 +40,7 @@ struct Platform;
 
 /// A platform of SimGrid's as a cluster; its hosts are nodes in the order of the file.
 /// node    what a host is that does not say so; empty: each must
-/// errors  Corrupt: a host of which nothing says what it is. InvalidArgument: a change of what the file says itself
+/// errors  Corrupt: a host of unknown type. InvalidArgument: a change of a value that the file sets itself
 Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& node,
                                         const std::vector<ClusterChange>& changes);
 

@@ -41,7 +41,7 @@ struct PlatformLink {
   Seconds latency{};
   bool is_fat = false;  ///< FATPIPE: each flow has the rate for itself
   int zone = 0;
-  FabricEnd from = {}, to = {};  ///< what it joins, as far as that is said; for pictures
+  FabricEnd from = {}, to = {};  ///< its ends, as far as the file names them; for pictures
   std::string where = {};        ///< of the file; for messages
 };
 
@@ -78,7 +78,7 @@ struct Platform {
   struct Host {
     std::string name;
     int point = 0;
-    std::string node;  ///< what it is, as --on takes it; empty: not said
+    std::string node;  ///< its type, as --on takes it; empty: not given
     std::string where;
   };
   std::string where;

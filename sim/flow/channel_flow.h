@@ -50,7 +50,7 @@ class FlowShapes {
   /// errors  as wire_channel()
   Result<ChannelFlow> channel(const SimRequest& request, const TaskPlanner& planner, int number);
 
-  /// The same for a channel that is like one that is known (TaskPlanner::are_alike()): only its ways are looked for.
+  /// The same for a channel that is like a known one (TaskPlanner::are_alike()): only its routes are looked up.
   Result<ChannelFlow> channel_like(const SimRequest& request, const TaskPlanner& planner,
                                    int number, const ChannelFlow& known);
 

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// A call as flows: for jobs of which events would be too many.
+/// Simulates a call as flows: for jobs with too many events.
 ///
 /// One task and one line represent all that are alike in a channel, one channel all that are alike, links all
 /// that carry the same. Where few kinds are left, their steps are taken by events until each loop takes as long

@@ -31,7 +31,7 @@ struct AlikeLinks {
   std::vector<LinesOver> lines = {};
 };
 
-/// What is left of many channels over many links once what is alike counts once.
+/// Many channels over many links, reduced to one of each kind.
 struct FlowKinds {
   std::vector<FlowClass> classes = {};
   std::vector<int> class_of = {};  ///< by channel

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// Where actors wait for something that others bring about. (Suspending an actor would halt what it
+/// Where actors wait for an event that others cause. (Suspending an actor would halt what it
 /// sends, too.) An actor that wakes up looks again whether it is there. Actors run one at a time: no locks.
 class Signal {
  public:

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What the devices of one kind in a host YAML have in common: `kinds:` declares it, the tree names
+/// The common properties of devices of one kind in a host YAML: `kinds:` declares it, the tree names
 /// it. Private to this folder.
 struct HostKind {
   enum class What { Switch, Gpu, Nic } what = What::Switch;

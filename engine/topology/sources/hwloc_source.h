@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What hwloc knows of a machine. NUMA nodes become CPUs; NVIDIA's display functions GPUs; RDMA devices
+/// The machine as hwloc describes it. NUMA nodes become CPUs; NVIDIA's display functions GPUs; RDMA devices
 /// whose port is up the NICs, or, where there is none, network interfaces but the loopback, bridges
 /// and containers' ends. NVLinks come from hwloc's matrix "NVLinkBandwidth" where it has one.
 ///

@@ -66,7 +66,7 @@ class XmlElement {
   const XmlSource* source_;
 };
 
-/// What is done with `<!DOCTYPE ...>`. Entities are expanded in neither case.
+/// How `<!DOCTYPE ...>` is handled. Entities are expanded in neither case.
 enum class XmlDoctype : std::uint8_t {
   Refused,
   Skipped  ///< one that names the file of its grammar, and declares nothing itself
