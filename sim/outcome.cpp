@@ -82,7 +82,7 @@ std::string waits_text(int rank, int channel, std::uint32_t step, bool receives,
 
 std::string mismatch_text(int rank, int channel, std::uint32_t step, std::int64_t due_chunk,
                           std::int64_t due_piece, std::int64_t chunk, std::int64_t piece) {
-  return fmt::format("{} expects chunk {} of piece {}, and chunk {} of piece {} comes",
+  return fmt::format("{} expects chunk {} of piece {}, but gets chunk {} of piece {}",
                      place_text(rank, channel, step), due_chunk, due_piece, chunk, piece);
 }
 
@@ -105,7 +105,7 @@ Error stuck_at(Seconds time, const std::vector<std::string>& waits) {
 Error steps_do_not_fit(Collective collective, const std::string& what) {
   return {ErrorCode::Corrupt,
           fmt::format("the steps of {} do not fit together: {}", to_string(collective), what),
-          "the algorithm is at fault: the proof of its recorded program says more"};
+          "the algorithm is at fault: the proof of its recorded program shows more"};
 }
 
 Status check_against_links(const SimRequest& request, const SimResult& result) {
@@ -116,7 +116,7 @@ Status check_against_links(const SimRequest& request, const SimResult& result) {
                fmt::format("the simulated {} takes {}, and {} alone needs {} for its bytes",
                            to_string(request.choice.collective), format_time(result.time),
                            request.network->link(result.busiest_link).name, format_time(least)),
-               "the simulator is at fault: no answer is better than one beyond the links"};
+               "the simulator is at fault: a result faster than the links is not shown"};
 }
 
 void BusiestLink::note(int link, Seconds needs) {

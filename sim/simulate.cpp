@@ -100,7 +100,7 @@ class Conversation {
   Result<Answer> take(const WireDeath& death) { return died_of(death.signal); }
   template <typename Other>
   Result<Answer> take(const Other& /*other*/) {
-    return Error{ErrorCode::Corrupt, "the simulation says what is not its part to say"};
+    return Error{ErrorCode::Corrupt, "unexpected message from the simulation worker"};
   }
 
   const SimRequest& request_;

@@ -507,7 +507,7 @@ Result<WireMessage> get(const simwire::Message& from) {
   }
   if (from.death() != nullptr) return WireMessage{WireDeath{from.death()->signal()}};
   if (from.hello() != nullptr) return WireMessage{WireHello{get_text(from.hello()->version())}};
-  return corrupt("it says nothing");
+  return corrupt("it is empty");
 }
 
 }  // namespace

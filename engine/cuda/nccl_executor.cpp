@@ -18,7 +18,7 @@ namespace {
 Status check_nccl(const NcclLibrary& library, NcclLibrary::Code code, const char* what) {
   if (code == NcclLibrary::kSuccess) return {};
   return Error{ErrorCode::System, fmt::format("{}: {}", what, library.get_error_string(code)),
-               "NCCL_DEBUG=INFO says more"};
+               "NCCL_DEBUG=INFO logs more"};
 }
 
 class NcclExecutor final : public Executor {

@@ -207,7 +207,7 @@ Result<Fault> parse_fault(std::string_view text) {
     const std::string key(pair.substr(0, equals));
     if (!keys.emplace(key, pair.substr(equals + 1)).second) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("fault {}: '{}' comes twice", to_string(kind), key),
+                   fmt::format("fault {}: '{}' appears twice", to_string(kind), key),
                    "keep one of them"};
     }
   }

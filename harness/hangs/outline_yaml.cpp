@@ -216,7 +216,7 @@ class ProgramReader {
     }
     if (step.at || step.async || step.stream >= 0) {
       return root_.bad(node, "only, async or stream of one call of a group",
-                       "say it of the whole: grouped: {calls: [...], async: yes}");
+                       "set it for the whole: grouped: {calls: [...], async: yes}");
     }
     if (first < outline_.steps.size()) {
       const OutlineStep& other = outline_.steps[first];

@@ -66,7 +66,7 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
     verdicts.add(
         "wrong_interface", Severity::Warning,
         fmt::format("{} would be used, and has only a link-local address", chosen->name),
-        "the address was made up for want of a DHCP server; other networks do not reach it",
+        "no DHCP server assigned an address, so it is link-local; other networks do not reach it",
         "give the interface an address (ip addr add), or set NCCL_SOCKET_IFNAME to another");
     return;
   }
@@ -182,7 +182,7 @@ void judge_clock(const Machine& machine, Verdicts& verdicts) {
                "reading it takes a system call and a slow register, a microsecond and more, and "
                "the stack reads clocks all the time: the kernel gave the TSC up, by itself or by a "
                "boot option",
-               "dmesg | grep -i clocksource says why; tsc=reliable on the kernel's line where the "
+               "dmesg | grep -i clocksource shows why; tsc=reliable on the kernel's line where the "
                "processor's is sound");
 }
 
@@ -190,7 +190,7 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
   const bool can_meet = has_nvidia_gpu(machine) && has_active_port(machine);
   if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
     verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
-                 "NICs do not reach GPU memory: what goes between hosts makes a detour through "
+                 "NICs do not reach GPU memory: traffic between hosts makes a detour through "
                  "host memory (with NVIDIA's open kernel modules DMA-BUF would serve)",
                  "modprobe nvidia-peermem; echo nvidia-peermem > /etc/modules-load.d/gdr.conf");
   }

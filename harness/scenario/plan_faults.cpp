@@ -59,19 +59,20 @@ class RankEditor {
     if (is_reduction_wrong_) {
       idle_.push_back(
           fmt::format("rank {} reduces otherwise than the others: no check compares reductions, "
-                      "and the job goes on with wrong numbers",
+                      "and the job continues with wrong numbers",
                       rank_));
     }
     if (!put_off_.empty())
-      idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
+      idle_.push_back(fmt::format("rank {} postpones its last call for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
       const std::int64_t calls = fault.on.empty() ? asked_ : asked_on_[fault.on];
       if (fault.call.value_or(0) < calls) continue;
-      idle_.push_back(fmt::format("{} of rank {} at call {}{}: it comes to {}, from 0 on",
-                                  to_string(fault.kind), rank_, fault.call.value_or(0),
-                                  fault.on.empty() ? "" : " of " + fault.on,
-                                  plural(static_cast<std::size_t>(calls), "call", "calls")));
+      idle_.push_back(fmt::format(
+          "fault {}(rank={}, call={}{}) never fires: rank {} makes only {}, counted from 0",
+          to_string(fault.kind), rank_, fault.call.value_or(0),
+          fault.on.empty() ? "" : ", on=" + fault.on, rank_,
+          plural(static_cast<std::size_t>(calls), "call", "calls")));
     }
   }
 

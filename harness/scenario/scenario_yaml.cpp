@@ -29,7 +29,7 @@ class ScenarioReader {
 
   Result<Scenario> read() {
     RINGSIDE_TRY(check_yaml_document(root_, "scenario/1",
-                                     "a job, what goes wrong in it, and what comes of it",
+                                     "a job, its faults, and its expected outcome",
                                      names_of(scenario_keys())));
     RINGSIDE_TRY(scenario_.name, root_.word("name", "skipped-collective"));
     if (root_.has("about")) {
@@ -167,7 +167,7 @@ class ScenarioReader {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);
       }
       if (!keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
-        return root_.bad(entry.first, fmt::format("key '{}' comes twice", entry.first.Scalar()),
+        return root_.bad(entry.first, fmt::format("key '{}' appears twice", entry.first.Scalar()),
                          "keep one of them");
       }
       places[entry.first.Scalar()] = entry.first;

@@ -80,7 +80,7 @@ class PlatformReader {
 
   Status read_backbone(const XmlElement& element, const std::string& name, int in);
 
-  /// Each way over a hub crosses its backbone; what comes twice counts once.
+  /// Each way over a hub crosses its backbone; what appears twice counts once.
   void add_backbone(int number);
 
   Status read_grid(const XmlElement& element, PlatformZone& grid, std::vector<int>& multiples);

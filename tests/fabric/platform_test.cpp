@@ -137,13 +137,13 @@ TEST(Platform, RefusesWithLineAndFix) {
   EXPECT_THAT(inside("<link id=\"l\" bandwidth=\"1Gbps\"/>"), HasSubstr("the link l twice"));
   EXPECT_THAT(inside("<link id=\"m\"/>"), HasSubstr("add bandwidth="));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" bandwidth_file=\"x\"/>"),
-              HasSubstr("bandwidth_file of <link> cannot be said here"));
+              HasSubstr("bandwidth_file of <link> is not supported"));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" sharing_policy=\"WIFI\"/>"),
-              HasSubstr("sharing_policy=\"WIFI\" cannot be said here"));
+              HasSubstr("sharing_policy=\"WIFI\" is not supported"));
   EXPECT_THAT(inside("<bypassRoute src=\"a\" dst=\"b\"/>"), HasSubstr("is not allowed inside"));
   EXPECT_THAT(inside("<zone id=\"y\" routing=\"None\"/>"),
               HasSubstr("hosts and zones in one zone"));
-  EXPECT_THAT(inside("", "Vivaldi"), HasSubstr("routing=\"Vivaldi\" cannot be said here"));
+  EXPECT_THAT(inside("", "Vivaldi"), HasSubstr("routing=\"Vivaldi\" is not supported"));
   EXPECT_THAT(inside("<backbone id=\"m\" bandwidth=\"1Gbps\"/>"), HasSubstr("without a hub"));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" sharing_policy=\"SPLITDUPLEX\"/>"
                      "<route src=\"a\" dst=\"b\"><link_ctn id=\"m\"/></route>"),

@@ -132,15 +132,15 @@ TEST(NcclXml, AnElementUnknownOrOutOfPlaceNamesTheNearest) {
 }
 
 TEST(NcclXml, ADeviceComesOnce) {
-  expect_refused(one_gpu(nic("1b:00.0", 0)), "host.xml:6: PCI address 0000:1b:00.0 comes twice",
+  expect_refused(one_gpu(nic("1b:00.0", 0)), "host.xml:6: PCI address 0000:1b:00.0 appears twice",
                  "once");
-  expect_refused(one_gpu(nic("1c:00.0", 0) + nic("1d:00.0", 0)), "network device 0 comes twice",
+  expect_refused(one_gpu(nic("1c:00.0", 0) + nic("1d:00.0", 0)), "network device 0 appears twice",
                  "dev of its own");
-  expect_refused(one_gpu(gpu({.bus = "1c:00.0"})), "rank 0 comes twice", "its own");
-  expect_refused(system(cpu(0, gpu({.bus = "1b:00.0"})) + cpu(0, "")), "NUMA node 0 comes twice",
+  expect_refused(one_gpu(gpu({.bus = "1c:00.0"})), "rank 0 appears twice", "its own");
+  expect_refused(system(cpu(0, gpu({.bus = "1b:00.0"})) + cpu(0, "")), "NUMA node 0 appears twice",
                  "numaid");
   expect_refused(system("<cpu numaid=\"0\" numaid=\"1\" arch=\"arm64\"/>"),
-                 "attribute numaid comes twice", "keep one");
+                 "attribute numaid appears twice", "keep one");
 }
 
 TEST(NcclXml, ANumberThatCannotBeMeantIsRefused) {

@@ -44,7 +44,7 @@ class Replay::Builder {
     for (std::size_t b = 0; b < replay_.table_.block_count(); ++b) {
       if (b % kBlocksBetweenLooks == 0) {
         RINGSIDE_TRY(report_progress(kWalkShare * static_cast<double>(b) /
-                          static_cast<double>(replay_.table_.block_count())));
+                                     static_cast<double>(replay_.table_.block_count())));
       }
       take(replay_.table_.block(b), replay_.table_.first_of(b));
     }
@@ -64,7 +64,7 @@ class Replay::Builder {
 
   [[nodiscard]] Status report_progress(double share) const {
     if (!on_progress_ || on_progress_(share)) return {};
-    return Error{ErrorCode::Aborted, "the trace was not gone over to its end"};
+    return Error{ErrorCode::Aborted, "reading the trace was cancelled"};
   }
 
   void take(const TraceBlock& block, std::uint32_t first) {
@@ -137,8 +137,9 @@ class Replay::Builder {
     std::size_t done = 0;
     for (std::size_t lane = 0; lane < counts.size(); ++lane) {
       if (lane % 1024 == 0) {
-        RINGSIDE_TRY(report_progress(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
-                                           static_cast<double>(std::max<std::size_t>(all, 1))));
+        RINGSIDE_TRY(
+            report_progress(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
+                                             static_cast<double>(std::max<std::size_t>(all, 1))));
       }
       replay_.index_.fill(lane, replay_.table_);
       done += counts[lane];

@@ -20,7 +20,7 @@ Error no_gpu(cudaError_t code) {
   }
   if (code == cudaErrorInsufficientDriver) {
     return {ErrorCode::System,
-            fmt::format("the driver speaks CUDA {}.{}, this build needs {}.{}", driver / 1000,
+            fmt::format("the driver supports CUDA {}.{}, this build needs {}.{}", driver / 1000,
                         driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10),
             "install a newer driver"};
   }

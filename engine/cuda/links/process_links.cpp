@@ -278,9 +278,9 @@ Result<ProcessLinks::Opened> ProcessLinks::accept(const ConnectionId& id, Deadli
   Offer& offer = offer_in(end);
   while (std::atomic_ref(offer.is_there).load(std::memory_order_acquire) == 0) {
     if (has_passed(deadline)) {
-      return Error{
-          ErrorCode::Timeout,
-          fmt::format("rank {} did not say where its slots of channel {} lie", id.to, id.channel)};
+      return Error{ErrorCode::Timeout,
+                   fmt::format("rank {} did not send the address of its slots of channel {}", id.to,
+                               id.channel)};
     }
     RINGSIDE_TRY(bootstrap_.patience(deadline).at_most(kBetweenLooks).wait_for(-1, 0));
   }

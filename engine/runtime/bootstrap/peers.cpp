@@ -29,7 +29,7 @@ Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
   std::memcpy(sizes.data(), gathered.data(), gathered.size());
   const std::uint64_t longest = std::ranges::max(sizes);
   if (longest > kMost) {
-    return Error{ErrorCode::Corrupt, fmt::format("a rank says {} bytes of itself", longest),
+    return Error{ErrorCode::Corrupt, fmt::format("a rank sends a description of {} bytes", longest),
                  "use the same version on every rank"};
   }
   mine.resize(longest);

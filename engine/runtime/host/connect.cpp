@@ -259,8 +259,9 @@ class Connections::Impl {
                    fmt::format("an unexpected peer claims to be rank {}", id.from)};
     }
     if (id.to != me_) {
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("rank {} comes to rank {} and wants rank {}", id.from, me_, id.to)};
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format("rank {} connects to rank {}, but asks for rank {}", id.from, me_, id.to)};
     }
     const std::size_t count = sockets_of(id);
     if (socket >= count) {

@@ -241,7 +241,7 @@ bool HostPrimitives::receive(std::size_t bytes, Ports from) {
     }
     if (is_there && slot.data() == nullptr && !is_alone) {
       is_there = false;
-      fail({ErrorCode::Corrupt, "it says that its share lies in the output of its sum"},
+      fail({ErrorCode::Corrupt, "it claims that its share is in the output of its sum"},
            side.peers[i]);
     }
     inputs_[arrived_++] = slot.data();

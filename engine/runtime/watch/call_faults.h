@@ -18,7 +18,7 @@ namespace ringside {
 /// The exception that a rank gets where the plan says `throw`.
 class PlannedException : public std::runtime_error {
  public:
-  PlannedException() : std::runtime_error("an exception, as the plan of faults says") {}
+  PlannedException() : std::runtime_error("an exception, as planned by a fault") {}
 };
 
 /// Applies the plan of faults to the calls of one rank, in all its communicators.

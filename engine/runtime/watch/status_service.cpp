@@ -146,7 +146,7 @@ class StatusService::Impl {
         RINGSIDE_TRY(const std::size_t got, recv_some(client, buffer));
         if (got == 0) {
           RINGSIDE_TRY(const bool is_there, patience.wait_for(client, POLLIN));
-          if (!is_there) return Error{ErrorCode::Timeout, "the client said nothing"};
+          if (!is_there) return Error{ErrorCode::Timeout, "the client sent nothing"};
         }
         heard.append(reinterpret_cast<const char*>(buffer.data()), got);
         continue;

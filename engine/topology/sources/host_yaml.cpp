@@ -61,7 +61,7 @@ class TreeReader {
     }
     cpu.numa = static_cast<int>(*number);
     if (!numas_.insert(cpu.numa).second) {
-      return root_.bad(entry, fmt::format("NUMA node {} comes twice", cpu.numa), "join the two");
+      return root_.bad(entry, fmt::format("NUMA node {} appears twice", cpu.numa), "join the two");
     }
     for (const YAML::Node& device : head.second) {
       RINGSIDE_TRY(HostPci pci, read_device(device, 1));
@@ -145,18 +145,21 @@ class TreeReader {
       if (!id) return root_.bad(node, id.error().message, id.error().help);
     }
     if (!pci.bus_id.empty() && !bus_ids_.insert(pci.bus_id).second) {
-      return root_.bad(node, fmt::format("bus id {} comes twice", pci.bus_id), "each has its own");
+      return root_.bad(node, fmt::format("bus id {} appears twice", pci.bus_id),
+                       "each has its own");
     }
     if (words.kind->what == HostKind::What::Gpu) {
       if (!gpus_.insert(words.number).second) {
-        return root_.bad(node, fmt::format("GPU {} comes twice", words.number), "number them anew");
+        return root_.bad(node, fmt::format("GPU {} appears twice", words.number),
+                         "number them anew");
       }
       pci.gpu->dev = words.number;
       pci.gpu->rank = words.number;
     }
     if (words.kind->what == HostKind::What::Nic) {
       if (!nets_.insert(words.number).second) {
-        return root_.bad(node, fmt::format("NIC {} comes twice", words.number), "number them anew");
+        return root_.bad(node, fmt::format("NIC {} appears twice", words.number),
+                         "number them anew");
       }
       HostNet net = words.kind->net;
       net.dev = words.number;
@@ -226,7 +229,7 @@ Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
     const int first = static_cast<int>(*a), second = static_cast<int>(*b);
     if (!links.emplace(std::pair{first, second}, counted->count).second ||
         !links.emplace(std::pair{second, first}, counted->count).second) {
-      return root.bad(entry, fmt::format("'{}' comes twice", counted->word), "keep one of them");
+      return root.bad(entry, fmt::format("'{}' appears twice", counted->word), "keep one of them");
     }
   }
   for (const auto& [pair, count] : links) {

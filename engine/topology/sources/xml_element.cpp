@@ -64,7 +64,7 @@ Status XmlElement::check_attributes() const {
   std::set<std::string_view> seen;
   for (const pugi::xml_attribute attribute : node_.attributes()) {
     if (!seen.insert(attribute.name()).second)
-      return bad(fmt::format("attribute {} comes twice", attribute.name()), "keep one of them");
+      return bad(fmt::format("attribute {} appears twice", attribute.name()), "keep one of them");
     // Names are written into tables and logs, line by line.
     const std::string_view value = attribute.value();
     const bool is_plain =

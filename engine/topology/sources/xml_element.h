@@ -47,7 +47,7 @@ class XmlElement {
   [[nodiscard]] Result<std::vector<XmlElement>> children(
       std::span<const std::string_view> known) const;
 
-  /// errors  one of them comes twice, or has a control character
+  /// errors  one of them appears twice, or has a control character
   [[nodiscard]] Status check_attributes() const;
 
   [[nodiscard]] bool has(const char* key) const;
