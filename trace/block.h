@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// One field of all events of a block, in place in the file: an entry an event, or one for all.
+/// One field of all events of a block, in place in the file: an entry for each event, or one for all.
 template <typename T>
 class TraceColumn {
  public:
@@ -25,7 +25,7 @@ class TraceColumn {
   T same_{};
 };
 
-/// The columns of a block. Words are bytes here: a newer ringside may know more of them.
+/// The columns of a block. Words are bytes here: a newer ringside may define more of them.
 struct TraceColumns {
   TraceColumn<std::int64_t> begin_ns;
   TraceColumn<std::int64_t> end_ns;

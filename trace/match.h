@@ -21,7 +21,7 @@ struct TraceConnection {
   friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
 };
 
-/// That which the event sends on, or receives from; none where it has no part in a transfer on that side.
+/// The connection that the event sends on, or receives from; none where it has no part in a transfer on that side.
 std::optional<TraceConnection> connection_to(const TraceEvent& event);
 std::optional<TraceConnection> connection_from(const TraceEvent& event);
 
@@ -61,8 +61,8 @@ struct TraceTransfer {
   TraceTag recv = {};
 };
 
-/// Finds out which event fed which, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
-/// nth that receives from it. Holds only the halves whose other half has not come yet.
+/// Matches sends with receives, each of a primitive's peers for itself: within a collective, the nth send on a connection feeds
+/// its nth receive. Holds only the halves whose other half has not come yet.
 ///
 /// Heads of an all-reduce (NVLS, CollNet) get shares from the same ranks to which they send results, on the same channel,
 /// in an order that differs between the two ends. There both ends of a transfer name one place of the buffer, and the nth
@@ -81,10 +81,10 @@ class TransferMatcher {
   /// Calls on_transfer for each transfer that the event completes: none, one or two.
   void add(const TraceEvent& event, TraceTag tag = {});
 
-  /// Halves that found no other half: those passed over, and those that still wait.
+  /// Unmatched halves: those that were skipped, and those that still wait.
   [[nodiscard]] std::uint64_t unmatched() const { return passed_over_ + waiting_; }
 
-  /// Numbers that one connection has at most; transfers that fit into none count as unmatched.
+  /// The most numbers of one connection; transfers that fit into none count as unmatched.
   static constexpr std::size_t kMostParts = 16;
 
  private:

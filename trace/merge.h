@@ -13,12 +13,12 @@
 
 namespace ringside {
 
-/// What a merge has made.
+/// The counts of a merge.
 struct TraceMerge {
   std::vector<AlignedClock> clocks;  ///< the reference first
   std::uint64_t processes = 0;
   std::uint64_t events = 0;
-  std::uint64_t unreadable_events = 0;  ///< left behind
+  std::uint64_t unreadable_events = 0;  ///< not copied
 };
 
 /// Writes the events of several files of one job, a file a host or a process, as one trace on the clock of the first,

@@ -18,14 +18,14 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// errors  System: the place takes no more; part of the block may be there, a reader passes over it
+  /// errors  System: the sink takes no more; part of the block may have been written, and a reader skips it
   virtual Status write(std::span<const std::byte> block) = 0;
 };
 
 /// Keeps the trace in memory: for callers that look at it at once, and have no use for a file.
 class TraceMemorySink : public TraceSink {
  public:
-  TraceMemorySink();  ///< with the header: no events are a trace as well
+  TraceMemorySink();  ///< with the header: a trace without events is valid
 
   Status write(std::span<const std::byte> block) override;
 

@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// What one channel of one rank did. Its primitives run one after the other.
+/// The activity of one channel of one rank. Its primitives run one after the other.
 struct ChannelStatistics {
   std::uint32_t communicator = 0;
   Rank rank{0};
@@ -30,7 +30,7 @@ struct ChannelStatistics {
   [[nodiscard]] BytesPerSecond achieved() const;
 };
 
-/// All calls of one collective that were run the same way.
+/// All calls of one collective that ran the same way.
 struct CollectiveStatistics {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
@@ -84,7 +84,7 @@ class StatisticsBuilder {
   std::unique_ptr<Sums> sums_;
 };
 
-/// Goes over all events once; memory grows with channels and collectives, not with events.
+/// Reads all events once; memory grows with channels and collectives, not with events.
 TraceStatistics statistics_of(const TraceFile& file);
 
 }  // namespace ringside

@@ -130,7 +130,8 @@ TEST(PlanFaults, AFaultThatNeverFiresIsReported) {
       program);
   ASSERT_TRUE(planned);
   ASSERT_EQ(planned->idle.size(), 1U);
-  EXPECT_NE(planned->idle.front().find("skip of rank 1 at call 999"), std::string::npos)
+  EXPECT_NE(planned->idle.front().find("fault skip(rank=1, call=999) never fires"),
+            std::string::npos)
       << planned->idle.front();
 }
 

@@ -8,13 +8,13 @@
 
 namespace ringside {
 
-/// What a step could not end before.
+/// The event that a step's end waited for.
 enum class PathCause : std::uint8_t {
   Begin,    ///< nothing: it is the first
   Own,      ///< its rank's step before it
   Message,  ///< the chunk that `peer` sent
-  Link,     ///< the way to `peer` had still to carry the chunk before
-  Room,     ///< `peer` had still to give a slot back
+  Link,     ///< the link to `peer` still carried the previous chunk
+  Room,     ///< `peer` had not given a slot back yet
 };
 
 /// One step of a critical path: the longest chain of steps of which each waited for the one before.
