@@ -18,8 +18,8 @@ std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value)
 
 std::string to_string(const DeviceCase& test) {
   return fmt::format(
-      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside "
-      "16{}{}",
+      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, offset "
+      "{}{}{}",
       to_string(test.call.collective), to_string(test.choice.algorithm),
       to_string(test.choice.protocol), to_string(test.call.type), to_string(test.call.op),
       test.nranks, test.call.count, test.choice.nchannels, test.choice.slot.value,
