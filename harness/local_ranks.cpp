@@ -143,11 +143,11 @@ class Supervisor {
     for (const Child& child : children_) polls.push_back({child.channel.get(), POLLIN, 0});
     ::poll(polls.data(), polls.size(), 100);
     for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (polls[i].revents != 0) hear(children_[i]);
+      if (polls[i].revents != 0) read_from(children_[i]);
     }
   }
 
-  void hear(Child& child) {
+  void read_from(Child& child) {
     char buffer[4096];
     const ssize_t got = ::recv(child.channel.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -172,7 +172,7 @@ class Supervisor {
   void reap() {
     for (Child& child : children_) {
       if (child.ended || ::waitpid(child.pid, &child.status, WNOHANG) != child.pid) continue;
-      while (child.channel) hear(child);
+      while (child.channel) read_from(child);
       child.ended = true;
       if (!WIFEXITED(child.status)) note_trouble(child);
     }

@@ -155,7 +155,7 @@ struct Communicator::Impl {
 
   /// Ranks that call differently are found at once, and a dump of that moment would show ranks as absent that
   /// are only later. Where dumps are wanted, they get time to come to the call.
-  void let_others_come() {
+  void wait_for_other_ranks() {
     if (options.recorder == nullptr || !options.recorder->writes_on_failure()) return;
     bootstrap->clock().sleep(std::min<Nanoseconds>(kEvidenceWait, in_ns(options.op_timeout) / 2));
   }
@@ -166,7 +166,7 @@ struct Communicator::Impl {
   /// Notifies the other ranks of this rank's failure, and returns the error that all ranks will report.
   Error give_up() {
     const std::lock_guard lock(give_up_mutex);
-    if (is_difference(failure.get()->code)) let_others_come();
+    if (is_difference(failure.get()->code)) wait_for_other_ranks();
     Error why = verdict();
     dump(why);
     if (options.recorder != nullptr) {
@@ -194,7 +194,7 @@ struct Communicator::Impl {
     if (check) own = check->look_everywhere().value_or(own);
     if (check && own.code == ErrorCode::Timeout && options.recorder != nullptr &&
         options.recorder->settings().reports_desync) {
-      if (const std::string lag = check->who_lags(); !lag.empty()) own.message += "; " + lag;
+      if (const std::string lag = check->lagging_ranks(); !lag.empty()) own.message += "; " + lag;
     }
     watch->abort(own);
     return watch->reason(deadline_in(kVerdictWait, bootstrap->clock())).value_or(own);
@@ -418,7 +418,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   impl->adopt(*std::move(executor));
   auto check = CallCheck::make(*impl->bootstrap, host_identity(), options.check_calls, deadline,
                                *impl->watch, impl->reported, [raw = impl.get()](const Error& why) {
-                                 raw->let_others_come();
+                                 raw->wait_for_other_ranks();
                                  raw->abort(why);
                                });
   if (!check) return impl->give_up(check.error());

@@ -98,7 +98,7 @@ struct Transport {
   std::string_view nccl_network = {};  ///< `Socket` of NCCL's `via NET/Socket`; empty: no network
 
   // What the ends are like.
-  bool hears_receiver = false;  ///< make_send() waits for what make_recv() of the peer says
+  bool waits_for_receiver = false;  ///< make_send() waits for what make_recv() of the peer says
   bool needs_progress = false;  ///< no thread nor memory moves its data: waiters call progress()
   /// Looks for a slot before a waiting rank first yields its core; 0: as between ranks of a host. Fewer where a look
   /// costs more, or where the kernel may want the core to move the bytes.

@@ -149,8 +149,7 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
                                                    }));
   std::printf(
       "\nCopies within the GPU: %.1f GB/s, compared with which a launch's loads and stores "
-      "together "
-      "count half.\n",
+      "together count half.\n",
       in_gbs(bench.copy));
   if (wrong == 0) return {};
   return Error{ErrorCode::Corrupt, fmt::format("{} wrong elements", wrong)};

@@ -118,7 +118,7 @@ class StatusServices : public testing::Test {
     EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(text)), deadline_in(kPlenty)));
   }
   /// What comes until a line's end, or the connection's.
-  static std::string hear(const UniqueFd& fd) {
+  static std::string receive(const UniqueFd& fd) {
     std::string line;
     for (std::byte letter{}; !line.ends_with('\n');) {
       if (!recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty))) break;
@@ -170,10 +170,10 @@ TEST_F(StatusServices, CommandsAnswerAsRassDo) {
         {"HELLO\n", "ERROR: Unknown command HELLO\n"}};
     for (const auto& [command, answer] : all) {
       say(client, command);
-      EXPECT_EQ(hear(client), answer) << command;
+      EXPECT_EQ(receive(client), answer) << command;
     }
     say(client, "STATUS\n");
-    EXPECT_EQ(hear(client), "Job summary\n");
+    EXPECT_EQ(receive(client), "Job summary\n");
   });
 }
 
@@ -188,7 +188,7 @@ TEST_F(StatusServices, GarbageAndHalfLinesDoNotDisturb) {
     {
       const UniqueFd client = connect(address);
       say(client, std::string(5000, 'x'));
-      EXPECT_EQ(hear(client), "ERROR: a line of more than 256 bytes\n");
+      EXPECT_EQ(receive(client), "ERROR: a line of more than 256 bytes\n");
     }
     EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
   });

@@ -301,10 +301,10 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
 }
 
 /// What a killed rank still does before the signal.
-using LastDeed = std::function<void(int rank, Watched& self)>;
+using FinalAction = std::function<void(int rank, Watched& self)>;
 
 /// What a rank of the next tests does in a process of its own: joins, and writes the reason to `out`.
-[[noreturn]] void run_killable_rank(int rank, int nranks, const LastDeed* last_deed, int in,
+[[noreturn]] void run_killable_rank(int rank, int nranks, const FinalAction* final_action, int in,
                                     int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());
@@ -312,8 +312,8 @@ using LastDeed = std::function<void(int rank, Watched& self)>;
       parse_unique_id({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
   Watched self;
   if (!id || !self.start(rank, nranks, *id) || !self.bootstrap->barrier()) ::_exit(1);
-  if (last_deed != nullptr) {
-    (*last_deed)(rank, self);
+  if (final_action != nullptr) {
+    (*final_action)(rank, self);
     ::raise(SIGKILL);
   }
   const std::string reason = self.reason.get_future().get().message;
@@ -322,7 +322,7 @@ using LastDeed = std::function<void(int rank, Watched& self)>;
 }
 
 /// Runs ranks as processes, kills `victims`, and returns the reasons that the others got.
-void kill_ranks(int nranks, const std::set<int>& victims, const LastDeed& last_deed,
+void kill_ranks(int nranks, const std::set<int>& victims, const FinalAction& final_action,
                 std::set<std::string>& reasons) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
@@ -335,7 +335,7 @@ void kill_ranks(int nranks, const std::set<int>& victims, const LastDeed& last_d
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      run_killable_rank(rank, nranks, victims.contains(rank) ? &last_deed : nullptr, down[0],
+      run_killable_rank(rank, nranks, victims.contains(rank) ? &final_action : nullptr, down[0],
                         up[1]);
     }
     children.push_back(child);
@@ -383,7 +383,7 @@ TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   const UniqueFd file(::memfd_create("alive", MFD_CLOEXEC));
   struct flock whole = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
-  const LastDeed reports_4 = [&](int rank, Watched& self) {
+  const FinalAction reports_4 = [&](int rank, Watched& self) {
     if (rank == 4) {
       EXPECT_EQ(::fcntl(file.get(), F_SETLK, &whole), 0);
       EXPECT_EQ(::write(file.get(), "held", 4), 4);

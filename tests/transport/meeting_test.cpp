@@ -189,7 +189,7 @@ class OtherRank {
   }
 
   /// Returns once it has said something.
-  void hear() const {
+  void receive() const {
     std::byte word{};
     EXPECT_TRUE(recv_all(talk_.get(), {&word, 1}, in_20_s()));
   }
@@ -263,7 +263,7 @@ TEST_P(JoiningTransport, ARankThatDiesBeforeItMakesItsSendingEndIsGone) {
   });
   other.send_own_whereabouts();
   UniqueFd accepted = other.accept();
-  other.hear();
+  other.receive();
   other.kill();
   EXPECT_EQ(end_of(transport_.make_recv(other.joint(std::move(accepted)))), ErrorCode::PeerGone);
 }
@@ -323,7 +323,7 @@ TEST_P(JoiningTransport, AReceiverThatDiesWithSlotsInFlightIsGone) {
   for (std::uint64_t i = 0; i < 8; ++i) ASSERT_TRUE(*send_number(**send, i));
   push(**send);
   EXPECT_TRUE((*send)->check_peer());
-  other.hear();
+  other.receive();
   other.kill();
   EXPECT_EQ(end_of(**send), ErrorCode::PeerGone);
 }

@@ -101,7 +101,7 @@ class Bootstrap::Impl {
     RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
     RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(here)));
-    RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
+    RINGSIDE_TRY(const SocketAddress successor, await_successor(root));
     RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
                  Acceptor::serve(std::move(listener), secret(), {}, clock()));
     return report(root, link(*acceptor, Endpoint{successor}));
@@ -252,7 +252,7 @@ class Bootstrap::Impl {
 
   /// Listens to the root until all ranks have come.
   /// returns  the successor's address
-  Result<SocketAddress> hear_out(const UniqueFd& root) {
+  Result<SocketAddress> await_successor(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
     bool is_admitted = false;
     for (;;) {

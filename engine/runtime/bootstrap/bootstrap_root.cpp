@@ -75,7 +75,7 @@ class BootstrapRoot::Impl {
       if (has_passed(expires_)) {
         fail(is_linking_ ? silent_error() : missing_error());
       } else {
-        comfort();
+        send_keepalives();
       }
     }
   }
@@ -93,7 +93,7 @@ class BootstrapRoot::Impl {
         polled.push_back({at(rank)->fd.get(), POLLIN, 0});
         ranks.push_back(rank);
       }
-      until = std::min(expires_, comfort_at_);
+      until = std::min(expires_, keepalive_at_);
     }
     stirred_.clear();
     if (until.poll(polled) <= 0) return;
@@ -123,7 +123,7 @@ class BootstrapRoot::Impl {
     ++came_;
     say(at(rank)->fd, {.kind = RootMessage::Kind::Admitted, .secret = admitted_});
     expires_ = deadline_in(options_.join_timeout, clock());
-    comfort_at_ = deadline_in(comfort_pause(), clock());
+    keepalive_at_ = deadline_in(keepalive_pause(), clock());
     introduce(rank);
     introduce((rank + nranks_ - 1) % nranks_);
     if (came_ == nranks_) begin_linking();
@@ -272,14 +272,14 @@ class BootstrapRoot::Impl {
                         to_string(address_))};
   }
 
-  [[nodiscard]] Nanoseconds comfort_pause() const {
+  [[nodiscard]] Nanoseconds keepalive_pause() const {
     return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
   }
 
   /// Waiting ranks learn now and then that the root still lives.
-  void comfort() {
-    if (!has_passed(comfort_at_)) return;
-    comfort_at_ = deadline_in(comfort_pause(), clock());
+  void send_keepalives() {
+    if (!has_passed(keepalive_at_)) return;
+    keepalive_at_ = deadline_in(keepalive_pause(), clock());
     for (const auto& member : members_) {
       if (member) say(member->fd, {.kind = RootMessage::Kind::Waiting});
     }
@@ -319,7 +319,7 @@ class BootstrapRoot::Impl {
   std::optional<Error>
       trouble_;  ///< why the first of those could not link that have waited in vain
   Deadline expires_{};
-  Deadline comfort_at_{};
+  Deadline keepalive_at_{};
   std::vector<std::string> notes_;  ///< why some were refused
 
   std::jthread thread_;  // last: starts when all of the above is there, ends before it goes

@@ -88,7 +88,7 @@ class Connections::Impl {
   Status advance() {
     const std::lock_guard lock(making_);
     const Patience patience(until_, off_);
-    RINGSIDE_TRY(answer_who_has_come(patience));
+    RINGSIDE_TRY(accept_present_peers(patience));
     for (std::size_t i = 0; i < dialled_.size();) {
       if (!is_answered(dialled_[i])) {
         ++i;
@@ -278,7 +278,7 @@ class Connections::Impl {
   /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
   Status answer(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_who_has_come(patience));
+      RINGSIDE_TRY(take_in_present_peers(patience));
       if (awaited_.empty()) return {};
       RINGSIDE_TRY(const ConnectionHello hello, let_in(awaited_.front(), patience));
       RINGSIDE_TRY(check_expected(id_in(hello), awaited_));
@@ -286,9 +286,9 @@ class Connections::Impl {
   }
 
   /// The same without waiting. A rank may come for what this one names in a later call.
-  Status answer_who_has_come(const Patience& patience) {
+  Status accept_present_peers(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_who_has_come(patience));
+      RINGSIDE_TRY(take_in_present_peers(patience));
       const auto at_the_door = std::ranges::find_if(
           awaited_, [&](const ConnectionId& id) { return open_->has_visitor(transport_of(id)); });
       if (at_the_door == awaited_.end()) return {};
@@ -296,7 +296,7 @@ class Connections::Impl {
     }
   }
 
-  Status take_in_who_has_come(const Patience& patience) {
+  Status take_in_present_peers(const Patience& patience) {
     for (;;) {
       const auto found =
           std::ranges::find_if(awaited_, [&](const ConnectionId& id) { return has_come(id); });
@@ -318,7 +318,7 @@ class Connections::Impl {
 
   /// Whether the sending end can be made without a wait for the receiver.
   [[nodiscard]] bool is_answered(const Dialled& one) const {
-    return !transport_of(one.id).hears_receiver || is_readable(one.sockets.front().get());
+    return !transport_of(one.id).waits_for_receiver || is_readable(one.sockets.front().get());
   }
 
   /// A rank dials the connections of one call before those of the next. So while something of it is

@@ -127,7 +127,7 @@ class CallCheck::Impl {
     return Pairs(*this).look_at_all();
   }
 
-  [[nodiscard]] std::string who_lags() const {
+  [[nodiscard]] std::string lagging_ranks() const {
     std::map<std::uint64_t, std::vector<int>, std::greater<>> by_begun;
     for (const Rank rank : board_->local_ranks()) {
       by_begun[CallLog(board_->of_rank(rank)).begun()].push_back(to_int(rank));
@@ -291,6 +291,6 @@ Result<std::unique_ptr<CallCheck>> CallCheck::make(Bootstrap& bootstrap, const s
 void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }
 std::optional<Error> CallCheck::look() { return impl_->look(); }
 std::optional<Error> CallCheck::look_everywhere() const { return impl_->look_everywhere(); }
-std::string CallCheck::who_lags() const { return impl_->who_lags(); }
+std::string CallCheck::lagging_ranks() const { return impl_->lagging_ranks(); }
 
 }  // namespace ringside

@@ -77,7 +77,7 @@ class CallCheck {
 
   /// The ranks that have not come as far as the others among the visible ranks, as text; messages of pairs do not count.
   /// returns  empty: all are at one call
-  [[nodiscard]] std::string who_lags() const;
+  [[nodiscard]] std::string lagging_ranks() const;
 
  private:
   class Impl;

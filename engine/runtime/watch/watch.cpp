@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-constexpr Nanoseconds kLastWords = std::chrono::milliseconds(200);
+constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 
 /// The order in which reasons of one moment are preferred; equal for the same news by two ways.
 std::tuple<int, int> precedence(const WatchMessage& news) {
@@ -141,7 +141,8 @@ class Watch::Impl {
     const std::lock_guard lock(mutex_);
     if (has_aborted_ || !takes_own_news()) return;
     has_aborted_ = true;
-    hear({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)}, nullptr);
+    take_news({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)},
+              nullptr);
     wake_.signal();
   }
 
@@ -196,7 +197,7 @@ class Watch::Impl {
       { const std::lock_guard lock(mutex_); }
       settled_.signal();
     }
-    say_last_words();
+    flush_last_messages();
   }
 
   void wait() {
@@ -246,9 +247,9 @@ class Watch::Impl {
         if (!link.has_said_goodbye && !is_leaving_ && takes_own_news()) {
           const bool is_silent = link.is_silent || got.error().code == ErrorCode::Unreachable;
           const Error& why = link.is_silent ? link.why_silent : got.error();
-          hear({WatchMessage::Kind::Abort, me_, is_silent ? kNoRank : link.peer,
-                is_silent ? lost_contact(me_, link.peer, why) : death_of(link.peer)},
-               nullptr);
+          take_news({WatchMessage::Kind::Abort, me_, is_silent ? kNoRank : link.peer,
+                     is_silent ? lost_contact(me_, link.peer, why) : death_of(link.peer)},
+                    nullptr);
         }
         return;
       }
@@ -257,12 +258,12 @@ class Watch::Impl {
       if (taken && link.reader.is_whole()) taken = obey(link, link.reader.take());
       if (!taken) {
         link.fd.reset();
-        hear({WatchMessage::Kind::Abort, me_, kNoRank,
-              Error{ErrorCode::Corrupt,
-                    fmt::format("rank {} sent rank {} on the watch's connection: {}",
-                                to_int(link.peer), to_int(me_), taken.error().message),
-                    taken.error().help}},
-             nullptr);
+        take_news({WatchMessage::Kind::Abort, me_, kNoRank,
+                   Error{ErrorCode::Corrupt,
+                         fmt::format("rank {} sent rank {} on the watch's connection: {}",
+                                     to_int(link.peer), to_int(me_), taken.error().message),
+                         taken.error().help}},
+                  nullptr);
       }
     }
   }
@@ -289,7 +290,7 @@ class Watch::Impl {
     // A rank that reports that it has broken the job may end at once: that is no second failure. To have seen another's death is
     // no reason to end.
     if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
-    hear(message, &from);
+    take_news(message, &from);
     return {};
   }
 
@@ -305,7 +306,7 @@ class Watch::Impl {
   }
 
   /// Takes news in and passes them on, once, to where they have not come from.
-  void hear(const WatchMessage& news, const Link* from) {
+  void take_news(const WatchMessage& news, const Link* from) {
     if (!heard_.emplace(precedence(news), news).second) return;
     if (news.error.code == ErrorCode::Unreachable)
       lost_contacts_[to_int(news.origin)] = news.error.message;
@@ -366,7 +367,7 @@ class Watch::Impl {
     const Error why{ErrorCode::Unreachable,
                     fmt::format("rank {} takes this rank for gone", to_int(reporter)),
                     "check the network between the two hosts"};
-    hear({WatchMessage::Kind::Abort, me_, kNoRank, lost_contact(me_, reporter, why)}, nullptr);
+    take_news({WatchMessage::Kind::Abort, me_, kNoRank, lost_contact(me_, reporter, why)}, nullptr);
   }
 
   /// Since it was asked last. The callback is not for this object's mutex.
@@ -425,8 +426,8 @@ class Watch::Impl {
     return heard_.empty() || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
   }
 
-  void say_last_words() {
-    const Deadline until = deadline_in(kLastWords, clock_);
+  void flush_last_messages() {
+    const Deadline until = deadline_in(kLastFlush, clock_);
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) listen_to(link);  // news may have come since the last look
     for (Link& link : links_) {
