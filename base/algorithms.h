@@ -7,7 +7,7 @@
 
 #include "base/words.h"
 
-/// The algorithms, and all that any folder knows of one apart from its text, its plan and NCCL's formulas for
+/// The algorithms, and every property of one that any folder needs, except for its text, its plan and NCCL's formulas for
 /// it. To add one: its enumerator and its row here, then engine/collectives/README.md.
 namespace ringside {
 
@@ -19,7 +19,7 @@ enum class Algorithm : std::uint8_t {
   Nvls = 4,
   NvlsTree = 5,
   Pat = 6,
-  // Not of NCCL, whose tables end before them.
+  // Not in NCCL, whose tables end before them.
   OneShot = 7,
   TwoShot = 8,
 };
@@ -61,15 +61,15 @@ struct AlgorithmFacts {
   const char* nccl_name;      ///< in NCCL's variables and its log
   CollectiveSet collectives;  ///< source  NCCL 2.30's list of kernels: device/generate.py
   GraphId graph;              ///< whose channels it uses
-  /// Each channel runs along a ring or tree of its own, so there are as many as are laid; else all are alike.
+  /// Each channel has a ring or tree of its own, so there are as many as the search found; else all channels are alike.
   bool has_own_lanes = false;
   bool is_simple_only = false;  ///< NCCL has kernels for no other protocol
   Reductions reductions = Reductions::All;
   CollNet collnet = CollNet::Never;
-  bool takes_nvswitch = false;   ///< that reduces and multicasts
+  bool takes_nvswitch = false;   ///< can use a switch that reduces and multicasts
   bool needs_nodes = false;      ///< joins nodes: the ranks of one host have to play several
   bool joins_all_pairs = false;  ///< a port for each rank, so for kMaxPortsInSet ranks at most
-  /// What a rank has sent comes back reduced to the same place, so whoever reduces may put it there.
+  /// What a rank has sent comes back reduced to the same place, so the reducing rank may store the result there.
   bool returns_results = false;
   /// An input in place stays as it is until all have read it.
   bool keeps_input = false;
@@ -77,7 +77,7 @@ struct AlgorithmFacts {
   [[nodiscard]] constexpr bool uses_collnet(int nnodes) const {
     return collnet == CollNet::Always || (collnet == CollNet::AcrossNodes && nnodes > 1);
   }
-  /// Hosts have neither such a switch nor such a network: they model them.
+  /// Hosts have neither such a switch nor such a network: the host executor models them with copies.
   [[nodiscard]] constexpr bool is_modelled() const {
     return takes_nvswitch || collnet == CollNet::Always;
   }
@@ -174,7 +174,7 @@ constexpr const AlgorithmFacts& facts_of(Algorithm algorithm) {
   return kAlgorithmFacts[static_cast<std::size_t>(algorithm)];
 }
 
-/// Whether there is such a text: run_strand() knows the pair.
+/// Whether run_strand() has code for the pair.
 constexpr bool has_algorithm(Collective collective, Algorithm algorithm) {
   return facts_of(algorithm).collectives.contains(collective);
 }

@@ -8,7 +8,7 @@ namespace ringside {
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line,
                                    fmt::string_view format, fmt::format_args values);
 
-/// Out of the line of what holds: there, one call is all that an assertion adds.
+/// A function of its own, so that an assertion that holds costs one test at its place.
 template <typename... T>
 [[noreturn, gnu::cold, gnu::noinline]] void assertion_failed_with(const char* condition,
                                                                   const char* file, int line,

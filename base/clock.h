@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The time of those who wait. It is handed to them, so that tests of time-outs take none: real_clock(), or
+/// The time by which threads wait. It is passed to them, so that tests of time-outs take no time: real_clock(), or
 /// one that a test moves.
 ///
 /// Threads  any may call any method
@@ -34,8 +34,8 @@ class Clock {
   }
   void sleep(Nanoseconds time) { sleep_until(now() + time); }
 
-  /// Around the life of a thread that waits on this clock: one that moves by itself stands still while any of
-  /// them works. thread_begins() is for whoever starts the thread.
+  /// Around the life of a thread that waits on this clock: a simulated clock does not advance while any such
+  /// thread works. The thread that starts another one calls thread_begins() for it.
   virtual void thread_begins() noexcept {}
   virtual void thread_ends() noexcept {}
 };

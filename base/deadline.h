@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// When a wait gives up, and by which clock. Whoever starts a job makes the deadline; what it calls passes it
+/// When a wait gives up, and by which clock. The code that starts a job makes the deadline; what it calls passes it
 /// on, so that ten waits in a row still end at one time.
 class Deadline {
  public:
   Deadline() = default;  ///< has passed
   Deadline(Clock& clock, Clock::Time at) : clock_(&clock), at_(at) {}
 
-  /// One that never passes.
+  /// A deadline that never passes.
   static Deadline never(Clock& clock) { return {clock, Clock::kNever}; }
 
   [[nodiscard]] Clock& clock() const { return *clock_; }
@@ -31,7 +31,7 @@ class Deadline {
   /// returns  as poll(2); 0: it has passed
   int poll(std::span<pollfd> polled) const { return clock_->poll(polled, at_); }
 
-  /// Of two by the same clock.
+  /// Compares two deadlines of the same clock.
   friend auto operator<=>(const Deadline& a, const Deadline& b) { return a.at_ <=> b.at_; }
   friend bool operator==(const Deadline& a, const Deadline& b) { return a.at_ == b.at_; }
   friend Deadline operator-(const Deadline& deadline, Nanoseconds earlier) {

@@ -10,7 +10,7 @@
 namespace ringside {
 
 std::optional<std::string> env_text(const char* name) {
-  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody here calls setenv
+  const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): no setenv here
   if (value == nullptr || *value == '\0') return std::nullopt;
   return std::string(value);
 }

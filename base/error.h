@@ -4,27 +4,27 @@
 
 namespace ringside {
 
-/// What kind of "no" the world gave. The kind decides the exit status, the text is for people.
+/// The kind of a failure. It decides the exit status; the text is for people.
 enum class ErrorCode {
-  InvalidArgument,   ///< an option, name, number or combination that cannot be meant
+  InvalidArgument,   ///< an option, name, number or combination that is invalid
   Corrupt,           ///< a file or message that breaks its grammar
-  NotFound,          ///< a file, preset or name that is not there
+  NotFound,          ///< a file, preset or name that does not exist
   Unsupported,       ///< understood, but this build or machine cannot do it
   System,            ///< the operating system refused: busy port, missing interface, full disk
-  Timeout,           ///< somebody did not come, or nothing moved, before the deadline
+  Timeout,           ///< a peer did not come, or nothing moved, before the deadline
   PeerGone,          ///< the other end closed or died
   Aborted,           ///< abort() was called, here or elsewhere
   PermissionDenied,  ///< a peer that did not prove the secret
   Unreachable,  ///< nothing comes back from the other end, which may well live: the network between
 };
 
-/// Why something could not be done: where and what in `message`, what to do about it in `help`.
+/// A failure: what failed and where in `message`, what to do about it in `help`.
 struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
   std::string message;
   std::string help = {};
-  /// Another rank of the job tells it to the user; this one only has to end with its exit status.
-  bool is_told_elsewhere = false;
+  /// Another rank of the job reports it to the user; this rank only ends with its exit status.
+  bool is_reported_elsewhere = false;
 };
 
 /// returns  2 for bad usage or bad input, 3 for what failed at run time

@@ -42,7 +42,7 @@ Result<std::string> read_file(const std::string& path);
 bool is_link_of_another_user(const std::string& path);
 
 /// Opens a file for writing, and makes it if it does not exist. Does not follow a link of another user.
-/// flags    beside O_WRONLY, O_CREAT and O_CLOEXEC, such as O_TRUNC
+/// flags    in addition to O_WRONLY, O_CREAT and O_CLOEXEC, such as O_TRUNC
 /// returns  empty, with errno, where that fails; EACCES: such a link
 UniqueFd open_for_writing(const std::string& path, int flags);
 

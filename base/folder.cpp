@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMend =
+constexpr const char* kFix =
     "name a folder that is empty or does not exist yet, or remove it first";
 
 Error refused(const std::string& path, std::error_code why) {
@@ -31,13 +31,13 @@ Status make_empty_folder(const std::string& path) {
   std::error_code failed;
   fs::create_directories(path, failed);
   if (failed == std::errc::not_a_directory || failed == std::errc::file_exists) {
-    return Error{ErrorCode::InvalidArgument, path + ": a file is in the way of this folder", kMend};
+    return Error{ErrorCode::InvalidArgument, path + ": a file is in the way of this folder", kFix};
   }
   if (failed) return refused(path, failed);
   const bool is_empty = fs::directory_iterator(path, failed) == fs::directory_iterator{};
   if (failed) return refused(path, failed);
   if (!is_empty) {
-    return Error{ErrorCode::InvalidArgument, path + ": the folder holds files already", kMend};
+    return Error{ErrorCode::InvalidArgument, path + ": the folder holds files already", kFix};
   }
   return {};
 }
@@ -47,7 +47,7 @@ Status check_own_folder(const std::string& path, const std::string& mark) {
   const fs::path folder(path);
   if (!fs::exists(folder, failed) || fs::exists(folder / mark, failed)) return {};
   if (!fs::is_directory(folder, failed)) {
-    return Error{ErrorCode::InvalidArgument, path + ": a file is in the way of this folder", kMend};
+    return Error{ErrorCode::InvalidArgument, path + ": a file is in the way of this folder", kFix};
   }
   const bool is_empty = fs::directory_iterator(folder, failed) == fs::directory_iterator{};
   if (failed) return refused(path, failed);

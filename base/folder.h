@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// Makes the folder, with those above it, for files that are to stand there alone. What is there already stays
-/// as it is: a folder that holds anything is refused, whoever wrote it.
+/// Makes the folder, and its parents, for files of its own. A folder that holds anything already is refused and
+/// left unchanged, whatever wrote it.
 /// errors  InvalidArgument: it holds something, or a file is in its way.  System: it cannot be made or read
 Status make_empty_folder(const std::string& path);
 

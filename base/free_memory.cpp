@@ -73,7 +73,7 @@ void apply_limits(const std::string& root, std::string group, const GroupFiles& 
   }
 }
 
-/// "22.6 GiB": whoever compares two sizes does not want all digits.
+/// "22.6 GiB": to compare two sizes, a reader does not need all digits.
 std::string rounded(Bytes size) {
   const auto bytes = static_cast<double>(size.value);
   for (const auto& [step, name] : {std::pair{40, "TiB"}, {30, "GiB"}, {20, "MiB"}}) {

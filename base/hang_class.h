@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What can be wrong with a job that stands: what hang says of one, and what is injected into one.
+/// What can be wrong with a hung job: the classes that `hang` reports, and that the generator injects.
 enum class HangClass : std::uint8_t {
   MissingRank,
   DeadRank,
@@ -21,7 +21,7 @@ enum class HangClass : std::uint8_t {
   Straggler,
   NetworkStall,
   NotAHang,
-  Unknown,  ///< something is wrong, and nothing says what: an answer, and no cause
+  Unknown,  ///< something is wrong, and the cause is unknown
 };
 
 /// Without Unknown: those that a job can have.

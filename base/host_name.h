@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// What this host calls itself, whole, as the kernel has it.
-/// returns  `otherwise` where it has no name that can be read
+/// This host's full name, from the kernel.
+/// returns  `otherwise` where the name cannot be read
 std::string host_name(const char* otherwise);
 
 }  // namespace ringside

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// Text as it may stand in HTML, XML or SVG, between tags or in double quotes: `&`, `<`, `>` and `"` are
+/// Text escaped for HTML, XML or SVG, between tags or in double quotes: `&`, `<`, `>` and `"` are
 /// escaped, control characters other than tab and newline become blanks.
 std::string escaped_markup(std::string_view text);
 

@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-/// The value with its bits mixed, each of which depends on all: for hashes, and for numbers drawn by counting. 0 stays 0.
+/// The value with its bits mixed, so that each depends on all: for hashes, and for random numbers from a counter. 0 stays 0.
 ///
 /// source  the finaliser of SplitMix64: Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators (2014)
 constexpr std::uint64_t mixed(std::uint64_t value) {
@@ -13,7 +13,7 @@ constexpr std::uint64_t mixed(std::uint64_t value) {
   return value ^ (value >> 31);
 }
 
-/// What was mixed before, and one value more: order counts, and 0 is a value as others are. Begin with a constant: two
+/// Adds one more value to a mixed one: the order matters, and 0 is a value like others. Begin with a constant: two
 /// plain numbers as the first pair would often cancel each other.
 constexpr std::uint64_t mixed_with(std::uint64_t before, std::uint64_t value) {
   constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// Text of a dump, a log or a peer, made safe to print or to write inside of one line: a terminal, an editor and a reader
+/// Foreign text (of a dump, a log or a peer) made safe to print or to write inside one line: a terminal, an editor and a reader
 /// of the file all see one line of plain text.
 ///
 /// returns  `text`, in which each byte of a line break, of another control character, of a mark that turns the direction

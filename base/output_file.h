@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What a file holds, by its first bytes.
+/// The kind of a file's content, by its first bytes.
 enum class ContentKind {
   Trace,
   Png,

@@ -2,14 +2,14 @@
 
 #include "base/error.h"
 
-/// How a program of ringside tells people on stderr why it failed.
+/// How a program of ringside reports on stderr why it failed.
 namespace ringside {
 
 /// Prints the error and its help. A control character, which a file or an option may have brought in, is printed as \x1b.
 void print_error(const Error& error);
 
-/// For the catch (...) of main(): prints the exception that is being handled as an error. Which exceptions come that far is
-/// a defect of ringside: a failure of the system is an Error where it happens.
+/// For the catch (...) of main(): prints the current exception as an error. An exception that gets that far
+/// is a bug of ringside: a failure of the system is an Error where it happens.
 /// returns  the exit status of a run-time failure
 int report_exception() noexcept;
 

@@ -5,8 +5,8 @@
 
 #include "base/result.h"
 
-/// Temporary files and folders. No other code of ringside makes up a name for one: a name that another user can guess is one
-/// that he can occupy first, with a link to a file that this user may overwrite and he may not.
+/// Temporary files and folders. All of ringside gets their names here: a name that another user can guess is one
+/// that the user can occupy first, with a link to a file that only this user may overwrite.
 namespace ringside {
 
 /// A new folder that only this user may enter (mode 0700), in TMPDIR, or in /tmp where TMPDIR is not set. The folder and

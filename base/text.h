@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// A whole decimal number and nothing else.
+/// A decimal integer without any other character.
 Result<std::int64_t> parse_int(std::string_view text);
 
 /// A size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is
@@ -37,7 +37,7 @@ Result<Seconds> parse_time(std::string_view text);
 /// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 
-/// Capital letters of ASCII as small ones, whatever the locale; all else as it is.
+/// ASCII capitals as small letters, whatever the locale; other characters stay as they are.
 std::string lower_case(std::string_view text);
 
 /// `0-3,7`: ascending numbers, runs folded; empty for none.

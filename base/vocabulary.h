@@ -51,7 +51,7 @@ bool has_root(Collective collective);
 /// source  NCCL 2.30.7 device/generate.py, enqueue.cc
 bool can_reduce(Algorithm algorithm, DataType type, RedOp op);
 
-/// What busbw is algbw times of: the share of the buffer that each rank's link has to carry.
+/// The ratio of busbw to algbw: the share of the buffer that each rank's link has to carry.
 /// returns  all_reduce 2(n-1)/n; all_gather, reduce_scatter, all_to_all, gather, scatter (n-1)/n, and
 ///          all_gather_v of equal blocks; broadcast, reduce, send_recv, send, recv 1
 /// source   NVIDIA/nccl-tests doc/PERFORMANCE.md and its programs (all_gather_v as all_gather)

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-/// Text as people read it: things counted, listed, cut and wrapped.
+/// Text for people: counts, lists, and cut or wrapped text.
 namespace ringside {
 
 /// "1 rank", "3 ranks"
@@ -17,7 +17,7 @@ std::string list_of(std::span<const std::string> names, std::size_t most = 4);
 /// At most `width` columns; what is longer ends in `...`. Counts characters, not bytes, of UTF-8.
 std::string cut(std::string_view text, int width);
 
-/// Broken at blanks: the first line begins with `first`, the others with `rest`; each ends in a newline.
+/// Wrapped at blanks: the first line begins with `first`, the others with `rest`; each ends in a newline.
 std::string wrap(std::string_view text, std::string_view first, std::string_view rest, int width);
 
 }  // namespace ringside

@@ -4,7 +4,7 @@
 
 #include "base/device_code.h"
 
-/// The words of the field that cross every folder: what is called, how, and on which data. Plain enough for
+/// The vocabulary of collectives that all folders share: what is called, how, and on which data. Plain enough for
 /// device code; algorithms are in base/algorithms.h, names and parsing in base/vocabulary.h.
 /// Values are NCCL's indices where NCCL has one (ties in its cost table go to the lowest).
 namespace ringside {
@@ -43,7 +43,7 @@ RINGSIDE_HD constexpr bool is_point_to_point(Collective collective) {
 
 enum class Protocol : std::uint8_t { LL = 0, LL128 = 1, Simple = 2 };
 
-/// What is searched for in a node's topology, and laid as channels. The values are NCCL's.
+/// The graphs that are searched for in a node's topology, and used for channels. The values are NCCL's.
 /// source  NCCL 2.30.7 include/graph.h
 enum class GraphId : std::uint8_t {
   Ring = 0,
@@ -92,10 +92,10 @@ enum class Primitive : std::uint8_t {
   RecvReduceSend = 5,
   RecvReduceCopy = 6,
   RecvReduceCopySend = 7,
-  RecvSend = 8,  ///< passes on what arrives, keeping nothing: beside a switch or a network
+  RecvSend = 8,  ///< passes on what arrives, keeping nothing: next to a switch or a network
 };
 
-/// What a primitive consists of. Every executor acts on these parts and on nothing else.
+/// The parts of a primitive. Every executor acts on these parts and on nothing else.
 struct PrimitiveParts {
   bool receives;     ///< takes the next chunk from each of its receive ports, and reduces them
   bool reads_input;  ///< takes the chunk from this rank's input; with `receives` it reduces the two

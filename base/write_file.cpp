@@ -72,7 +72,7 @@ Status NewFile::keep() {
 
 Status write_file(const std::string& path, std::string_view bytes, NewFile::Links links) {
   NewFile fresh(path, links);
-  // O_EXCL: neither a file nor a link that somebody has put in the draft's place is opened.
+  // O_EXCL: a file or link that another process has put in the draft's place is not opened.
   UniqueFd file = open_for_writing(fresh.draft(), fresh.draft() == path ? O_TRUNC : O_EXCL);
   if (!file) return system_error(path + ": cannot be written", errno, kFileHelp);
   if (const Status written = write_into(std::move(file), bytes); !written) {

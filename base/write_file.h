@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// A file that takes its name only when it is whole: an older one of that name stays until then, and after a failure.
-/// Pipes, devices and files in folders where nothing new may be made are written in place.
+/// A file that takes its name only when it is complete: an older one of that name stays until then, and after a failure.
+/// Pipes, devices and files in folders that allow no new file are written in place.
 class NewFile {
  public:
-  /// What becomes of a symbolic link of this user in the file's place: the file that it leads to is written, or the link
+  /// What happens to a symbolic link of this user at the file's path: the file that it leads to is written, or the link
   /// itself is replaced. A link of another user is always replaced.
   enum class Links { Follow, Replace };
 
@@ -39,7 +39,7 @@ Status write_file(const std::string& path, std::string_view bytes,
                   NewFile::Links links = NewFile::Links::Follow);
 
 /// Runs what prints an answer, then writes what stdout still buffers. Every process that prints does its work in here:
-/// an answer that nobody can read is a failure, whatever the work came to.
+/// an answer that could not be written completely is a failure, whatever the result of the work.
 /// returns  what `work` does
 /// errors   of `work`; System: some of the answer could not be written
 Result<int> answer_on_stdout(const std::function<Result<int>()>& work);

@@ -29,7 +29,7 @@ std::vector<Verb> all_verbs() {
 }
 
 int report(const Error& error) {
-  if (error.is_told_elsewhere) return exit_status(error.code);
+  if (error.is_reported_elsewhere) return exit_status(error.code);
   print_error(error);
   return exit_status(error.code);
 }

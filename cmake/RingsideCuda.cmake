@@ -32,7 +32,7 @@ function(ringside_compile_kernels target source)
   list(APPEND code -gencode arch=compute_${last},code=compute_${last})
   add_custom_command(
     OUTPUT ${object}
-    # A product and a sum stay two operations, as on hosts. -t: the architectures together. Compressed, code for GPUs
+    # A product and a sum stay two operations, as on hosts. -t: compiles the architectures in parallel. Compressed, code for GPUs
     # takes a sixth of the space; the driver unpacks it.
     COMMAND ${RINGSIDE_NVCC} -std=c++20 -O3 --fmad=false -t 2 -Xfatbin=-compress-all ${code} -allow-unsupported-compiler -ccbin ${CMAKE_CXX_COMPILER}
             -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object}

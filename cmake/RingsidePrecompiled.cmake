@@ -15,7 +15,7 @@ set(RINGSIDE_PRECOMPILED
 function(ringside_add_precompiled target pic)
   cmake_parse_arguments(arg "" "" "OPTIONS;LIBRARIES;HEADERS" ${ARGN})
   set(source ${CMAKE_CURRENT_BINARY_DIR}/${target}.cpp)
-  file(CONFIGURE OUTPUT ${source} CONTENT "// Empty: the header next to it is compiled.\n")
+  file(CONFIGURE OUTPUT ${source} CONTENT "// Nothing: the header next to it is what is compiled.\n")
   add_library(${target} OBJECT ${source})
   set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF UNITY_BUILD OFF)
   target_compile_options(${target} PRIVATE ${pic} ${arg_OPTIONS})

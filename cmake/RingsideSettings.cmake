@@ -41,14 +41,14 @@ if(RINGSIDE_SANITIZE)
   # An empty optional that is read, an index past a vector's end inside its capacity: no sanitizer sees those.
   add_compile_definitions(_GLIBCXX_ASSERTIONS)
   if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
-    # GCC's manual: sanitizers make flow-based warnings false, and advises against -Werror with them (the presets
+    # GCC's manual: sanitizers make flow-based warnings false, and advises against -Werror together with them (the presets
     # have it off). The other presets warn of all that these would have found.
     add_compile_options(-Wno-maybe-uninitialized -Wno-array-bounds -Wno-stringop-overflow -Wno-stringop-overread
                         -Wno-restrict -Wno-tsan)
   endif()
 endif()
 
-# The code under test is optimised as ever; the tests around it compile in half the time so. To step through one, take
+# The code under test is optimised as ever; the tests around it compile in half the time so. To step through a test, use
 # a sanitizer's preset, which has chosen already.
 set(RINGSIDE_TEST_OPTIONS "")
 if(NOT RINGSIDE_SANITIZE)

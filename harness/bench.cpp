@@ -117,7 +117,7 @@ class Sweep {
     return timing;
   }
 
-  /// As many calls as are wished for, one behind the other.
+  /// As many calls as the options request, one behind the other.
   Result<std::unique_ptr<GpuGraph>> capture(const CollectiveCall& call) {
     RINGSIDE_TRY(communicator_.prepare({call}));
     Gpu& gpu = *options_.gpu;

@@ -17,7 +17,7 @@ class Gpu;
 /// How much is verified, element by element, behind the timed runs: their times are the same.
 enum class BenchCheck : std::uint8_t {
   Off,
-  Last,   ///< one more run, on data that tell ranks and places apart
+  Last,   ///< one more run, on data that distinguish ranks and places
   Every,  ///< as many runs as were timed, each on data of its own
 };
 
@@ -48,7 +48,7 @@ struct BenchOptions {
   std::function<void(double)> on_progress = {};
 };
 
-/// What a size counts for in on_progress, beside others.
+/// The weight of a size in on_progress, relative to other sizes.
 constexpr double work_of(Bytes size) { return static_cast<double>(size.value) + (1 << 18); }
 
 /// Times of one size in one placement: of the slowest rank in each iteration, over the iterations.
@@ -72,7 +72,7 @@ struct BenchRow {
 };
 
 /// Whether this build can run it, before any rank is started.
-/// wishes   of the communicator that will run it
+/// wishes   settings of the communicator that will run it
 /// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
 ///          Unsupported: an algorithm that the collective has not
 Status check_bench(const BenchOptions& options, const CallWishes& wishes);

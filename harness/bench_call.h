@@ -38,7 +38,7 @@ class BenchCall {
   [[nodiscard]] std::int64_t input_at() const;
   [[nodiscard]] std::int64_t output_at() const;
 
-  /// What the call needs beside buffers, type and operation.
+  /// What the call needs in addition to buffers, type and operation.
   [[nodiscard]] CollectiveCall call() const;
 
   void fill(const CheckData& data, std::byte* input) const;

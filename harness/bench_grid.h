@@ -23,7 +23,7 @@ struct GridRow {
   Bytes bytes;
   std::vector<GridCell> cells;
   std::size_t best = 0;                  ///< index of the fastest
-  std::optional<std::size_t> pick = {};  ///< index of what is chosen without wishes
+  std::optional<std::size_t> pick = {};  ///< index of what the tuner chooses without settings
 
   /// Whether the pick takes at most 5 % longer than the best.
   [[nodiscard]] bool is_pick_good() const {
@@ -32,7 +32,7 @@ struct GridRow {
 };
 
 /// Times every algorithm and protocol that do the collective among these ranks, on each of the sizes. Clears
-/// the communicator's wishes. Every rank calls it with the same options, and gets the same rows.
+/// the communicator's settings. Every rank calls it with the same options, and gets the same rows.
 /// shape   on_row is called on every rank after each size
 /// errors  as run_bench()
 Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const BenchOptions& options,

@@ -23,7 +23,7 @@ namespace ringside {
 ///            2^p, p the type's precision; avg while that holds and n is a power of two
 /// Otherwise  each of the n - 1 additions, and of avg's scalings, may be off by half a unit in the last
 ///            place; an element may be off by n units in the last place of S * (1 + 2^-p)^n. With 8 bits
-///            that is more than one rank contributes: such a check finds garbage, not a rank left out.
+///            that is more than one rank contributes: such a check finds garbage, but not a missing rank.
 class CheckData {
  public:
   CheckData(DataType type, RedOp op, std::uint64_t seed) : type_(type), op_(op), seed_(seed) {}
@@ -34,7 +34,7 @@ class CheckData {
   /// The factor that `rank` gives with a mulsum, 1 or 2 as nccl-tests does; none with another reduction.
   [[nodiscard]] std::optional<ElementBits> scalar_of(int rank) const;
 
-  /// What a buffer holds after the reduction over ranks 0 .. nranks-1, for who counts elsewhere; none where it is not
+  /// What a buffer holds after the reduction over ranks 0 .. nranks-1, for callers that count elsewhere; none where it is not
   /// exact.
   [[nodiscard]] std::optional<PlaceTable> expect_reduced(std::int64_t count, int nranks,
                                                          std::int64_t first) const;

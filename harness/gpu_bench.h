@@ -19,12 +19,12 @@ struct GpuBenchRow {
   Bytes bytes;
   std::int64_t count = 0;
   Choice choice;
-  /// Of one launch; with BenchOptions::graph, of one in a graph of so many.
+  /// The time of one launch; with BenchOptions::graph, of one in a graph of so many.
   Seconds median{0}, least{0}, most{0};
   Seconds graph{0};             ///< of one launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median
   DeviceTraffic traffic;        ///< of one launch, all ranks together
-  /// traffic.as_copy() over the time: beside GpuBench::copy it says how near the launch is to what the memory can do.
+  /// traffic.as_copy() over the time. Compared with GpuBench::copy it shows how near the launch is to the memory's rate.
   BytesPerSecond moved;
   std::int64_t wrong = 0;  ///< elements, over all ranks
 };

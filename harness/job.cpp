@@ -117,9 +117,9 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
 
 /// Where the ranks of one host meet: loopback, unless an interface was asked for.
 Result<SocketAddress> local_address() {
-  RINGSIDE_TRY(const InterfaceWish wish, interface_wish_from(env_text, true));
+  RINGSIDE_TRY(const InterfaceSettings settings, interface_settings_from(env_text, true));
   RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
-  RINGSIDE_TRY(const Interface chosen, choose_interface(there, wish));
+  RINGSIDE_TRY(const Interface chosen, choose_interface(there, settings));
   return chosen.address;
 }
 
@@ -162,7 +162,7 @@ Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& 
       options.grace);
 }
 
-/// Of the ranks that record into one file, which is all of them unless the path tells hosts or processes apart, the
+/// Of the ranks that record into one file (all of them, unless the path has a placeholder for host or process), the
 /// first makes it; the others join it then.
 Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
   if (options.trace_path.empty()) return {};
@@ -185,7 +185,7 @@ Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
   if (!created || who == all.end()) return created;
   return Error{.code = ErrorCode::System,
                .message = fmt::format("rank {} cannot write the trace", who - all.begin()),
-               .is_told_elsewhere = true};
+               .is_reported_elsewhere = true};
 }
 
 Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
@@ -233,11 +233,11 @@ Result<int> run_job(const JobOptions& options, const JobMain& main) {
         ErrorCode::InvalidArgument,
         fmt::format("-n {} under {}, which has started this as rank {} of {}", *own.local_ranks,
                     to_string(launched->launcher), launched->rank, launched->nranks),
-        "leave -n away, or start one process without the launcher"};
+        "omit -n, or start one process without the launcher"};
   }
   if (Status enough = check_host_memory(own, launched->local_ranks.value_or(1)); !enough) {
     Error error = std::move(enough).error();
-    error.is_told_elsewhere = launched->local_rank.value_or(0) != 0;
+    error.is_reported_elsewhere = launched->local_rank.value_or(0) != 0;
     return error;
   }
   return run_launched_rank(*launched, own, main);

@@ -22,7 +22,7 @@ enum class JobStage {
   Transfer,   ///< connected, about to run the job's main
 };
 
-/// How the ranks of a job come to be and find each other.
+/// How the ranks of a job are started and meet.
 struct JobOptions {
   std::optional<int> local_ranks;  ///< -n: so many processes here; none: a launcher's, else 2
   Seconds join_timeout{8};         ///< counted anew with every rank that comes
@@ -40,7 +40,7 @@ struct JobOptions {
   Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
   CommunicatorOptions communicator;
   ExecutorMaker make_executor = {};  ///< called in each rank's process; empty: calls run on hosts
-  FaultPlan faults;                  ///< what goes wrong; what it leaves open is drawn
+  FaultPlan faults;                  ///< the planned faults; open choices are drawn
   /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
   std::function<void(Rank, JobStage)> on_stage;
 };
@@ -60,7 +60,7 @@ using JobMain = std::function<Result<int>(JobRank&)>;
 /// returns  the exit status that `main` gave (the largest, with -n)
 /// errors   InvalidArgument: -n under a launcher.  System: this host's ranks need more memory than it has.  Whatever keeps the ranks from joining or ends the job:
 ///          with -n one Error for the whole job; under a launcher one on each rank, of which those that
-///          repeat what another rank tells are marked (Error::is_told_elsewhere)
+///          repeat what another rank reports are marked (Error::is_reported_elsewhere)
 Result<int> run_job(const JobOptions& options, const JobMain& main);
 
 }  // namespace ringside

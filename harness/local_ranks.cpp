@@ -38,7 +38,7 @@ std::string one_line(std::string text) {
   return text + '\n';
 }
 
-/// Lines are short enough for a socket's buffer, so one send takes all. No SIGPIPE when nobody reads.
+/// Lines are short enough for a socket's buffer, so one send takes all. No SIGPIPE when the reader is gone.
 Status send_line(int fd, const std::string& line) {
   if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) < 0) return system_error("send", errno);
   return {};
@@ -143,11 +143,11 @@ class Supervisor {
     for (const Child& child : children_) polls.push_back({child.channel.get(), POLLIN, 0});
     ::poll(polls.data(), polls.size(), 100);
     for (std::size_t i = 0; i < children_.size(); ++i) {
-      if (polls[i].revents != 0) hear(children_[i]);
+      if (polls[i].revents != 0) read_from(children_[i]);
     }
   }
 
-  void hear(Child& child) {
+  void read_from(Child& child) {
     char buffer[4096];
     const ssize_t got = ::recv(child.channel.get(), buffer, sizeof buffer, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -172,7 +172,7 @@ class Supervisor {
   void reap() {
     for (Child& child : children_) {
       if (child.ended || ::waitpid(child.pid, &child.status, WNOHANG) != child.pid) continue;
-      while (child.channel) hear(child);
+      while (child.channel) read_from(child);
       child.ended = true;
       if (!WIFEXITED(child.status)) note_trouble(child);
     }
@@ -238,7 +238,7 @@ Result<std::string> LocalRank::wait_for_line(Seconds longest) const {
     while (deadline.poll(std::span(&entry, 1)) <= 0) {
       if (!has_passed(deadline)) continue;
       return Error{ErrorCode::Timeout,
-                   fmt::format("rank 0 has not told rank {} within {:g} s where the ranks meet",
+                   fmt::format("rank 0 did not send rank {} the meeting address within {:g} s",
                                rank_, longest.count()),
                    "see whether rank 0 is stopped"};
     }

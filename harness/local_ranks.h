@@ -17,11 +17,11 @@ class LocalRank {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int nranks() const { return nranks_; }
 
-  /// Rank 0 tells the others one line of text (the communicator's id) ...
+  /// Rank 0 sends the others one line of text (the communicator's id) ...
   /// errors  System
   Status publish(const std::string& line) const;
   /// ... which they wait for. returns  the line
-  /// errors  PeerGone: the launching process or rank 0 ended first.  Timeout: rank 0 stands still
+  /// errors  PeerGone: the launching process or rank 0 ended first.  Timeout: rank 0 is stuck
   [[nodiscard]] Result<std::string> wait_for_line(Seconds longest) const;
 
  private:

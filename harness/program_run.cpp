@@ -34,7 +34,7 @@ CollectiveCall call_of(const hangs::Program& program, const Step& step, std::int
   call.collective = hangs::collective_of(step.op);
   call.type = step.type;
   call.count = elements_of(step.count, most);
-  // A program tells what a rank gives, the engine what it gives to each.
+  // A program states what a rank gives, the engine what it gives to each.
   if (step.op == Op::AllToAll) {
     const auto ranks = static_cast<std::int64_t>(ranks_in(program, step));
     call.count = (call.count + ranks - 1) / ranks;
@@ -106,7 +106,7 @@ class ProgramRun {
     const Step& step = steps.front();
     switch (step.kind) {
       case Step::Kind::Compute:
-      case Step::Kind::Kernel:  // calls come one after the other: nothing runs beside it
+      case Step::Kind::Kernel:  // calls come one after the other: nothing overlaps it
         std::this_thread::sleep_for(step.time);
         return {};
       case Step::Kind::Call:

@@ -7,11 +7,11 @@
 
 namespace ringside {
 
-/// Runs a program of groups and calls (harness/hangs) for real: the one that otherwise is played in virtual
+/// Runs a program of groups and calls (harness/hangs) on real ranks: the same program that is otherwise played in virtual
 /// time.
 ///
 /// Each group is a communicator of its own, split off the job's. Calls come one after the other, in the
-/// program's order: what it lets overlap does not. Data are zeros, nothing is verified. A rank that meets a planned
+/// program's order: they do not overlap. Data are zeros, nothing is verified. A rank that meets a planned
 /// exception catches it, and waits elsewhere until the others have given up, as it does in virtual time.
 ///
 /// most_elements  of a call; the program's larger counts are cut to less, different ones to different ones

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// What a collective costs beside its bytes on the links.
+/// What a collective costs in addition to its bytes on the links.
 struct SimCosts {
   Seconds launch{};                           ///< once
   std::array<Seconds, kStepLinks> step = {};  ///< of a message, by the slowest link that it crosses

@@ -27,7 +27,7 @@ Result<SimResult> simulate_as_fits(const SimRequest& request) {
   return picked.fidelity->run(request);
 }
 
-/// What the tuner reckons with: no link is looked at.
+/// The tuner's own estimate: it looks at no link.
 Result<SimResult> predict(const SimRequest& request) {
   if (request.trace != nullptr) {
     return Error{ErrorCode::InvalidArgument, "model takes no steps that a trace could hold",

@@ -20,7 +20,7 @@ struct Fidelity {
 inline constexpr std::string_view kAutoFidelity = "auto";
 inline constexpr std::string_view kModelFidelity = "model";
 
-/// All of them, the closest first; the one that chooses last.
+/// All fidelities, the closest to reality first; the one that chooses comes last.
 std::span<const Fidelity> fidelities();
 
 /// errors  InvalidArgument: no such name; the nearest is named

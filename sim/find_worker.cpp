@@ -70,7 +70,7 @@ Result<std::string> find_worker(const WorkerPlaces& places) {
       fmt::format("{}, the program that simulates, is not there: looked for {}", kWorker,
                   fmt::join(tried, ", ")),
       places.named
-          ? fmt::format("{} has to name a program that can be run: mend the path, or unset it",
+          ? fmt::format("{} has to name a program that can be run: fix the path, or unset it",
                         kVariable)
           : fmt::format("install ringside as a whole, or name it: {}=PATH", kVariable)};
 }

@@ -17,7 +17,7 @@ struct WorkerPlaces {
 /// Of this process.
 WorkerPlaces worker_places();
 
-/// The first that is there: the named one; beside the program; in the libexec folder of its prefix; in the
+/// The first that exists: the named one; next to the program; in the libexec folder of its prefix; in the
 /// build tree that holds it (a folder above with a CMakeCache.txt); the installed one.
 /// errors  Unsupported: it is at none of them; with their names
 Result<std::string> find_worker(const WorkerPlaces& places);

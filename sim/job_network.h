@@ -15,35 +15,35 @@
 
 namespace ringside {
 
-/// Where a job's hosts stand in a fabric.
+/// The places of a job's hosts in a fabric.
 struct JobFabric {
   const Fabric* fabric = nullptr;     ///< outlives the network
   std::vector<int> first_hosts = {};  ///< by node: its host, or the first of its NVLink domain's
 };
 
-/// What static routing tells flows apart by: the ranks of a pair, and the channel. Two that differ have nothing in common.
+/// The key by which static routing distinguishes flows: the ranks of a pair, and the channel. Keys of two flows are unrelated.
 std::uint64_t flow_key(Rank from, Rank to, int channel);
 
-/// The links of a job's nodes, joined by a fabric: its links come between the wires of two NICs. Without one, nobody is
-/// held up there.
+/// The links of a job's nodes, joined by a fabric: its links come between the wires of two NICs. Without a fabric,
+/// there is no contention between the wires.
 ///
 /// Two ranks of a node   the links of System::path, but for those within a device (Loc)
 /// of different nodes    GPU to NIC, the NIC's wire, the other NIC's wire, NIC to GPU. The NIC is the
-///                       graph's for the channel; without a graph the one beside the peer's number (PXN)
+///                       graph's for the channel; without a graph the one with the peer's number (PXN)
 ///                       to send by, and the own one to receive by
 ///                       Each pair of ranks on a channel is one flow of the fabric's
 /// network that reduces  what a tree of the fabric's ways has: all messages of a channel by one root
 /// NVSwitch              a GPU's links to and from the switch's vertex
 /// few channels          where they carry less together than a GPU's widest link, what a GPU sends on one is a link, too;
 ///                       so are an exchange's, to other nodes
-/// A node whose ranks are told apart by NCCL (path type Net) uses its NICs within, too.
+/// A node whose ranks NCCL treats as separate hosts (path type Net) uses its NICs within, too.
 ///
 /// source     NCCL 2.30.7 graph/search.cc: ncclTopoGetNetDev
 /// Ownership  the job outlives the object
 class JobNetwork : public SimNetwork {
  public:
   /// graph  of the algorithm; none: point-to-point
-  /// model  what the hardware gives; null: what the description says. Read here alone
+  /// model  the rates that hardware achieves; null: the rates of the description. Read here alone
   /// fabric  none: an ideal one
   /// nchannels  of the call; 0: as many as it takes
   JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
@@ -56,7 +56,7 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] BytesPerSecond rate(int id) const override;
   [[nodiscard]] int first_fabric_link() const override;
 
-  /// Whether another GPU of the sender's node hands the message to its NIC (PXN).
+  /// Whether another GPU of the sender's node passes the message to its NIC (PXN).
   /// shape  two different ranks
   [[nodiscard]] bool is_relayed(Rank from, Rank to, int channel) const;
 

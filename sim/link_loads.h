@@ -50,7 +50,7 @@ class LineTimes {
 /// Adds up what links carry, line by line, for the busiest of them and, where asked for, all.
 class LoadSums {
  public:
-  /// times  of the lines; null: nobody asks when
+  /// times  of the lines; null: not recorded
   explicit LoadSums(const LineTimes* times) : times_(times) {}
 
   /// line   of the times

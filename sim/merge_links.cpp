@@ -11,7 +11,7 @@ namespace ringside {
 MergedLinks merge_links(std::span<const std::vector<int>> routes, const SimNetwork& network) {
   std::unordered_map<int, std::uint64_t> sets;  // by link: the sum of the routes that it is on
   for (std::size_t i = 0; i < routes.size(); ++i) {
-    // A route stands for a number in the sum of a set of routes.
+    // A route contributes its number to the sum that identifies a set of routes.
     for (const int link : routes[i]) sets[link] += mixed(i + 1);
   }
   // In the order of links, so that the same routes are always merged alike.

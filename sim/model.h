@@ -12,11 +12,11 @@
 
 namespace ringside {
 
-/// Of calls, as their errors are told apart: up to 64 KiB, below 16 MiB, from there on.
+/// Size classes of calls, whose errors are listed separately: up to 64 KiB, below 16 MiB, from there on.
 inline constexpr std::size_t kSizeClasses = 3;
 std::size_t size_class_of(Bytes bytes);
 
-/// What GPUs, links and networks truly give, beside what a host's description and NCCL's own formulas say:
+/// What GPUs, links and networks achieve, compared with a host's description and NCCL's own formulas:
 /// models/*.yaml, where each constant has its unit and its source. By kind of hardware, never by system.
 /// unit  latencies us, rates GB/s = 1e9 bytes/s; a share is of the rate that the description gives
 struct SimModel {
@@ -35,7 +35,7 @@ struct SimModel {
     double over = 1;
   };
   struct Link {
-    double nic = 1;      ///< share of the NIC's stated latency that a message takes beside `step`
+    double nic = 1;      ///< share of the NIC's stated latency that a message takes besides `step`
     double stream = 0;   ///< most that one connection carries; 0: no bound
     PerProtocol step{};  ///< latency of a message
     PerProtocol
@@ -89,7 +89,7 @@ struct SimModel {
 Result<SimModel> load_sim_model();
 
 /// path  of a file in the same form, for one's own machines
-/// errors  as read_file(). Corrupt: with the place, and the mend
+/// errors  as read_file(). Corrupt: with the place, and the fix
 Result<SimModel> load_sim_model(const std::string& path);
 
 }  // namespace ringside

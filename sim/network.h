@@ -28,7 +28,7 @@ struct SimRoute {
       beyond{};  ///< of the way, over what a step has: switches and cables that only some messages cross
 };
 
-/// The links between ranks. They are told of one by one, so that a large job costs no more than the
+/// The links between ranks. They are computed one by one on demand, so that a large job costs no more than the
 /// messages that it sends.
 ///
 /// Threads  const methods may be called from any thread

@@ -82,7 +82,7 @@ std::string waits_text(int rank, int channel, std::uint32_t step, bool receives,
 
 std::string mismatch_text(int rank, int channel, std::uint32_t step, std::int64_t due_chunk,
                           std::int64_t due_piece, std::int64_t chunk, std::int64_t piece) {
-  return fmt::format("{} expects chunk {} of piece {}, and chunk {} of piece {} comes",
+  return fmt::format("{} expects chunk {} of piece {}, but gets chunk {} of piece {}",
                      place_text(rank, channel, step), due_chunk, due_piece, chunk, piece);
 }
 
@@ -105,7 +105,7 @@ Error stuck_at(Seconds time, const std::vector<std::string>& waits) {
 Error steps_do_not_fit(Collective collective, const std::string& what) {
   return {ErrorCode::Corrupt,
           fmt::format("the steps of {} do not fit together: {}", to_string(collective), what),
-          "the algorithm is at fault: the proof of its recorded program says more"};
+          "the algorithm is at fault: the proof of its recorded program shows more"};
 }
 
 Status check_against_links(const SimRequest& request, const SimResult& result) {
@@ -116,7 +116,7 @@ Status check_against_links(const SimRequest& request, const SimResult& result) {
                fmt::format("the simulated {} takes {}, and {} alone needs {} for its bytes",
                            to_string(request.choice.collective), format_time(result.time),
                            request.network->link(result.busiest_link).name, format_time(least)),
-               "the simulator is at fault: no answer is better than one beyond the links"};
+               "the simulator is at fault: a result faster than the links is not shown"};
 }
 
 void BusiestLink::note(int link, Seconds needs) {
@@ -129,19 +129,19 @@ void BusiestLink::note(int link, Seconds needs) {
   link_ = link;
 }
 
-void BusiestLink::tell(SimResult& result) const {
+void BusiestLink::write_to(SimResult& result) const {
   result.busiest = busiest_;
   result.busiest_link = link_;
   result.busiest_fabric_link = fabric_link_;
   if (fabric_link_ >= 0) result.busiest_fabric_part = in_fabric_ / busiest_;
 }
 
-void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result) {
+void set_loads(const SimNetwork& network, LoadSums sums, SimResult& result) {
   BusiestLink busiest(network);
   for (const auto& [link, sum] : sums.bytes()) {
     busiest.note(link, Seconds{sum / network.rate(link).value});
   }
-  busiest.tell(result);
+  busiest.write_to(result);
   result.loads = std::move(sums).loads();
 }
 

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "sim/simulate.h"
 
-/// What all fidelities refuse, and how they say what they found: in the same words.
+/// The common checks and error texts of all fidelities.
 namespace ringside {
 
 /// errors  InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, an exchange
@@ -33,8 +33,8 @@ class BusiestLink {
   explicit BusiestLink(const SimNetwork& network) : network_(network) {}
 
   void note(int link, Seconds needs);
-  /// Sets the result's.
-  void tell(SimResult& result) const;
+  /// Sets the result's fields of the busiest links.
+  void write_to(SimResult& result) const;
 
  private:
   const SimNetwork& network_;
@@ -43,10 +43,10 @@ class BusiestLink {
 };
 
 /// Whether the busiest link can have carried its bytes in the result's time.
-/// errors  Corrupt: it cannot, which is the simulator's fault, and nobody's answer
+/// errors  Corrupt: it cannot, which is a bug of the simulator, and there is no result
 Status check_against_links(const SimRequest& request, const SimResult& result);
 
 /// Sets the result's busiest links, and its loads.
-void tell_loads(const SimNetwork& network, LoadSums sums, SimResult& result);
+void set_loads(const SimNetwork& network, LoadSums sums, SimResult& result);
 
 }  // namespace ringside

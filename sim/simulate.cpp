@@ -20,7 +20,7 @@ WireCaller caller_of(const SimRequest& request) {
   const TraceInfo info = this_process_info(TraceClock::Simulated);
   return {.nranks = request.network->nranks(),
           .version = RINGSIDE_VERSION,
-          .tells_progress = static_cast<bool>(request.progress),
+          .reports_progress = static_cast<bool>(request.progress),
           .is_traced = request.trace != nullptr,
           .command_line = info.command_line,
           .pid = info.pid};
@@ -100,7 +100,7 @@ class Conversation {
   Result<Answer> take(const WireDeath& death) { return died_of(death.signal); }
   template <typename Other>
   Result<Answer> take(const Other& /*other*/) {
-    return Error{ErrorCode::Corrupt, "the simulation says what is not its part to say"};
+    return Error{ErrorCode::Corrupt, "unexpected message from the simulation worker"};
   }
 
   const SimRequest& request_;

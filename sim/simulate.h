@@ -22,12 +22,12 @@ struct SimRequest {
   CallShape call;
   SimCosts costs;
   SimOverheads overheads = {};
-  std::optional<Seconds> predicted = {};  ///< NCCL's own time for it; none: it predicts none
-  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: nobody does
+  std::optional<Seconds> predicted = {};  ///< NCCL's own predicted time; none: NCCL predicts none
+  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: not recorded
   std::string trace_label = {};  ///< what the trace calls the cluster
   bool traces_slices = false;    ///< each slice is a step of the trace, so that it has each message
   bool wants_loads = false;      ///< what each link carries, and when
-  /// Told now and then, from the calling thread, which share of the steps is done (0 to 1).
+  /// Receives now and then, from the calling thread, the share of the steps that is done (0 to 1).
   std::function<void(double)> progress = {};
 };
 
@@ -37,9 +37,9 @@ struct SimResult {
       0;                   ///< messages that crossed links, slices of chunks: SimGrid activities
   std::int64_t steps = 0;  ///< primitives, over all ranks and channels
   int busiest_link = -1;   ///< id in the network; -1: none was used
-  Seconds busiest{};       ///< what that link needs for its bytes alone: time is never below it
+  Seconds busiest{};       ///< the link's time for its bytes alone: a lower bound of `time`
   int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
-  double busiest_fabric_part = 0;  ///< what it needs over what the busiest of all needs: 0 to 1
+  double busiest_fabric_part = 0;  ///< its share of the time of the busiest link of all: 0 to 1
   LinkLoads loads = {};            ///< if they are wanted
   Seconds wall;  ///< what the simulation took; the one field that differs between runs
 };
@@ -59,7 +59,7 @@ struct SimResult {
 ///
 /// Threads  any, several at a time: each has a simulating process to itself
 /// errors   as plan_channels; the trace sink's; Unsupported: no ringside-simgrid, with where it was looked for;
-///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with who waits
+///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with the ranks that wait
 ///          for what;
 ///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, two ranks
 ///          that must talk, and no way between them;

@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// A chunk goes on its way in slices: what has come of one is passed on while the rest still comes, so a ring does not
-/// stand still for the latency of each step.
+/// A chunk travels in slices: slices that have arrived are passed on while the rest still comes, so a ring does
+/// not idle for the latency of each step.
 /// source  NCCL 2.30.7, collectives.h: chunks of 4 slots and slices of 2 by Simple rings of the long collectives, chunks that
 ///         are slices everywhere else; prims_simple.h: a slice is a multiple of 16 elements, and a 32nd of its slots at least
 class Slices {

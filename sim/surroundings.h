@@ -30,7 +30,7 @@ const char* to_string(LaunchStyle style);
 Result<NetKind> parse_net_kind(std::string_view name);
 Result<LaunchStyle> parse_launch_style(std::string_view name);
 
-/// What decides on times, and no host's description says.
+/// Inputs that decide on times and that no host's description contains.
 struct Surroundings {
   NetKind net = NetKind::InfiniBand;
   LaunchStyle launch = LaunchStyle::Process;

@@ -23,8 +23,8 @@ inline constexpr std::size_t kGpuLinks = 5;
 /// In lower case: nvswitch, nvlink, pcie, c2c, alone.
 const char* to_string(GpuLink link);
 
-/// What systems must share so that one's measurements say something of the other: where a system is predicted by others, its
-/// whole group is left out.
+/// What systems must share for the measurements of one to predict the other: where a system is predicted from others, its
+/// whole group is excluded.
 struct SystemGroup {
   GpuClass gpu = GpuClass::Volta;
   GpuLink link = GpuLink::NvSwitch;

@@ -14,7 +14,7 @@ struct SimTuned {
   SimCosts costs;
   SimOverheads overheads = {};
   std::optional<GraphId> graph = {};          ///< whose NICs it uses; none: point-to-point
-  std::optional<Prediction> prediction = {};  ///< NCCL's own; none: it predicts no time for it
+  std::optional<Prediction> prediction = {};  ///< NCCL's own; none: NCCL predicts no time for it
 };
 
 /// NCCL's choice for one collective launched alone. What it makes of sends and receives goes over all

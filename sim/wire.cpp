@@ -119,7 +119,7 @@ Offset<simwire::Costs> put(FlatBufferBuilder& to, const SimCosts& costs) {
 }
 
 void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& request) {
-  const auto& [nranks, version, tells_progress, is_traced, command_line, pid] = caller;
+  const auto& [nranks, version, reports_progress, is_traced, command_line, pid] = caller;
   const auto& [network, channels, choice, call, costs, overheads, predicted, trace, label, slices,
                wants_loads, progress] = request;
   const auto put_version = to.CreateString(version);
@@ -130,8 +130,8 @@ void put_job(FlatBufferBuilder& to, const WireCaller& caller, const SimRequest& 
   const auto put_label = to.CreateString(label);
   const auto put_command = to.CreateString(command_line);
   const auto made = simwire::CreateJob(to, put_version, nranks, put_channels, put_choice, put_call,
-                                       put_costs, tells_progress, is_traced, put_label, put_command,
-                                       pid, wants_loads, slices);
+                                       put_costs, reports_progress, is_traced, put_label,
+                                       put_command, pid, wants_loads, slices);
   simwire::FinishSizePrefixedMessageBuffer(to, simwire::CreateMessage(to, made));
 }
 
@@ -389,7 +389,7 @@ Result<SimCosts> get(const simwire::Costs* from) {
 Result<WireMessage> get(const simwire::Job& from) {
   WireJob job{.caller = {.nranks = from.nranks(),
                          .version = get_text(from.version()),
-                         .tells_progress = from.tells_progress(),
+                         .reports_progress = from.reports_progress(),
                          .is_traced = from.is_traced(),
                          .command_line = get_text(from.command_line()),
                          .pid = from.pid()},
@@ -507,7 +507,7 @@ Result<WireMessage> get(const simwire::Message& from) {
   }
   if (from.death() != nullptr) return WireMessage{WireDeath{from.death()->signal()}};
   if (from.hello() != nullptr) return WireMessage{WireHello{get_text(from.hello()->version())}};
-  return corrupt("it says nothing");
+  return corrupt("it is empty");
 }
 
 }  // namespace

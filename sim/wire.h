@@ -17,26 +17,26 @@
 /// What simulate() and its worker process say to each other, as FlatBuffers over a socket:
 ///
 ///              <-  hello      once, as soon as it runs
-///     job      ->          what is to be simulated
+///     job      ->          the simulation to run
 ///              <-  question   once it is planned: which routes it needs
 ///     routes   ->
 ///              <-  progress, trace    any number of them
 ///              <-  result, failure, or death of the process that simulated
 namespace ringside {
 
-/// Who asks, and for what besides the result.
+/// The caller, and what it wants besides the result.
 struct WireCaller {
   int nranks = 0;
   std::string version = {};  ///< of ringside
-  bool tells_progress = false;
+  bool reports_progress = false;
   bool is_traced = false;
-  std::string command_line = {};  ///< with the pid: whom the trace names as its writer
+  std::string command_line = {};  ///< with the pid: the writer that the trace names
   std::uint32_t pid = 0;
 };
 
 struct WireJob {
   WireCaller caller;
-  SimRequest request;  ///< but for what only a process itself can have: network, trace, progress
+  SimRequest request;  ///< without what only a process itself can have: network, trace, progress
 };
 
 struct WireQuestion {
@@ -81,7 +81,7 @@ struct WireDeath {
   int signal = 0;
 };
 
-/// The program runs, and is one that simulates.
+/// The greeting of a program that simulates.
 struct WireHello {
   std::string version = {};  ///< of its ringside
 };
@@ -89,16 +89,16 @@ struct WireHello {
 using WireMessage = std::variant<WireJob, WireQuestion, WireRoutes, WireProgress, WireTrace,
                                  SimResult, WireFailure, WireDeath, WireHello>;
 
-/// The message as it goes over the wire: its length comes first.
+/// The message in its encoding: its length comes first.
 std::vector<std::byte> encode(const WireMessage& message);
 std::vector<std::byte> encode_job(const WireCaller& caller, const SimRequest& request);
 std::vector<std::byte> encode_trace(std::span<const std::byte> block);
 
-/// errors  Corrupt: not such a message, words that nobody knows, lists that do not fit together. (Ranks may
+/// errors  Corrupt: not such a message, unknown words, lists that do not fit together. (Ranks may
 ///         still be out of range.)
 Result<WireMessage> decode(std::span<const std::byte> bytes);
 
-/// errors  PeerGone: nobody reads any more; System
+/// errors  PeerGone: the other side does not read any more; System
 Status send_wire(int socket, std::span<const std::byte> encoded);
 
 /// More than the routes of any job need; a length beyond it is no length.

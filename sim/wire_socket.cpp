@@ -17,7 +17,7 @@ Status await(int socket, const Deadline& until) {
   for (;;) {
     const int ready = until.poll(std::span(&polled, 1));
     if (ready > 0) return {};
-    if (ready == 0) return Error{ErrorCode::Timeout, "the simulation says nothing"};
+    if (ready == 0) return Error{ErrorCode::Timeout, "the simulation does not answer"};
     if (errno != EINTR) return system_error("wait for the simulation", errno);
   }
 }

@@ -28,7 +28,7 @@ constexpr std::chrono::seconds kHelloWait{10};
 constexpr std::chrono::milliseconds kEndWait{500};
 constexpr std::uint32_t kMostHelloBytes = 4096;
 
-std::string mend_of(const std::string& path) {
+std::string fix_of(const std::string& path) {
   return fmt::format(
       "is {} the ringside-simgrid of this ringside? install both from one build, or "
       "unset RINGSIDE_SIMGRID",
@@ -131,7 +131,7 @@ Result<SimWorker> SimWorker::start(std::string path, Clock& clock) {
     return Error{ErrorCode::Timeout,
                  fmt::format("{}: has not said hello within {} s of its start", started.path(),
                              kHelloWait.count()),
-                 mend_of(started.path())};
+                 fix_of(started.path())};
   }
   const auto* const hello = std::get_if<WireHello>(&*said);
   if (hello == nullptr) return not_a_worker(started.path(), {{}, "its first word is no hello"});
@@ -189,7 +189,7 @@ int SimWorker::end() {
 }
 
 Error SimWorker::cause_of_end() && {
-  // It may have closed its end and not be gone yet: then it ends by itself, and its own status tells why.
+  // It may have closed its end and still be ending: then its own exit status gives the reason.
   socket_.reset();
   const UniqueFd life{static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0))};
   const bool has_ended = life && is_readable(life.get(), deadline_in(kEndWait));
@@ -197,13 +197,12 @@ Error SimWorker::cause_of_end() && {
   const bool was_ours = life && !has_ended;  // without a pidfd it is taken for gone
   if (WIFSIGNALED(status) && !was_ours) return died_of(WTERMSIG(status));
   return {ErrorCode::System, "the simulation ended without an answer",
-          fmt::format("see what it wrote to stderr; {}", mend_of(path_))};
+          fmt::format("see what it wrote to stderr; {}", fix_of(path_))};
 }
 
 Error not_a_worker(const std::string& path, const Error& said) {
   return {ErrorCode::Corrupt,
-          fmt::format("{}: does not answer as a simulation: {}", path, said.message),
-          mend_of(path)};
+          fmt::format("{}: does not answer as a simulation: {}", path, said.message), fix_of(path)};
 }
 
 Error died_of(int signal) {

@@ -17,7 +17,7 @@ namespace ringside {
 /// Threads    lease() and give_back(): any; one at a time uses a worker
 class SimWorker {
  public:
-  /// One that has served before, or a new one that has said hello: within 10 s of `clock`.
+  /// An idle worker, or a new one that has said hello: within 10 s of `clock`.
   /// errors  Unsupported: no such program; Corrupt: it is of another version, or no worker; Timeout: it says
   ///         nothing; System: no process or socket to be had, or it ended
   static Result<SimWorker> lease(Clock& clock = real_clock());
@@ -35,7 +35,7 @@ class SimWorker {
   /// For the next lease().  shape  it has answered, and waits for a job
   void give_back() &&;
 
-  /// Of one that has closed its end: what became of it. One that goes on all the same is killed.
+  /// The Error of a worker that has closed its end of the socket. A worker that runs on is killed.
   Error cause_of_end() &&;
 
  private:
@@ -53,7 +53,7 @@ class SimWorker {
   struct Idle;
 };
 
-/// The program at `path` says what is no part of the conversation: names it, and the mend.
+/// The program at `path` sent a message outside the protocol. returns  an Error with the program's name, and the fix
 Error not_a_worker(const std::string& path, const Error& said);
 
 /// The simulation's process died of a signal.

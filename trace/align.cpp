@@ -204,12 +204,12 @@ class AlignedClocks::Builder {
               ErrorCode::InvalidArgument,
               fmt::format("{}: a simulated run, whose clock has nothing to do with another's",
                           names_[file]),
-              "to see two runs side by side: ringside gui A.rtrace --beside B.rtrace"};
+              "to compare two runs: ringside gui A.rtrace --beside B.rtrace"};
         }
         const std::int64_t realtime = info.realtime_offset.count();
         if (realtime <= -kMostClockNs || realtime >= kMostClockNs) return far_apart(names_[file]);
         const std::size_t clock = clock_for(file, info.host, realtime);
-        // Who made the file and then joined it has introduced itself twice.
+        // A process that made the file and then joined it has introduced itself twice.
         if (std::ranges::find(processes, info.pid, &Process::pid) != processes.end()) continue;
         ++made_.clocks_[clock].processes;
         processes.push_back({info.pid, clock});
@@ -283,7 +283,7 @@ class AlignedClocks::Builder {
     }
   }
 
-  /// From clock to clock along the surest pairs; who is joined to nobody keeps its wall clock.
+  /// From clock to clock along the surest pairs; a process without any pair keeps its wall clock.
   void join() {
     is_joined_.resize(made_.clocks_.size());
     from_wall_.resize(made_.clocks_.size());

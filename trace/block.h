@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// One field of all events of a block, in place in the file: an entry an event, or one for all.
+/// One field of all events of a block, in place in the file: an entry for each event, or one for all.
 template <typename T>
 class TraceColumn {
  public:
@@ -25,7 +25,7 @@ class TraceColumn {
   T same_{};
 };
 
-/// The columns of a block. Words are bytes here: a newer ringside may know more of them.
+/// The columns of a block. Words are bytes here: a newer ringside may define more of them.
 struct TraceColumns {
   TraceColumn<std::int64_t> begin_ns;
   TraceColumn<std::int64_t> end_ns;
@@ -55,8 +55,8 @@ class TraceBlock {
   [[nodiscard]] std::uint32_t pid() const { return pid_; }
   [[nodiscard]] const TraceColumns& columns() const { return columns_; }
 
-  /// Whether event `i` says something that this build understands: known words, an end not before its
-  /// beginning, times within 2^62 ns, a rank that is none or more. Others are to be passed over.
+  /// Whether this build understands event `i`: known words, an end not before its
+  /// beginning, times within 2^62 ns, a rank of at least 0. Readers skip other events.
   [[nodiscard]] bool is_readable(std::size_t i) const;
 
   /// Event `i`.  shape  i < size(), is_readable(i)

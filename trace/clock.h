@@ -22,11 +22,11 @@
 /// itself keeps time by them (clocksource tsc, arch_sys_counter); elsewhere trace_now() is CLOCK_MONOTONIC.
 namespace ringside {
 
-/// How ticks become nanoseconds in this process; measured once.
+/// How ticks are converted to nanoseconds in this process; measured once.
 struct TickScale {
   std::uint64_t first_tick = 0;
   std::int64_t first_ns = 0;     ///< CLOCK_MONOTONIC at first_tick
-  std::int64_t ns_per_tick = 0;  ///< in units of 2^-32; 0: ticks are not to be trusted here
+  std::int64_t ns_per_tick = 0;  ///< in units of 2^-32; 0: ticks are not reliable here
 };
 
 /// Measures for about 0.2 ms: the scale is good to 100 ppm.
@@ -35,7 +35,7 @@ TickScale measure_tick_scale();
 /// CLOCK_MONOTONIC, by the system's own call.
 Nanoseconds monotonic_now();
 
-/// CLOCK_REALTIME - CLOCK_MONOTONIC, so that the files of several hosts can be laid side by side.
+/// CLOCK_REALTIME - CLOCK_MONOTONIC, to align the files of several hosts.
 Nanoseconds realtime_offset();
 
 inline std::uint64_t read_ticks() {
@@ -57,7 +57,7 @@ inline const TickScale& tick_scale() {
 
 /// Now, for TraceEvent::begin_ns and end_ns. Differences within a process are true to 100 ppm; only what
 /// the recorder has written to the file compares across processes. The CPU may move the reading by a few
-/// ns around neighbouring instructions: a fence would cost more than it tells.
+/// ns around neighbouring instructions: a fence would cost more than that error matters.
 ///
 /// Threads   any
 inline Nanoseconds trace_now() {

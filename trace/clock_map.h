@@ -32,11 +32,11 @@ struct ClockSegment {
   }
 };
 
-/// Moves times of trace_now() onto CLOCK_MONOTONIC: a straight line between each two readings, of slope 1
+/// Maps times of trace_now() onto CLOCK_MONOTONIC: a straight line between each two readings, of slope 1
 /// before the first and after the last one; with no reading at all a time stays as it is.
 ///
-/// Readings stay where they are once added, so a time maps to the same place at every flush. When there
-/// are too many of them, every second one of the older half goes: old times stay bracketed, less closely.
+/// Readings never change once added, so a time maps to the same place at every flush. When there
+/// are too many of them, every second one of the older half is dropped: old times stay bracketed, less closely.
 ///
 /// Threads   one at a time
 class ClockMap {
@@ -46,7 +46,7 @@ class ClockMap {
   /// A reading less than 1 us after the last one is not kept: its own error would bend the line.
   void add(ClockReading reading);
 
-  /// The line that holds `trace_ns`. Going through a block, ask again only where it does not hold.
+  /// The line for `trace_ns`. While it still covers the next time of a block, there is no need to ask again.
   [[nodiscard]] ClockSegment segment_at(std::int64_t trace_ns) const;
 
   [[nodiscard]] std::size_t size() const { return readings_.size(); }

@@ -9,15 +9,15 @@
 
 namespace ringside {
 
-/// What a payload holds.
+/// The kind of a payload.
 enum class BlockContent {
   Events,
   Info,
-  Unknown,    ///< well-formed, and of a kind that only a newer ringside knows
+  Unknown,    ///< well-formed, of a newer kind
   Malformed,  ///< not a FlatBuffer of the schema, or columns of unequal length
 };
 
-/// Reads the payload of a block: the other side of BlockEncoder.
+/// Reads the payload of a block: the counterpart of BlockEncoder.
 class BlockDecoder {
  public:
   /// Verifies the payload from end to end; fills `block` for Events, `info` for Info.
@@ -25,7 +25,7 @@ class BlockDecoder {
   static BlockContent decode(std::span<const std::byte> payload, TraceBlock& block,
                              TraceInfo& info);
 
-  /// Of a payload that decode() has found to hold events.
+  /// For a payload in which decode() has found events.
   static TraceBlock events(std::span<const std::byte> payload, std::uint32_t pid);
 };
 

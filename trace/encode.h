@@ -17,13 +17,13 @@ namespace ringside {
 /// Threads   one at a time
 class BlockEncoder {
  public:
-  /// Events of one block at most, so that the payload stays below rtrace::kMostPayload.
+  /// The most events of one block, so that the payload stays below rtrace::kMostPayload.
   static constexpr std::size_t kMostEvents = 16 * 1024;
 
   BlockEncoder();
   ~BlockEncoder();
 
-  /// The block, valid until the next call. Times go through `clock`; columns that say the same of all
+  /// The block, valid until the next call. Times are mapped by `clock`; columns with the same value for all
   /// events shrink to one entry.  shape  1 .. kMostEvents events
   std::span<const std::byte> events(std::span<const TraceEvent> events, const ClockMap& clock,
                                     std::uint32_t pid);

@@ -8,14 +8,14 @@
 namespace ringside {
 
 enum class EventKind : std::uint8_t {
-  Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive mean nothing
+  Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set
   Primitive = 1,   ///< one primitive on one chunk
   /// One more rank that the primitive recorded before it (of the same rank, channel and step) receives from
-  /// or sends to; all else is the primitive's own.
+  /// or sends to; the other fields are those of the primitive.
   Peer = 2,
 };
 
-/// Something that one rank did, from begin to end. One cache line, plain data.
+/// One action of one rank, from begin to end. One cache line, plain data.
 ///
 /// unit    times: ns, of trace_now() or of the simulator's clock when recorded, of the clock that TraceInfo
 ///         names when read from a file; offset, bytes: bytes
@@ -37,7 +37,7 @@ struct TraceEvent {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  bool is_modelled = false;  ///< copies stood for a switch or a network that reduces
+  bool is_modelled = false;  ///< copies replaced a switch or a network that reduces
 };
 static_assert(sizeof(TraceEvent) == 64 && std::is_trivially_copyable_v<TraceEvent>);
 

@@ -15,7 +15,7 @@ namespace ringside {
 /// writes whole needs a file a host. After a kill -9 the file holds everything that was written.
 class TraceFileSink : public TraceSink {
  public:
-  /// Makes the file anew, or empties it.
+  /// Creates the file, or empties it.
   /// errors  System: the path cannot be written
   static Result<std::shared_ptr<TraceFileSink>> create(const std::string& path);
 
@@ -23,7 +23,7 @@ class TraceFileSink : public TraceSink {
   /// errors  NotFound: no such file.  Corrupt: not an .rtrace file.  System: it cannot be written.
   static Result<std::shared_ptr<TraceFileSink>> join(const std::string& path);
 
-  /// One write(). A short one is a full disk.
+  /// One write(). A short write means a full disk.
   Status write(std::span<const std::byte> block) override;
 
  private:

@@ -37,10 +37,10 @@ static_assert(sizeof(Frame) == 24);
 /// XXH3 of the payload, seeded with the other fields of the frame so that it guards them too.
 std::uint64_t checksum_of(std::span<const std::byte> payload, std::uint32_t pid);
 
-/// The frame that stands before `payload`.  shape  as Frame::payload_bytes
+/// The frame that precedes `payload`.  shape  as Frame::payload_bytes
 Frame frame_for(std::span<const std::byte> payload, std::uint32_t pid);
 
-/// Whether `frame` can stand before `payload_bytes` or more bytes: magic and shape, not the checksum.
+/// Whether `frame` can precede `payload_bytes` or more bytes: magic and shape, not the checksum.
 [[nodiscard]] inline bool is_plausible(const Frame& frame, std::size_t bytes_behind) {
   return frame.magic == kFrameMagic && frame.payload_bytes % kAlignment == 0 &&
          frame.payload_bytes <= kMostPayload && frame.payload_bytes <= bytes_behind;

@@ -56,7 +56,7 @@ std::string base64(std::string_view bytes) {
 
 using Lane = std::tuple<std::uint32_t, std::int32_t, std::int32_t>;
 
-/// Lane by lane, in the order recorded; what changes little is told as what it changed by.
+/// Lane by lane, in the order recorded; values that change little are stored as differences.
 std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::int64_t origin) {
   Packer packer;
   packer.add(lanes.size());
@@ -90,7 +90,7 @@ std::string packed(const std::map<Lane, std::vector<TraceEvent>>& lanes, std::in
   return packer.bytes();
 }
 
-/// The words that numbers stand for, and what each primitive consists of: the page has no table of its own.
+/// The names of the numeric codes, and the parts of each primitive: the page has no table of its own.
 std::string words_json(const std::string& title) {
   std::string primitives;
   for (int i = 0; i <= static_cast<int>(Primitive::RecvSend); ++i) {

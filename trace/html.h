@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What an export has written.
+/// The counts of an export.
 struct HtmlCounts {
   std::uint64_t events = 0;
   std::uint64_t bytes = 0;  ///< of the page

@@ -17,7 +17,7 @@ enum class TraceClock : std::uint8_t {
 
 const char* to_string(TraceClock clock);  ///< host_monotonic, simulated
 
-/// What a process says of itself before its first event. A file holds one for each process.
+/// What a process records about itself before its first event. A file holds one for each process.
 struct TraceInfo {
   TraceClock clock = TraceClock::HostMonotonic;
   std::string host;
@@ -25,13 +25,13 @@ struct TraceInfo {
   std::string version;             ///< of ringside
   Nanoseconds realtime_offset{0};  ///< CLOCK_REALTIME - CLOCK_MONOTONIC; 0 with a simulated clock
   std::string command_line;        ///< words separated by blanks
-  std::vector<std::pair<std::string, std::string>> values;  ///< whatever else is worth knowing
+  std::vector<std::pair<std::string, std::string>> values;  ///< further facts
 };
 
-/// A key of `values`: calls that end at that moment, in ns of the clock, never did; nothing moved any more.
+/// A key of `values`: calls that end at that moment, in ns of the clock, never ended; the job hung.
 inline constexpr const char* kNeverEnded = "stuck_ns";
 
-/// What the value says.  returns  nothing where the process has none, or it is no number
+/// The number of that key.  returns  nothing where the process has none, or it is not a number
 std::optional<std::int64_t> never_ended_at(const TraceInfo& info);
 
 /// Everything but `values`, filled in for the calling process.

@@ -21,7 +21,7 @@ struct TraceConnection {
   friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
 };
 
-/// That which the event sends on, or receives from; none where it has no part in a transfer on that side.
+/// The connection that the event sends on, or receives from; none where it has no part in a transfer on that side.
 std::optional<TraceConnection> connection_to(const TraceEvent& event);
 std::optional<TraceConnection> connection_from(const TraceEvent& event);
 
@@ -29,7 +29,7 @@ std::optional<TraceConnection> connection_from(const TraceEvent& event);
 /// then both ends of a transfer name one place of the buffer.
 bool is_matched_by_place(const TraceEvent& event);
 
-/// Whether the call is one in which a node's switch reduced and multicast. Where copies stood for the switch it is not.
+/// Whether in the call a node's switch reduced and multicast. False where copies replaced the switch.
 bool uses_switch(const TraceEvent& event);
 
 /// Which ends of a transfer have to be a recv_send for the transfer to be one between nodes. Of the calls that use switches.
@@ -41,7 +41,7 @@ NetworkEnds network_ends_of(Collective collective);
 /// Whether a transfer went through a node's switch.
 bool goes_by_switch(const TraceEvent& send, const TraceEvent& receive);
 
-/// What whoever adds an event calls it: the event, and the primitive that it is part of.
+/// How the code that adds an event identifies it: the event, and the primitive that it is part of.
 struct TraceTag {
   std::uint32_t event = 0;
   std::uint32_t primitive = 0;
@@ -61,8 +61,8 @@ struct TraceTransfer {
   TraceTag recv = {};
 };
 
-/// Finds out who fed whom, each of a primitive's peers for itself: within a collective, the nth primitive that sends on a connection feeds the
-/// nth that receives from it. Holds only the halves whose other half has not come yet.
+/// Matches sends with receives, each of a primitive's peers for itself: within a collective, the nth send on a connection feeds
+/// its nth receive. Holds only the halves whose other half has not come yet.
 ///
 /// Heads of an all-reduce (NVLS, CollNet) get shares from the same ranks to which they send results, on the same channel,
 /// in an order that differs between the two ends. There both ends of a transfer name one place of the buffer, and the nth
@@ -81,10 +81,10 @@ class TransferMatcher {
   /// Calls on_transfer for each transfer that the event completes: none, one or two.
   void add(const TraceEvent& event, TraceTag tag = {});
 
-  /// Halves that found no other half: those passed over, and those that still wait.
+  /// Unmatched halves: those that were skipped, and those that still wait.
   [[nodiscard]] std::uint64_t unmatched() const { return passed_over_ + waiting_; }
 
-  /// Numbers that one connection has at most; transfers that fit into none count as unmatched.
+  /// The most numbers of one connection; transfers that fit into none count as unmatched.
   static constexpr std::size_t kMostParts = 16;
 
  private:

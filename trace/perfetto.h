@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What an export has written.
+/// The counts of an export.
 struct PerfettoCounts {
   std::uint64_t events = 0;
   std::uint64_t arrows = 0;            ///< from a send to the receive that it fed

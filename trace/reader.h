@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// What an .rtrace file holds, and what of it could not be read.
+/// The content of an .rtrace file, and its unreadable parts.
 struct TraceCounts {
   std::uint64_t blocks = 0;             ///< of events
   std::uint64_t events = 0;             ///< readable ones
@@ -26,9 +26,9 @@ struct TraceCounts {
   bool is_torn_at_end = false;  ///< the file ends within a block: a process was killed, a disk full
 };
 
-/// An opened .rtrace file. Blocks are used where they lie; opening goes over the file once, checks each
-/// block's checksum and structure, and remembers where it is: 16 bytes a block. What is torn or foreign
-/// is passed over up to the next whole block, and counted.
+/// An opened .rtrace file. Blocks are used in place; opening reads the file once, checks each
+/// block's checksum and structure, and remembers its position: 16 bytes a block. Torn or foreign
+/// bytes are skipped up to the next whole block, and counted.
 ///
 /// Threads    any, once opened
 /// Ownership  of the mapping; the file may grow meanwhile, but must not be cut
@@ -37,16 +37,16 @@ class TraceFile {
   /// errors  NotFound: no such file.  Corrupt: not an .rtrace file, or of a newer version.
   ///         System: it cannot be read.  InvalidArgument: a directory or a pipe.
   static Result<TraceFile> open(const std::string& path);
-  /// Of a longer file its first bytes alone: what can be shown while all of it is gone over. Its events have the numbers that
+  /// Opens only the first bytes of a longer file, to show something while all of it is read. Its events have the numbers that
   /// they have in the whole; the block that is cut does not count as torn.
   static Result<TraceFile> open_begin(const std::string& path, std::size_t most_bytes);
-  /// All of the file that open_begin() took the first bytes of, in the same mapping; any other file once more.
+  /// Opens all of the file whose first bytes open_begin() read, in the same mapping; any other file anew.
   [[nodiscard]] TraceFile whole() const;
 
-  /// The same for bytes in memory, which must outlive the result; `name` stands in messages.
+  /// The same for bytes in memory, which must outlive the result; messages contain `name`.
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
 
-  /// In the order of their introductions: the creator first. At most 4096 are kept, counts() has all.
+  /// In the order of their introductions: the creator first. At most 4096 are kept; counts() counts all.
   [[nodiscard]] const std::vector<TraceInfo>& processes() const { return processes_; }
   [[nodiscard]] const TraceCounts& counts() const { return counts_; }
   [[nodiscard]] std::size_t size_bytes() const { return bytes_.size(); }
@@ -55,7 +55,7 @@ class TraceFile {
   [[nodiscard]] std::size_t block_count() const { return blocks_.size(); }
   [[nodiscard]] TraceBlock block(std::size_t index) const;  ///< shape  index < block_count()
 
-  /// How many of them stand before the last place that could not be read; nothing where all could. What a lane
+  /// How many blocks precede the last place that could not be read; nothing where all could. What a lane
   /// recorded last is there when a block behind that place has events of it.
   [[nodiscard]] const std::optional<std::size_t>& last_gap() const { return last_gap_; }
 

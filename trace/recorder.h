@@ -20,7 +20,7 @@ namespace ringside {
 class TraceRecorder;
 class BlockEncoder;
 
-/// Where one thread records. Off is a null pointer: `if (lane != nullptr) lane->record(event);`
+/// The buffer in which one thread records. Off is a null pointer: `if (lane != nullptr) lane->record(event);`
 ///
 /// Ordering   events reach the sink in the order recorded
 /// Threads    one at a time records; any may flush the recorder meanwhile
@@ -32,8 +32,8 @@ class TraceLane {
   TraceLane(const TraceLane&) = delete;
   TraceLane& operator=(const TraceLane&) = delete;
 
-  /// Appends to a buffer; hands it to the sink when it is full, or with the first event that ends 250 ms
-  /// or more after the last hand-over. Times are trace_now()'s, or the simulator's.
+  /// Appends to a buffer; passes it to the sink when it is full, or with the first event that ends 250 ms
+  /// or more after the last time. Times are trace_now()'s, or the simulator's.
   void record(const TraceEvent& event) {
     const std::size_t at = recorded_.load(std::memory_order_relaxed);
     events_[at] = event;
@@ -63,7 +63,7 @@ class TraceLane {
   std::unique_ptr<BlockEncoder> encoder_;  ///< under mutex_
 };
 
-/// What has become of the events so far.
+/// The counts of events so far.
 struct TraceStats {
   std::uint64_t events = 0;   ///< written to the sink
   std::uint64_t blocks = 0;   ///< one write each
@@ -74,7 +74,7 @@ struct TraceStats {
 /// Writes one process's events to a sink, as blocks of the .rtrace format (docs/reference/rtrace-format.md). Several
 /// recorders may share a sink.
 ///
-/// The sink holds everything up to the last flush, whatever becomes of the process. When it takes no more
+/// The sink holds everything up to the last flush, even if the process dies. When it takes no more
 /// in mid-run (a full disk), recording stops with one warning in the log, the run goes on, and stats()
 /// counts what was dropped.
 ///
@@ -96,10 +96,10 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  /// A new lane, for one thread. A thread that speaks for many ranks (the simulator's) needs only one.
+  /// A new lane, for one thread. A thread that records for many ranks (the simulator's) needs only one.
   TraceLane* add_lane(std::size_t capacity = kLaneEvents);
 
-  /// Hands everything recorded so far to the sink: before a wait that may never end, or by a watchdog.
+  /// Passes everything recorded so far to the sink: before a wait that may never end, or by a watchdog.
   void flush();
 
   [[nodiscard]] TraceStats stats() const;
@@ -109,7 +109,7 @@ class TraceRecorder {
 
   TraceRecorder(std::shared_ptr<TraceSink> sink, TraceInfo info);
 
-  /// After the first that fails, nothing is written any more.
+  /// After the first failed write, nothing is written any more.
   bool write_block(std::span<const std::byte> block);
   ClockMap clock_map_now();
 

@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. Whoever records
-/// knows nothing else of the place.
+/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. The recorder
+/// does not know which.
 ///
 /// Ordering   each block is taken whole, behind those before it: what is there can be read at any time
 /// Threads    any
@@ -18,14 +18,14 @@ class TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// errors  System: the place takes no more; part of the block may be there, a reader passes over it
+  /// errors  System: the sink takes no more; part of the block may have been written, and a reader skips it
   virtual Status write(std::span<const std::byte> block) = 0;
 };
 
-/// Keeps the trace in memory: for who looks at it at once, and has no use for a file.
+/// Keeps the trace in memory: for callers that look at it at once, and have no use for a file.
 class TraceMemorySink : public TraceSink {
  public:
-  TraceMemorySink();  ///< with the header: no events are a trace as well
+  TraceMemorySink();  ///< with the header: a trace without events is valid
 
   Status write(std::span<const std::byte> block) override;
 

@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// What one channel of one rank did. Its primitives run one after the other.
+/// The activity of one channel of one rank. Its primitives run one after the other.
 struct ChannelStatistics {
   std::uint32_t communicator = 0;
   Rank rank{0};
@@ -21,7 +21,7 @@ struct ChannelStatistics {
   Bytes sent;           ///< by primitives that send, to each of their peers
   Nanoseconds busy{0};  ///< the sum of all primitives' durations, waiting included
   /// Of `busy`, the time in receives before the matching send had begun: the sender came late, the link
-  /// is not to blame. Ranks behind the late one receive from a sender that has begun and waits itself:
+  /// is not the cause. Ranks behind the late one receive from a sender that has begun and waits itself:
   /// they show it as busy, so that waiting points at the first cause. Where a receive has several
   /// senders, the sum over those that came late, though it waits for them at the same time.
   Nanoseconds waiting{0};
@@ -30,12 +30,12 @@ struct ChannelStatistics {
   [[nodiscard]] BytesPerSecond achieved() const;
 };
 
-/// All calls of one collective that were run the same way.
+/// All calls of one collective that ran the same way.
 struct CollectiveStatistics {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  bool is_modelled = false;  ///< at least one: copies stood for a switch or network that reduces
+  bool is_modelled = false;  ///< at least one: copies replaced a switch or network that reduces
   std::uint64_t count = 0;   ///< collectives: distinct (communicator, sequence)
   std::uint64_t calls = 0;   ///< on all ranks together
   Bytes bytes;               ///< of all calls
@@ -67,7 +67,7 @@ struct TraceStatistics {
   [[nodiscard]] Nanoseconds span() const { return Nanoseconds{end_ns - begin_ns}; }
 };
 
-/// Adds up what is known of a trace, event by event, for whoever goes over the events anyway.
+/// Adds up what is known of a trace, event by event, for a reader that visits the events anyway.
 class StatisticsBuilder {
  public:
   StatisticsBuilder();
@@ -84,7 +84,7 @@ class StatisticsBuilder {
   std::unique_ptr<Sums> sums_;
 };
 
-/// Goes over all events once; memory grows with channels and collectives, not with events.
+/// Reads all events once; memory grows with channels and collectives, not with events.
 TraceStatistics statistics_of(const TraceFile& file);
 
 }  // namespace ringside

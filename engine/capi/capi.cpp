@@ -18,7 +18,7 @@
 #include "engine/capi/leaving.h"
 #include "engine/capi/process_recorder.h"
 #include "engine/capi/streams.h"
-#include "engine/cuda/gpu/gpu_wish.h"
+#include "engine/cuda/gpu/requested_gpu.h"
 #include "engine/runtime/bootstrap/bootstrap_root.h"
 #include "engine/transport/socket/interface.h"
 
@@ -58,7 +58,7 @@ std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   return made;
 }
 
-/// The handle's mutex is held, or nobody else has it yet.
+/// The handle's mutex is held, or no other thread has the handle yet.
 void put_in(rsComm& handle, std::unique_ptr<Communicator> part) {
   handle.nranks = part->nranks();
   handle.rank = to_int(part->rank());
@@ -69,7 +69,7 @@ void put_in(rsComm& handle, std::unique_ptr<Communicator> part) {
 /// Null: this rank is in no part.
 using MakePart = std::function<Result<std::unique_ptr<Communicator>>(Communicator& parent)>;
 
-/// Makes the part beside the caller, when those that were begun before it are there.
+/// Makes the part on a thread of its own, when those that were begun before it are there.
 /// part  what it goes into, or null
 void begin_part(rsComm& parent, rsComm* part, MakePart make) {
   std::optional<CommunicatorInUse> target;
@@ -157,7 +157,8 @@ Result<PendingCommunicator::WhenMet> status_service_of(rsComm& comm) {
 }
 
 Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rsConfig_t* config) {
-  if (comm == nullptr) return Error{ErrorCode::InvalidArgument, "comm is null", "give its place"};
+  if (comm == nullptr)
+    return Error{ErrorCode::InvalidArgument, "comm is null", "pass the address of a rsComm_t"};
   const std::string text(id.internal, ::strnlen(id.internal, sizeof id.internal));
   BootstrapOptions join;
   join.rank = Rank{rank};
@@ -165,7 +166,7 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   CommunicatorOptions options = options_of(config);
   if (nranks != 1) {
     RINGSIDE_TRY(join.id, parse_unique_id(text));
-    // Where its ranks meet tells one from another, in dumps of all of them.
+    // The address where its ranks meet distinguishes it from others, in dumps of all of them.
     if (config == nullptr || config->commName == nullptr) options.name = to_string(join.id.root);
   }
   join.join_timeout = std::chrono::duration_cast<Nanoseconds>(options.connect_timeout);
@@ -180,7 +181,7 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
   RINGSIDE_TRY(
       const std::optional<int> gpu,
-      gpu_of_wish(config != nullptr ? config->device : nullptr, gpus_of_process().current));
+      requested_gpu(config != nullptr ? config->device : nullptr, gpus_of_process().current));
   made->is_on_gpu = gpu.has_value();
   RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
   RINGSIDE_TRY(made->pending,
@@ -198,10 +199,12 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
 }
 
 Status make_id(rsUniqueId* id) {
-  if (id == nullptr) return Error{ErrorCode::InvalidArgument, "uniqueId is null", "give its place"};
-  RINGSIDE_TRY(const InterfaceWish wish, interface_wish_from(env_text, false));
+  if (id == nullptr)
+    return Error{ErrorCode::InvalidArgument, "uniqueId is null",
+                 "pass the address of a rsUniqueId"};
+  RINGSIDE_TRY(const InterfaceSettings settings, interface_settings_from(env_text, false));
   RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
-  RINGSIDE_TRY(const Interface chosen, choose_interface(there, wish));
+  RINGSIDE_TRY(const Interface chosen, choose_interface(there, settings));
   RINGSIDE_TRY(auto root,
                BootstrapRoot::start({.listen = chosen.address, .secret = random_secret()}));
   const std::string text = to_string(root->id());
@@ -212,7 +215,7 @@ Status make_id(rsUniqueId* id) {
   return {};
 }
 
-/// The operation that a number stands for.
+/// The operation with that number.
 Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
   if (op >= rsSum && op <= rsAvg) {
     made.op = static_cast<RedOp>(op);
@@ -239,8 +242,8 @@ Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
                  rsScalarResidence_t residence, rsComm_t comm) {
   if (op == nullptr || scalar == nullptr || comm == nullptr || type < rsInt8 ||
       type > rsFloat8e5m2) {
-    return Error{ErrorCode::InvalidArgument, "a null argument, or a type that is none",
-                 "give op's place, a scalar, its type and a communicator"};
+    return Error{ErrorCode::InvalidArgument, "a null argument, or an invalid type",
+                 "pass the address of a rsRedOp_t, a scalar, its type and a communicator"};
   }
   if (comm->is_on_gpu && residence == rsScalarDevice) {
     return Error{ErrorCode::Unsupported, "a scalar in memory of a GPU",
@@ -293,7 +296,7 @@ rsResult_t message(Collective collective, size_t count, rsDataType_t type, int p
 using namespace ringside;
 
 rsResult_t rsGetVersion(int* version) {
-  if (version == nullptr) return refuse("version is null", "give its place");
+  if (version == nullptr) return refuse("version is null", "pass the address of an int");
   int major = 0;
   int minor = 0;
   int patch = 0;
@@ -357,7 +360,7 @@ rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsC
 rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
                         rsComm_t* newcomm, rsConfig_t* config, int /*shrinkFlags*/) {
   if (excludeRanksCount < 0 || (excludeRanksCount > 0 && excludeRanksList == nullptr)) {
-    return refuse("a null list, or fewer than no ranks", "give the ranks to leave out");
+    return refuse("a null list, or fewer than no ranks", "give the ranks to exclude");
   }
   std::vector<Rank> without;
   for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
@@ -382,7 +385,7 @@ rsResult_t rsCommFinalize(rsComm_t comm) {
     };
     if (comm->is_blocking) return do_with_group(comm, finish);
     comm->ending = std::jthread([comm, finish] {
-      // What goes wrong is told by rsCommGetAsyncError().
+      // rsCommGetAsyncError() reports what goes wrong.
       static_cast<void>(guarded(finish));
       const std::lock_guard lock(comm->mutex);
       comm->is_ending = false;

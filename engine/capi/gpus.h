@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What the C face asks of CUDA. Tests put others in place of these.
+/// The parts of CUDA that the C API uses. Tests replace them.
 struct Gpus {
   std::function<Result<std::unique_ptr<Gpu>>(int device)> open = Gpu::open;
   std::function<Result<int>()> current = Gpu::current;
@@ -17,7 +17,7 @@ struct Gpus {
 };
 Gpus& gpus_of_process();
 
-/// For communicators whose calls run there: each opens the GPU anew, with a stream and memory of its own, and keeps it.
+/// The maker for communicators whose calls run on the GPU: each opens the GPU anew, with its own stream and memory.
 /// errors  of the maker: as Gpu::open() and make_cuda_process_executor()
 ExecutorMaker executor_on_gpu(int device);
 

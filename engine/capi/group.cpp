@@ -23,7 +23,7 @@ thread_local Group group;
 
 bool is_in_group() { return group.depth > 0; }
 
-Status do_beside_each_other(const std::list<HeldJob>& jobs) {
+Status run_jobs_concurrently(const std::list<HeldJob>& jobs) {
   std::list<Status> done;
   {
     std::list<std::jthread> threads;
@@ -54,7 +54,7 @@ Status end_group() {
   }
   if (--group.depth > 0) return {};
   Group mine = std::exchange(group, {});
-  RINGSIDE_TRY(do_beside_each_other(mine.jobs));
+  RINGSIDE_TRY(run_jobs_concurrently(mine.jobs));
   return mine.calls.launch();
 }
 

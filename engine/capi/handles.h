@@ -19,24 +19,24 @@
 #include "engine/runtime/pending_communicator.h"
 #include "engine/runtime/watch/status_service.h"
 
-/// What the handles of ringside.h are, and what all its calls do alike. For the sources of this folder alone.
+/// The types behind the handles of ringside.h, and the common parts of all its calls. For the sources of this folder alone.
 
 struct rsStream {
   ringside::HostStream queue;
   std::optional<ringside::DeviceStream> device =
-      {};  ///< it stands for this one, and `queue` is not used
+      {};  ///< it represents this one, and `queue` is not used
 };
 
-/// A communicator, or one that is on its way.
+/// A communicator, or one that is being made.
 struct rsComm {
   int nranks = 0;
   int rank = 0;
   bool is_blocking = true;
   bool is_on_gpu = false;
-  /// Of its rank's calls; null: nobody has a use for them. Outlives what follows.
+  /// Of its rank's calls; null: not recorded. Outlives what follows.
   std::shared_ptr<ringside::FlightRecorder> recorder;
-  std::unique_ptr<ringside::StatusService> status;  ///< null: nobody may ask
-  std::mutex waiting;  ///< held by whoever waits for `pending`; taken before the other
+  std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
+  std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
   std::unique_ptr<ringside::Communicator> ready;
@@ -49,24 +49,24 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
-  bool is_making = false;          ///< a part that nobody waits for: `parts` of its parent makes it
+  bool is_making = false;  ///< a part that no caller waits for: `parts` of its parent makes it
   std::condition_variable made;    ///< it is made, or has failed
   int users = 0;                   ///< calls that are under way: it stays while there are any
   std::condition_variable unused;  ///< there are none any more
-  std::jthread ending;             ///< of a finalize that nobody waits for
+  std::jthread ending;             ///< of a finalize that no caller waits for
   ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
 };
 
 namespace ringside {
 
-/// What rsGetLastError() tells this thread.
+/// What rsGetLastError() returns on this thread.
 extern thread_local std::string last_error;
 
-/// Keeps the words for rsGetLastError(). returns  NCCL's number for it
+/// Keeps the text for rsGetLastError(). returns  NCCL's number for it
 rsResult_t refuse(const Error& error);
 rsResult_t refuse(const char* what, const char* help);
 
-/// Runs what a call does: nothing that is thrown leaves it.
+/// Runs the body of a call: no exception leaves it.
 template <typename Body>
 rsResult_t guarded(Body&& body) noexcept {
   try {
@@ -79,7 +79,7 @@ rsResult_t guarded(Body&& body) noexcept {
   }
 }
 
-/// A communicator in the hands of a call: it is not freed before the call is over, whoever aborts it meanwhile.
+/// A communicator that a call uses: it is not freed before the call is over, whichever thread aborts it meanwhile.
 class CommunicatorInUse {
  public:
   explicit CommunicatorInUse(rsComm& comm);
@@ -95,14 +95,14 @@ class CommunicatorInUse {
   rsComm* const comm_;
 };
 
-/// The communicator itself; waits for one that is on its way.
+/// The communicator itself; waits while it is being made.
 /// errors  InvalidArgument: null.  Why it could not be made
 Result<CommunicatorInUse> communicator_of(rsComm_t comm);
 
-/// Ends its making or its calls, where something is under way, for this reason on every rank.
+/// Ends its making or its calls, where some are under way, for this reason on every rank.
 void break_off(rsComm& comm, const char* why);
 
-/// Frees it once no call has it in hand.
+/// Frees it once no call uses it.
 void free_unused(rsComm_t comm);
 
 }  // namespace ringside

@@ -10,7 +10,7 @@
 namespace ringside {
 
 /// Communicators that were destroyed and not finalized: each waits on a thread for the other ranks, which destroy
-/// theirs when they come to it, and goes then. Who leaves earlier would be taken for dead.
+/// theirs when they come to it, and goes then. A rank that left earlier would be taken for dead.
 class Leaving {
  public:
   /// Of this process. Its end waits for all.

@@ -37,7 +37,8 @@ Error not_shared() {
 
 /// All ranks say what they register before any of them returns.
 Status register_window(rsComm_t comm, void* buff, size_t size, rsWindow_t* win) {
-  if (win == nullptr) return Error{ErrorCode::InvalidArgument, "win is null", "give its place"};
+  if (win == nullptr)
+    return Error{ErrorCode::InvalidArgument, "win is null", "pass the address of a rsWindow_t"};
   *win = nullptr;
   RINGSIDE_TRY(const CommunicatorInUse communicator, communicator_of(comm));
   const std::uint64_t mine = buff != nullptr && is_shared(buff, size) ? size : 0;
@@ -68,7 +69,8 @@ Status register_window(rsComm_t comm, void* buff, size_t size, rsWindow_t* win) 
 class Allocations {
  public:
   Status allocate(void** place, size_t size) {
-    if (place == nullptr) return Error{ErrorCode::InvalidArgument, "ptr is null", "give its place"};
+    if (place == nullptr)
+      return Error{ErrorCode::InvalidArgument, "ptr is null", "pass the address of a pointer"};
     RINGSIDE_TRY(SharedMemory memory, SharedMemory::allocate(Bytes{size}));
     *place = memory.data();
     const std::lock_guard lock(mutex_);

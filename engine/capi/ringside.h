@@ -20,7 +20,7 @@ typedef struct rsComm* rsComm_t;
 typedef struct rsStream* rsStream_t;
 
 enum { RS_UNIQUE_ID_BYTES = 128 };
-/* Whoever has it can join: it holds the job's secret. */
+/* A process that has it can join: it holds the job's secret. */
 typedef struct {
   char internal[RS_UNIQUE_ID_BYTES];
 } rsUniqueId;
@@ -70,7 +70,7 @@ typedef struct {
                             rsCommGetAsyncError() */
   double connectTimeout; /* seconds that a rank may take to come; 0: 8 */
   double opTimeout;      /* seconds after which a call in which nothing moves fails; 0: 60 */
-  const char* commName;  /* in dumps; null: one that tells where it comes from */
+  const char* commName;  /* in dumps; null: one that names its origin */
   const char*
       device; /* where calls run, and buffers lie: "host"; "cuda", the GPU that the thread has set, or
                             "cuda:N"; null: as RINGSIDE_DEVICE says, else on the host. The same on every rank but for N */
@@ -97,7 +97,7 @@ rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCo
                         rsComm_t* newcomm, rsConfig_t* config, int shrinkFlags);
 /* Waits for all calls, and for all ranks. */
 rsResult_t rsCommFinalize(rsComm_t comm);
-/* One that was not finalized goes once its calls are done and all ranks have destroyed theirs; nobody waits for that. */
+/* A communicator that was not finalized goes once its calls are done and all ranks have destroyed theirs; no call waits for it. */
 rsResult_t rsCommDestroy(rsComm_t comm);
 /* Breaks it on every rank and frees it, whatever is under way on whichever thread: its making, a call, a split, its end;
  * what waits there returns first. */
@@ -127,7 +127,7 @@ rsResult_t rsRedOpCreatePreMulSum(rsRedOp_t* op, void* scalar, rsDataType_t data
 rsResult_t rsRedOpDestroy(rsRedOp_t op, rsComm_t comm);
 
 rsResult_t rsStreamCreate(rsStream_t* stream);
-/* Stands for a cudaStream_t, for calls on GPUs: they take their turn on it. The stream itself stays the caller's. */
+/* Wraps a cudaStream_t, for calls on GPUs: they are ordered with its work. The stream itself stays the caller's. */
 rsResult_t rsStreamWrapCuda(rsStream_t* stream, void* cudaStream);
 rsResult_t rsStreamSynchronize(rsStream_t stream);
 rsResult_t rsStreamQuery(rsStream_t stream); /* rsInProgress while something is left to do */

@@ -27,7 +27,8 @@ using namespace ringside;
 rsResult_t rsStreamCreate(rsStream_t* stream) {
   return guarded([&]() -> Status {
     if (stream == nullptr) {
-      return Error{ErrorCode::InvalidArgument, "stream is null", "give its place"};
+      return Error{ErrorCode::InvalidArgument, "stream is null",
+                   "pass the address of a rsStream_t"};
     }
     *stream = std::make_unique<rsStream>().release();
     return {};
@@ -36,7 +37,8 @@ rsResult_t rsStreamCreate(rsStream_t* stream) {
 rsResult_t rsStreamWrapCuda(rsStream_t* stream, void* cudaStream) {
   return guarded([&]() -> Status {
     if (stream == nullptr) {
-      return Error{ErrorCode::InvalidArgument, "stream is null", "give its place"};
+      return Error{ErrorCode::InvalidArgument, "stream is null",
+                   "pass the address of a rsStream_t"};
     }
     *stream = std::make_unique<rsStream>().release();
     (*stream)->device = DeviceStream{cudaStream};

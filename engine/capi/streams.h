@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// Where a call of the communicator takes its turn: a stream of CUDA's where it stands for one, or where none is given on a
+/// Where a call of the communicator is queued: a stream of CUDA's if `stream` wraps one, or if none is given on a
 /// GPU; else a queue of hosts.
 CallStream turn_of(const rsComm& comm, rsStream_t stream);
 

@@ -32,7 +32,7 @@ void grow(std::vector<int>& channels, std::size_t count) {
   while (channels.size() < count) channels.push_back(channels[channels.size() - old]);
 }
 
-/// NVLS channels where nobody says.
+/// NVLS channels where no setting gives a number.
 int default_nvls_channels(const CommShape& shape, NvlsChannels rule) {
   constexpr int kHopper = 16;
   if (shape.min_cc < 100 || rule == NvlsChannels::Fixed) return kHopper;

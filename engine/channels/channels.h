@@ -32,7 +32,7 @@ struct Channels {
     std::vector<Rank> heads;  ///< of the first node, in the order of CollNetDirect's channels
     std::vector<Rank> direct_heads;  ///< of the first node, as rank 0 sees them: itself first
     std::vector<std::vector<Rank>> rails = {};  ///< [head][node], of CollNetDirect
-    /// [rank] = towards and away from the network; nranks stands for the network, kNoRank for nobody
+    /// [rank] = towards and away from the network; nranks means the network, kNoRank no rank
     std::vector<std::array<Rank, 2>> chain;
   } collnet = {};
 

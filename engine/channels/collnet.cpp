@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// A head sees itself first, everybody else the heads as they are.
+/// A head sees itself first, every other rank the heads as they are.
 std::vector<Rank> as_seen_by(Rank rank, std::vector<Rank> heads) {
   const auto own = std::ranges::find(heads, rank);
   if (own != heads.end()) std::ranges::rotate(heads, own);
@@ -36,7 +36,7 @@ Channels::CollNet join_collnet(const JobView& job, int direct_channels) {
   for (int node = 0; node < job.nnodes(); ++node) {
     const std::vector<int> gpus =
         head_gpus(job.report(node).graphs[GraphId::CollNetDirect], direct_channels);
-    if (gpus.size() != collnet.rails.size()) {  // the nodes do not match: nobody to meet on a rail
+    if (gpus.size() != collnet.rails.size()) {  // the nodes do not match: a rail has no peer
       collnet.rails.clear();
       break;
     }

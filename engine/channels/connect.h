@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What the ranks of one node tell the others. Like nodes share one.
+/// What the ranks of one node send to the others. Like nodes share one.
 /// source  NCCL 2.30.7 init.cc: the second all-gather of initTransportsRank
 struct NodeReport {
   Graphs graphs;  ///< GPU indices count within the node

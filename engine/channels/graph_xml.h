@@ -18,8 +18,8 @@ Result<std::string> to_graph_xml(const Graphs& graphs, const System& system);
 /// The graphs that a file gives for this node. One that it lacks has no channels, and is to be searched.
 /// `where` opens each message.
 ///
-/// errors  Corrupt, as `where:line: what`, with the mend: not XML, an unknown element, a number out of
-///         range, a GPU or NIC that the node has not, a channel that leaves a GPU out or visits it twice
+/// errors  Corrupt, as `where:line: what`, with the fix: not XML, an unknown element, a number out of
+///         range, a GPU or NIC that the node has not, a channel that omits a GPU or visits it twice
 Result<Graphs> parse_graph_xml(std::string_view text, const std::string& where,
                                const System& system);
 

@@ -27,7 +27,7 @@ std::vector<std::vector<Channels::TreePlace>> join_trees(const JobView& job, int
 Channels::Nvls join_nvls(const JobView& job, int nheads, int njoined);
 
 /// The heads of the first `direct_channels` channels of CollNetDirect, and the chain of the first
-/// channel of CollNetChain, whose first GPU is beside the network.
+/// channel of CollNetChain, whose first GPU is next to the network.
 /// source  NCCL 2.30.7 graph/connect.cc: ncclTopoPreset, connectCollNet; transport/coll_net.cc
 Channels::CollNet join_collnet(const JobView& job, int direct_channels);
 

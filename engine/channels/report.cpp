@@ -26,7 +26,7 @@ bool has_nvls(const System& system, const ChannelParameters& channels) {
                      [](const GpuInfo& gpu) { return gpu.sm >= kMulticastFrom; });
 }
 
-/// The NICs that a GPU takes in turn, as far as they are needed to fill its way to the host.
+/// The NICs that a GPU uses one after the other, as far as they are needed to fill its way to the host.
 struct NetsOfGpu {
   int count = 0;
   float total = 0, narrowest = 0;  ///< GB/s

@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// Does an odd node take the way of the ring beside?
+/// Does an odd node use the other ring's way?
 bool is_swapped(const JobView& job, const CommShape& shape, int node, RingSwap swap) {
   const int merged = shape.graph(GraphId::Ring).cross_nic;
   switch (swap) {

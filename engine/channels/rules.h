@@ -35,7 +35,7 @@ struct SpeedLadders {
 /// Which GPUs come next where an NVSwitch joins all.
 enum class SwitchNext : std::uint8_t {
   Any,         ///< as without a switch
-  Neighbours,  ///< those beside it by index first
+  Neighbours,  ///< its neighbours by index first
   Only,        ///< those alone
 };
 
@@ -80,7 +80,7 @@ enum class RingSwap : std::uint8_t {
   PerNode,    ///< those whose own search found them
 };
 
-/// How many NVLS channels there are where nobody says.
+/// How many NVLS channels there are where no setting gives a number.
 enum class NvlsChannels : std::uint8_t { Fixed, ByCapability, ByNodes, ByNics };
 
 /// How many channels a point-to-point operation has to a peer on another node.
@@ -162,7 +162,7 @@ struct ChannelRules {
 };
 
 /// version  as load_release()
-/// errors   as load_release(). Corrupt: a key that nobody reads
+/// errors   as load_release(). Corrupt: an unknown key
 Result<ChannelRules> load_channel_rules(std::string_view version);
 
 }  // namespace ringside

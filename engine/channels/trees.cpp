@@ -16,7 +16,7 @@ int reach(int step, int node, int nnodes) {
 TreeNode alternating_tree(int nnodes, int node) {
   TreeNode place;
   if (node == 0) {
-    // The root counts as first of nobody: its only child is the largest power of two in range.
+    // The root counts as first child of no rank: its only child is the largest power of two in range.
     place.children[1] =
         nnodes > 1 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(nnodes - 1))) : -1;
     return place;

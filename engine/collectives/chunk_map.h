@@ -72,7 +72,7 @@ class ChunkMap {
   /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
   [[nodiscard]] Rank owner(int chunk) const { return (*owners_)[static_cast<std::size_t>(chunk)]; }
 
-  /// For those who carry the map elsewhere: its arithmetic and what that looks up. Empty: see ChunkTables.
+  /// For users that carry the map elsewhere: its arithmetic and what that looks up. Empty: see ChunkTables.
   [[nodiscard]] const ChunkRule& rule() const { return rule_; }
   [[nodiscard]] std::span<const Rank> owners() const {
     return owners_ == nullptr ? std::span<const Rank>{} : std::span<const Rank>{*owners_};
@@ -81,7 +81,7 @@ class ChunkMap {
   [[nodiscard]] std::span<const ChannelPart> parts() const { return parts_; }
 
  private:
-  /// Of a transfer that is not there the tables have nothing, and no step asks: only who looks through all of them.
+  /// For a transfer that does not exist the tables have nothing, and no step asks for it: only a loop over all of them does.
   [[nodiscard]] bool is_in_tables(int chunk) const;
   [[nodiscard]] ChunkTables tables_of() const {
     return {owners().data(), bases_.empty() ? nullptr : bases_.data(),

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// The elements that a chunk stands for. unit  elements of the call's data type
+/// The elements of a chunk. unit  elements of the call's data type
 struct ChunkSpan {
   std::int64_t input = 0;   ///< offset in this rank's input, where the primitive reads it
   std::int64_t output = 0;  ///< offset in this rank's output, where the primitive writes it
@@ -28,7 +28,7 @@ RINGSIDE_HD constexpr bool has_a_block_per_rank(Collective collective) {
          collective == Collective::AllGatherV;
 }
 
-/// What a ChunkRule looks up, in whoever's memory. Null where the collective has none of it.
+/// What a ChunkRule looks up, in memory of its user. Null where the collective has none of it.
 struct ChunkTables {
   const Rank* owners = nullptr;         ///< of blocks
   const std::int64_t* bases = nullptr;  ///< all_gather_v: where each block begins

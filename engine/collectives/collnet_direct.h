@@ -41,7 +41,7 @@ RINGSIDE_HD void direct_gather(P& primitives, const Heads& heads) {
 }
 
 /// CollNetDirect all-gather, where every rank is a head: its rail is the ranks with its number on the
-/// nodes. In turn after turn the blocks of one node, this rank's own node first.
+/// nodes. The blocks of one node after another, this rank's own node first.
 /// rounds  2               traffic  1 / L of the output on each link within the node; the network: the
 ///                                 own block out, the rail's other N - 1 in
 template <Primitives P>

@@ -16,7 +16,7 @@ struct Round {
   friend bool operator==(const Round&, const Round&) = default;
 };
 
-/// Rounds that lie one after the other in somebody else's memory.
+/// Rounds that lie one after the other in memory of another owner.
 struct RoundList {
   const Round* first = nullptr;
   int count = 0;
@@ -26,7 +26,7 @@ struct RoundList {
 };
 
 /// The first strand: one piece of each transfer to another, round after round. A connection holds the piece until
-/// its receiver gets to the round, so nobody waits for who sends to him before he sends.
+/// its receiver gets to the round, so no rank has to wait for its own sender before it sends.
 /// rounds  one for each peer      traffic  each transfer once, on its own connection
 template <Primitives P>
 RINGSIDE_HD void exchange_sends(P& primitives, RoundList rounds) {

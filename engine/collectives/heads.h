@@ -11,7 +11,7 @@ namespace ringside {
 ///   0 .. count - 1   slice h, to and from head h
 ///   then `inner`     heads only: the node's side of the own slice. NVLS: the switch.
 ///                    CollNetDirect: each other rank of the node
-///   then             heads only: the network; a port a node where blocks are told apart
+///   then             heads only: the network; a port a node where blocks are distinguished
 /// Chunks: slice h of a loop, or of block collectives the block of head h on node j: j x count + h.
 struct Heads {
   int count = 1;

@@ -5,7 +5,7 @@
 
 /// NVLS: the switch reduces and multicasts. H heads a node share the data; a head reads its slice of all
 /// ranks of the node in one load-reduce, and stores the result to all of them in one multicast. Ports to
-/// and from the switch lead to SwitchGroups; heads put their own share into the switch like everybody.
+/// and from the switch lead to SwitchGroups; heads put their own share into the switch like all ranks.
 /// n is the number of ranks of a node, N of nodes. Each function is one strand.
 /// source  roles: NCCL 2.30's NVLS kernels
 namespace ringside {
@@ -54,7 +54,7 @@ RINGSIDE_HD void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tre
   primitives.recv_send(heads.own, tree.above(), tree.below());
 }
 
-/// NVLS all-gather, where every rank is a head: in turn after turn the blocks of one node, this rank's
+/// NVLS all-gather, where every rank is a head: the blocks of one node after another, this rank's
 /// own node first.
 /// rounds  1; N > 1: 2     traffic  with the switch: 1 / H of the output out, all of it in; with the
 ///                                 network: the own block out, the rail's other N - 1 in

@@ -2,7 +2,7 @@
 
 #include "engine/collectives/primitives.h"
 
-/// PAT, parallel aggregated trees: one binomial tree a block, all of them run at once. A rank stands at
+/// PAT, parallel aggregated trees: one binomial tree a block, all of them run at once. A rank is at
 /// offset s in the tree of the block that is s ranks ahead of it; the tree's edges join s and
 /// s - lowest_bit(s). Port k leads to the ranks 2^k away. n is the number of ranks.
 ///

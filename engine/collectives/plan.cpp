@@ -53,7 +53,7 @@ std::vector<Rank> natural_order(int nranks) {
   return order;
 }
 
-/// Who stands where on the rings that are walked.
+/// The position of each rank on the rings that are walked.
 void lay_rings(PlanTables& tables) {
   for (int channel = 0; channel < tables.choice.nchannels; ++channel) {
     const auto index = static_cast<std::size_t>(channel);

@@ -32,7 +32,7 @@ struct PlanTables : PlanCommon {
   std::vector<std::vector<std::int32_t>> places = {};  ///< by channel and rank, on those rings
   std::vector<std::int32_t> node_of = {};              ///< by rank, where nodes have heads
   RankOrder heads = {};  ///< whose the blocks are: head h of node j at j x count + h
-  std::shared_ptr<const SwitchGroup> chain_ends = {};  ///< those who are at the network, of chains
+  std::shared_ptr<const SwitchGroup> chain_ends = {};  ///< the ranks at the network, of chains
 };
 
 /// What there is to plan one rank's tasks by.
@@ -56,14 +56,14 @@ struct NodeGroups {
   Heads place;                            ///< without `inner`
   std::vector<Group> to_head, from_head;  ///< NVLS: the switch, by slice
   std::vector<Group>
-      network;  ///< heads only: one for the slice, or by node where blocks are told apart
+      network;  ///< heads only: one for the slice, or by node where blocks are distinguished
 };
 
 /// Empty `heads` where the algorithm takes none, or none are laid, or they do not fit: plan_nvls() and
 /// plan_collnet_direct() say so.
 NodeGroups node_groups(const PlanInput& input);
 
-/// Unsupported: the algorithm is known, but `what` stands against it here.
+/// Unsupported: the algorithm is known, but `what` prevents it here.
 Error nothing_laid(const PlanInput& input, const std::string& what);
 
 /// One channel's task. part  the channel's, of what is cut by channel
@@ -107,7 +107,7 @@ constexpr Planner planner_of(Algorithm algorithm) {
 /// By rounds, for channels [first, last).
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last);
 
-/// The nodes; all ranks are on one where none are told apart.
+/// The nodes; all ranks are on one where nodes are not distinguished.
 std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables);
 
 /// Whose blocks heads have, and which node each rank is on. Empty where no heads are laid, or they do not fit.

@@ -8,7 +8,7 @@
 namespace ringside {
 
 /// What an algorithm is written over: one method a primitive, each of them on one chunk of the
-/// current loop. A chunk is an index; which elements it stands for is the ChunkMap's business, how
+/// current loop. A chunk is an index; which elements it means is the ChunkMap's business, how
 /// it travels is the model's (host: bytes through slots; sim: a SimGrid activity; record: a note).
 ///
 /// A primitive receives one message from each port of `from` and sends its result to each port of `to`.

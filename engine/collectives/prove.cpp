@@ -23,7 +23,7 @@ struct StrandState {
   std::vector<std::int64_t> seen = {};
 };
 
-/// With direct stores: who has read what, and what others have stored.
+/// With direct stores: what each rank has read, and what others have stored.
 struct EarlyState {
   struct Read {
     std::size_t strand = 0;   ///< among those of all ranks

@@ -39,7 +39,7 @@ struct EdgeTraffic {
 struct ProofSummary {
   std::int64_t steps = 0;  ///< over all ranks and loops; one on no elements counts
   /// Messages one after the other, where a message takes one unit of time and all else none: of all loops,
-  /// so a task of one loop tells what its algorithm takes.
+  /// so a task of one loop shows what its algorithm takes.
   std::int64_t rounds = 0;
   std::vector<EdgeTraffic> edges;  ///< those that were used, over all loops
 };

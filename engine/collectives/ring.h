@@ -23,7 +23,7 @@ struct Ring {
 };
 
 /// How both reductions begin: send, then add this rank's share to what comes by, n - 2 times.
-/// returns  the chunk that arrives next: this rank's own number, with everybody's share but its own
+/// returns  the chunk that arrives next: this rank's own number, with all ranks' shares but its own
 template <Primitives P>
 RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
   int chunk = ring.before(ring.index);

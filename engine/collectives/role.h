@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// How many parts of a loop may run beside each other: NCCL splits a block's threads among them, an
+/// How many parts of a loop may run concurrently: NCCL splits a block's threads among them, an
 /// executor with one thread runs strand s on the loop that strand 0 was on lag[s] loops ago.
 struct Strands {
   static constexpr int kMost = 4;

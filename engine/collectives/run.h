@@ -117,7 +117,7 @@ RINGSIDE_HD void run_strand(P& primitives, const Role& role, RoundList rounds, i
   }
 }
 
-/// All loops of one strand, for executors that run the strands side by side. The model is told of each
+/// All loops of one strand, for executors that run the strands concurrently. The model learns of each
 /// loop before its steps, by begin_loop(loop).
 template <Primitives P, Task T>
 RINGSIDE_HD void run_strand_alone(P& primitives, const T& task, int strand) {

@@ -71,7 +71,7 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
   if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
     return Error{ErrorCode::Unsupported, "ll128 through memory of hosts, or by PCIe",
-                 "its lines are whole on a GPU and by NVLink alone: wish for ll or simple"};
+                 "its lines are whole on a GPU and by NVLink alone: request ll or simple"};
   }
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
@@ -81,7 +81,7 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} channels of {} ranks on {} multiprocessors", choice.nchannels,
                              situation.sharing, situation.multiprocessors),
-                 "each has to run beside all others: wish for fewer channels or ranks"};
+                 "all of them have to run at the same time: request fewer channels or ranks"};
   }
   choice.slot = wishes.slot.value != 0 ? wishes.slot : nccl_slot_size(choice.protocol);
   return make_choice(choice);

@@ -29,7 +29,7 @@ struct GpuSituation {
 /// both ends of a transfer have to choose alike, whatever else their calls have.
 Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 
-/// How a collective runs among ranks of GPUs: by the wishes, else by its length.
+/// How a collective runs among ranks of GPUs: by the settings, else by its length.
 ///
 ///   to 32 KiB    ll, and all_reduce by one_shot: one round instead of 2(n - 1)
 ///   to 512 KiB   ll128, where lines are kept whole
@@ -37,8 +37,8 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 ///
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
 /// measured yet; bench shows what they should be (--algo, --proto, --channels). Nor is nvls, which runs where it is
-/// wished for: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
-/// errors  as choose_on_host().  InvalidArgument: more channels wished for than there are multiprocessors for all that share them.
+/// requested: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
+/// errors  as choose_on_host().  InvalidArgument: more channels requested than there are multiprocessors for all that share them.
 ///         Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
 

@@ -162,7 +162,7 @@ std::vector<Connections::Progress> CudaGroup::progress(Rank rank) const {
 }
 
 void CudaGroup::abort() noexcept {
-  // First the kernel's waits: whoever launches holds the mutex until it has ended.
+  // First the kernel's waits: the launching thread holds the mutex until the launch has ended.
   std::atomic_ref(impl_->device.control->abort).store(1, std::memory_order_release);
   const std::lock_guard lock(impl_->mutex);
   if (!impl_->broken) impl_->broken = Error{ErrorCode::Aborted, "the call on the GPU was stopped"};

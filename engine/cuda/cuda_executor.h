@@ -12,14 +12,14 @@ namespace ringside {
 
 class Gpu;
 
-/// What runs the launches of a group: a GPU, or what stands for one in tests.
+/// What runs the launches of a group: a GPU, or its replacement in tests.
 struct CudaDevice {
   DeviceMemory* memory = nullptr;
   DeviceControl* control = nullptr;  ///< in shared memory
   int multiprocessors = 1;
   DeviceQueue* queue = nullptr;
   bool stores_directly = true;       ///< VirtualRanks::Options
-  std::shared_ptr<void> owner = {};  ///< of all that, where nobody else keeps it
+  std::shared_ptr<void> owner = {};  ///< of all that, where no other owner keeps it
 };
 
 /// errors  System; as wants_direct_stores()
@@ -39,7 +39,7 @@ class CudaGroup {
 
   /// One rank's part of a call: buffers in the device's memory.
   /// timeout  until the other ranks have handed in theirs, and of each wait in the kernel
-  /// errors   Timeout: who did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
+  /// errors   Timeout: names the rank that did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
   Status run(Rank me, const CollectiveCall& call, const Choice& choice, Nanoseconds timeout);
 
   /// From the next call on, kernels record so many primitives of each strand.

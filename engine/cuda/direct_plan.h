@@ -15,7 +15,7 @@ namespace ringside {
 /// reduce  null: nothing is reduced
 bool can_store_directly(Protocol protocol, const ReduceOp* reduce);
 
-/// As the user wishes: yes, unless NCCL_P2P_DIRECT_DISABLE is 1.
+/// The user's setting: yes, unless NCCL_P2P_DIRECT_DISABLE is 1.
 /// errors  InvalidArgument: it is no number
 Result<bool> wants_direct_stores(const Environment& environment = env_text);
 

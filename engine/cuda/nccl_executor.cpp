@@ -18,7 +18,7 @@ namespace {
 Status check_nccl(const NcclLibrary& library, NcclLibrary::Code code, const char* what) {
   if (code == NcclLibrary::kSuccess) return {};
   return Error{ErrorCode::System, fmt::format("{}: {}", what, library.get_error_string(code)),
-               "NCCL_DEBUG=INFO says more"};
+               "NCCL_DEBUG=INFO logs more"};
 }
 
 class NcclExecutor final : public Executor {
@@ -145,8 +145,8 @@ Result<std::unique_ptr<Executor>> make_nccl_executor(const NcclLibrary& library,
                                                      const ExecutorSetup& setup) {
   const CallWishes& wishes = setup.wishes;
   if (wishes.algorithm || wishes.protocol || wishes.nchannels != 0 || wishes.slot.value != 0) {
-    return Error{ErrorCode::InvalidArgument, "wishes for calls that NCCL runs",
-                 "tell NCCL by its variables: NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS"};
+    return Error{ErrorCode::InvalidArgument, "settings for calls that NCCL runs",
+                 "set NCCL's variables instead: NCCL_ALGO, NCCL_PROTO, NCCL_MAX_NCHANNELS"};
   }
   const int me = to_int(setup.bootstrap.rank());
   NcclLibrary::UniqueId id;

@@ -20,8 +20,8 @@ struct NcclStream {
 /// own affair, so choose() says nothing. Rank 0's id goes to the others over the bootstrap's ring.
 ///
 /// library, stream  outlive the executor
-/// errors           InvalidArgument: wishes.  System: what NCCL says. A rank that dies while NCCL's communicator is made
-///                  leaves the others waiting in NCCL: whoever started them has to end them
+/// errors           InvalidArgument: call settings.  System: what NCCL says. A rank that dies while NCCL's communicator is made
+///                  leaves the others waiting in NCCL: the launcher has to end them
 Result<std::unique_ptr<Executor>> make_nccl_executor(const NcclLibrary& library,
                                                      const NcclStream& stream,
                                                      const ExecutorSetup& setup);

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// What a benchmark beside ours calls of NCCL: of the libnccl that is found at run time.
+/// What a benchmark that compares with NCCL calls of it: of the libnccl that is found at run time.
 ///
 /// source  nccl.h of 2.24: types, enumerators and results as there. DataType and RedOp have NCCL's numbers; float8 is
 ///         there since 2.24

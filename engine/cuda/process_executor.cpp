@@ -128,7 +128,7 @@ class CudaProcessExecutor final : public Executor {
     DeviceLaunch launch = batch_.launch();
     launch.is_one_gpu = 0;
     std::vector<LaunchedCall> calls = std::exchange(gathered_, {});
-    // Before the launch: whoever drains may be quick.
+    // Before the launch: another thread may drain at once.
     proxies_->begin();
     const auto begun = device_.queue->begin(launch, batch_.kernel(), batch_.stream());
     batch_.clear();
@@ -199,7 +199,7 @@ class CudaProcessExecutor final : public Executor {
       calls = captured_;
     }
     const std::unique_lock lock(memory_mutex_, std::try_to_lock);
-    if (!lock.owns_lock()) return;  // another thread is there; whoever asks again will know
+    if (!lock.owns_lock()) return;  // another thread is there; a later call will know
     if (const Status fine = check_outcomes(calls); !fine) fail(fine.error());
   }
 
@@ -357,7 +357,7 @@ class CudaProcessExecutor final : public Executor {
   Status finish(const UnderWay& launch) {
     const Status ended = device_.queue->wait(launch.ticket);
     const std::int64_t ended_ns = trace_now().count();
-    // Reports are left alone where all went well, and whoever writes one says so here.
+    // Reports are left alone where all went well; a block that writes one sets this flag.
     const bool has_report =
         std::atomic_ref(device_.control->abort).load(std::memory_order_acquire) != 0;
     // A kernel that faulted leaves a device that answers nothing: then what the launch said counts.
@@ -406,12 +406,12 @@ class CudaProcessExecutor final : public Executor {
   // Of the thread that begins calls: those of the next launch.
   LaunchBatch batch_;
   std::vector<LaunchedCall> gathered_;
-  std::mutex drain_mutex_;   ///< held by whoever drains; taken before the others
+  std::mutex drain_mutex_;   ///< held by the thread that drains; taken before the others
   std::mutex memory_mutex_;  ///< guards the device's memory and the connections
   std::mutex mutex_;         ///< guards what follows
   std::deque<UnderWay> under_way_;
-  std::vector<LaunchedCall> captured_;  ///< of graphs, for good: nobody says when these go
-  std::optional<ProxyServer> proxies_;  // last: its thread uses what stands above
+  std::vector<LaunchedCall> captured_;  ///< of graphs, for good: CUDA does not report their end
+  std::optional<ProxyServer> proxies_;  // last: its thread uses the members above
 };
 
 /// All ranks choose alike, so as the smallest of their GPUs lets them.

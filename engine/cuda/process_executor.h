@@ -13,7 +13,7 @@ namespace ringside {
 /// gives the same.
 struct CudaProcessOptions {
   const Transport* transport = nullptr;  ///< between ranks; null: the fastest that there is
-  MemoryWish memory = {};
+  MemorySettings memory = {};
   bool registers = true;  ///< false: register_buffer() makes no difference. Of all ranks alike
 };
 
@@ -28,7 +28,7 @@ Result<CudaProcessOptions> cuda_process_options(const Transport* transport = nul
 /// ProcessLinks'; while launches are under way, a thread works on what proxies there are.
 ///
 /// Calls that follow each other are one launch where LaunchBatch lets them. A call that names a stream is launched there.
-/// What a launch or a graph uses stays in the device's memory until that ends, and whoever launches a graph keeps the
+/// What a launch or a graph uses stays in the device's memory until that ends, and the user of a graph keeps the
 /// communicator until it is done. With a trace, each call is waited for before it is made again.
 ///
 /// device  what it refers to outlives the executor; what its queue begins may wait for the kernels of other ranks

@@ -19,7 +19,7 @@ std::string channel_ring_text(NcclVersion version, int channel, int nchannels,
 
 std::string ring_text(int channel, int previous, int rank, int next);  ///< GRAPH, 2.10+
 
-/// A rank's place in a tree; -1: nobody.
+/// A rank's place in a tree; -1: no rank.
 struct TreeEdges {
   int up = -1;
   std::array<int, 3> down{-1, -1, -1};
@@ -31,7 +31,7 @@ std::string trees_text(NcclVersion version, int rank, std::span<const TreeEdges>
 std::string nvls_trees_text(int rank, const TreeEdges& even, const TreeEdges& odd);
 
 /// A rank as the ends of a connection are printed: with its bus id up to 2.17, then its NVML index. Where
-/// there is no GPU, its place among the ranks of its host stands for that.
+/// there is no GPU, its place among the ranks of its host is printed instead.
 struct ConnectionEnd {
   int rank = 0;
   int nvml_dev = 0;

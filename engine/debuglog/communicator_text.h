@@ -10,7 +10,7 @@
 /// source  docs/formats 2.10, 2.11
 namespace ringside {
 
-/// One rank's end of a communicator. A rank without a GPU leaves out what would name it.
+/// One rank's end of a communicator. A rank without a GPU omits what would name it.
 struct CommFacts {
   std::string_view function = "ncclCommInitRankConfig";  ///< that makes it; empty: none of NCCL's
   std::uint64_t pointer = 0;
@@ -28,7 +28,7 @@ std::string destroy_text(NcclVersion version, const CommFacts& comm);  ///< 2.12
 /// ranks_per_host  of every host; 0: hosts differ
 std::string symmetric_text(int ranks_per_host, bool is_cross_nic);
 
-/// Where a rank stands among the nodes; 2.20+.
+/// The place of a rank among the nodes; 2.20+.
 struct NodePlace {
   int nnodes = 1;
   int local_ranks = 1;

@@ -16,7 +16,7 @@ struct LineThread {
   int dev = 0;
 };
 
-/// Where in NCCL's source a warning stands.
+/// The place of a warning in NCCL's source.
 struct WarnPlace {
   std::string_view file;  ///< from NCCL's source folder on: "transport/net_ib.cc"
   int line = 0;
@@ -25,9 +25,9 @@ struct WarnPlace {
 
 /// The debug log of one process: puts messages into lines as its version of NCCL does.
 ///
-/// Ordering   lines stand in the order of the calls
+/// Ordering   lines are in the order of the calls
 /// Threads    one at a time
-/// Ownership  owns the text; take() hands it over
+/// Ownership  owns the text; take() returns and releases it
 class DebugLog {
  public:
   /// host  as log_host() has it
@@ -56,7 +56,7 @@ class DebugLog {
   /// A line without prefix, such as NCCL writes to stdout itself.
   void bare(std::string_view line);
 
-  /// Of the lines to come: from 2.26 on it may stand before them.
+  /// Of the lines to come: from 2.26 on it may precede them.
   void set_time(WallTime time) { time_ = time; }
 
   [[nodiscard]] const std::string& text() const { return text_; }

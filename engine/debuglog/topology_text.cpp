@@ -136,7 +136,7 @@ PathType known_type(NcclVersion version, PathType type) {
 }  // namespace
 
 int path_number(NcclVersion version, PathType type) {
-  // How far below today's number each stands: one for each type that was put before it since.
+  // How far each is below today's number: one for each type that was put before it since.
   const PathType known = known_type(version, type);
   int number = static_cast<int>(known);
   if (version.is_before(27) && known > PathType::P2c) --number;

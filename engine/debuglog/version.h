@@ -28,7 +28,7 @@ Result<NcclVersion> parse_nccl_version(std::string_view text);
 
 std::string to_string(NcclVersion version);  ///< "2.21.5"
 
-/// What NCCL tells other ranks of itself.
+/// What NCCL sends of itself to other ranks.
 /// returns  22105 for 2.21.5; before 2.9: 2708 for 2.7.8
 int version_code(NcclVersion version);
 

@@ -84,7 +84,7 @@ Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, 
                         rank, version_code(version), other_rank, version_code(other)),
             to_init(version, "", "", kUsage)};
   }
-  // What a rank tells the others is a structure that grows with the versions.
+  // What a rank sends to the others is a structure that grows with the versions.
   const auto message_size = [](NcclVersion of) { return 96 + 8 * of.minor; };
   return {{"bootstrap.cc", 60, "bootstrapNetRecv"},
           fmt::format("Message truncated : received {} bytes instead of {}", message_size(other),

@@ -10,7 +10,7 @@
 
 /// What goes wrong while communicators are made and used, in the words of each version.
 /// source  docs/formats 4. Lines and functions of NCCL's source are those of
-///         one release each, and stand for all of them
+/// one release each, and are used for all of them
 namespace ringside {
 
 /// A warning, and the lines by which the failure is handed on from the innermost call outwards.
@@ -29,7 +29,7 @@ void write_warning(DebugLog& log, LineThread thread, const Warning& warning);
 
 Warning duplicate_gpu_warning(NcclVersion version, int rank, int other, std::int64_t bus_id);
 
-/// Another rank runs another release. Before 2.23 nobody compares them, and the exchange of unequal
+/// Another rank runs another release. Before 2.23 NCCL does not compare them, and the exchange of unequal
 /// messages fails instead.
 Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, int other_rank);
 

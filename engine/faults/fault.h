@@ -78,7 +78,7 @@ struct Fault {
   friend bool operator==(const Fault&, const Fault&) = default;
 };
 
-/// Among so many calls of a rank one is drawn, where nobody knows how many it makes.
+/// Among so many calls of a rank one is drawn, where the number of its calls is unknown.
 inline constexpr std::int64_t kDrawnCalls = 16;
 
 /// All that goes wrong in a job: plain data, the same on every rank, in real and in simulated runs.

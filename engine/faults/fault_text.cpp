@@ -36,7 +36,7 @@ Status set_whole(Field& field, std::string_view text, std::int64_t least, std::i
   return {};
 }
 
-/// Beyond it times stand for ever, and none is added up to more than a clock holds.
+/// Beyond it times count as infinite, and none is added up to more than a clock holds.
 constexpr Seconds kLongestTime{1e6};
 
 Status set_time(std::optional<Seconds>& field, std::string_view text) {
@@ -52,7 +52,7 @@ Status set_word(Field& field, std::string_view text, Result<T> (*parse)(std::str
   return {};
 }
 
-/// Communicators' names stand in dumps and logs.
+/// Communicators' names appear in dumps and logs.
 Status set_name(std::string& field, std::string_view text) {
   constexpr std::string_view kMarks = "_-./:";
   const bool is_name = !text.empty() && text.size() <= 80 && std::ranges::all_of(text, [&](char c) {
@@ -207,7 +207,7 @@ Result<Fault> parse_fault(std::string_view text) {
     const std::string key(pair.substr(0, equals));
     if (!keys.emplace(key, pair.substr(equals + 1)).second) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("fault {}: '{}' comes twice", to_string(kind), key),
+                   fmt::format("fault {}: '{}' appears twice", to_string(kind), key),
                    "keep one of them"};
     }
   }

@@ -21,7 +21,7 @@ class YamlMapping;
 /// A fault's keys and their values, as they are written.
 using FaultKeys = std::map<std::string, std::string, std::less<>>;
 
-/// errors  InvalidArgument: a key that such a fault has not (the nearest is named), or a value that is none
+/// errors  InvalidArgument: an unknown key for such a fault (the nearest is named), or an invalid value
 Result<Fault> make_fault(FaultKind kind, const FaultKeys& keys);
 
 /// One fault as a line: `kind`, or `kind:key=value,key=value`.
@@ -36,7 +36,7 @@ std::string to_string(const Fault& fault);
 
 /// A plan as YAML (README.md).
 /// where   for messages: the file
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<FaultPlan> parse_fault_plan(const std::string& text, const std::string& where);
 std::string to_yaml(const FaultPlan& plan);
 /// Writes the keys `seed` and `faults` into a mapping that is open.

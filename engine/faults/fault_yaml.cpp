@@ -31,7 +31,7 @@ Result<Fault> read_fault(const YamlMapping& root, const YAML::Node& node) {
         return root.bad(entry.first, fmt::format("{}: keys and values are words", word), kExample);
       }
       if (!keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
-        return root.bad(entry.first, fmt::format("key '{}' comes twice", entry.first.Scalar()),
+        return root.bad(entry.first, fmt::format("key '{}' appears twice", entry.first.Scalar()),
                         "keep one of them");
       }
     }

@@ -20,8 +20,8 @@ struct LinkFaults {
   [[nodiscard]] const Fault* find(int from, int to, int channel) const;
 };
 
-/// What becomes of the messages of one connection that a fault hits, in whatever time the caller has: it is
-/// told the time, and waits for nothing.
+/// What becomes of the messages of one connection that a fault hits. The caller passes the
+/// time, by any clock; nothing here waits.
 ///
 /// Ordering   may_send(), then fate(), for each message
 /// Threads    one at a time
@@ -35,13 +35,13 @@ class LinkState {
     Broken,  ///< the connection is: nothing passes any more
   };
 
-  /// Whether the sender may hand over a message now. now  since any moment
+  /// Whether the sender may send a message now. now  since any moment
   [[nodiscard]] bool may_send(Nanoseconds now);
 
-  /// Of the message that is handed over now. Does not change before sent().
+  /// Of the message that is sent now. Does not change before sent().
   [[nodiscard]] Fate fate() const;
 
-  /// It has been handed over.
+  /// It has been sent.
   void sent(Bytes size, Nanoseconds now);
 
  private:

@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What becomes of one call of a rank. In this order: it ends the rank, is waited for, is left out or put
+/// What becomes of one call of a rank. In this order: it ends the rank, is waited for, is skipped or put
 /// off, is changed, is made once more.
 struct CallFate {
   const Fault* end = nullptr;  ///< Throw, Exit, Kill, Stop

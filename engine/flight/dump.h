@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// What a recorder of the calls of one rank holds at one moment, in the terms of PyTorch's Flight Recorder.
-/// Real ranks and made-up ones fill it; append_pickle() and append_json() write it.
+/// The content of one rank's call recorder at one moment, in the terms of PyTorch's Flight Recorder.
+/// Real and simulated ranks fill it; append_pickle() and append_json() write it.
 ///
 /// Ownership  pointers are into `calls`, or to texts that outlive the dump
 struct FlightDump {
@@ -19,12 +19,12 @@ struct FlightDump {
     std::string name, filename;
     int line = 0;
   };
-  /// What entries of equal calls share.
+  /// The common part of entries of equal calls.
   struct Call {
     std::string profiling_name;               ///< nccl:all_reduce, nccl:send 0->3
     std::vector<std::int64_t> input, output;  ///< elements
     const char* type = "";                    ///< Float, BFloat16, ...
-    int root = -1;              ///< rank of the group; -1: it has none, or nobody says
+    int root = -1;              ///< rank of the group; -1: it has none, or it is unknown
     std::vector<Frame> frames;  ///< innermost first
   };
   struct Entry {
@@ -41,7 +41,7 @@ struct FlightDump {
     std::uint64_t thread = 0;
   };
   struct Group {
-    int pg_id = 0;  ///< of this process
+    int pg_id = 0;  ///< number of this process
     std::string name, desc;
     std::vector<int> ranks;  ///< of the whole job
   };
@@ -49,7 +49,7 @@ struct FlightDump {
     int pg_id = 0;
     std::int64_t enqueued = -1, started = -1, completed = -1;
   };
-  /// How far one direction of one connection has come. No recorder of PyTorch's has it.
+  /// The progress of one direction of one connection. PyTorch's recorders do not have it.
   struct Progress {
     int group = 0;
     int channel = 0;
@@ -71,7 +71,7 @@ struct FlightDump {
   std::vector<Status> status;  ///< of the groups that had a call
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
-  std::string reason;          ///< why it was taken; empty: nobody says
+  std::string reason;          ///< why the dump was taken; empty: unknown
   std::string reason_group;    ///< the group whose ranks the reason speaks of; empty: of all ranks
   std::vector<Progress> progress;
 };
@@ -80,18 +80,18 @@ struct FlightDump {
 /// format  as FlightDump::format
 bool has_format(const char* format, int major, int minor);
 
-/// As PyTorch writes it on a timeout: the pickle of its C++ pickler, protocol 2, with the keys that the
-/// format has. `reason` and `progress` stand below a key of their own, `ringside`, where there are any.
+/// As PyTorch writes it on a timeout: the pickle of its C++ pickler, protocol 2, with the keys of the
+/// format. `reason` and `progress` are below a key of their own, `ringside`, where there are any.
 /// Appends to `out`.
 ///
 /// source  the opcodes that PyTorch's own dumps hold: strings by value in the memo, frames by identity
 void append_pickle(const FlightDump& dump, std::string& out);
 
 /// The same as PyTorch's JSON dump: no frames, 0 for a time that is not known, text for the numbers of
-/// pg_status, keys in the order of the alphabet, `entries` left out when empty. Appends to `out`.
+/// pg_status, keys in alphabetical order, no `entries` when empty. Appends to `out`.
 void append_json(const FlightDump& dump, std::string& out);
 
-/// PyTorch's words for what is called and for element types: all_reduce, _all_gather_base; Float, BFloat16.
+/// PyTorch's names of calls and element types: all_reduce, _all_gather_base; Float, BFloat16.
 const char* recorded_name(Collective collective);
 const char* recorded_name(DataType type);
 

@@ -25,10 +25,10 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 
 class DumpPipe::Impl {
  public:
-  Impl(std::string path, UniqueFd fd, OnWish on_wish)
+  Impl(std::string path, UniqueFd fd, OnRequest on_request)
       : path_(std::move(path)),
         fd_(std::move(fd)),
-        on_wish_(std::move(on_wish)),
+        on_request_(std::move(on_request)),
         thread_([this](const std::stop_token& stop) { look(stop); }) {}
   ~Impl() { ::unlink(path_.c_str()); }
 
@@ -37,26 +37,26 @@ class DumpPipe::Impl {
     std::unique_lock lock(mutex_);
     while (!sleep_.wait_for(lock, stop, kLookEvery, [&] { return stop.stop_requested(); })) {
       std::array<char, 128> text{};
-      if (::read(fd_.get(), text.data(), text.size()) > 0) on_wish_();
+      if (::read(fd_.get(), text.data(), text.size()) > 0) on_request_();
     }
   }
 
   const std::string path_;
   const UniqueFd fd_;
-  const OnWish on_wish_;
+  const OnRequest on_request_;
   std::mutex mutex_;
   std::condition_variable_any sleep_;
   std::jthread thread_;  // last: ends before what it uses goes
 };
 
-Result<std::unique_ptr<DumpPipe>> DumpPipe::make(const std::string& path, OnWish on_wish) {
+Result<std::unique_ptr<DumpPipe>> DumpPipe::make(const std::string& path, OnRequest on_request) {
   if ((::unlink(path.c_str()) != 0 && errno != ENOENT) || ::mkfifo(path.c_str(), 0600) != 0) {
     return system_error(fmt::format("no pipe at {}", path), errno);
   }
   UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   if (!fd) return system_error(fmt::format("cannot open the pipe {}", path), errno);
   return std::unique_ptr<DumpPipe>(
-      new DumpPipe(std::make_unique<Impl>(path, std::move(fd), std::move(on_wish))));
+      new DumpPipe(std::make_unique<Impl>(path, std::move(fd), std::move(on_request))));
 }
 
 DumpPipe::DumpPipe(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

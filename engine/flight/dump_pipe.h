@@ -8,17 +8,17 @@
 
 namespace ringside {
 
-/// A named pipe beside a rank: whoever writes to it wants something done.
+/// A named pipe next to a rank: a write to it triggers an action.
 ///
-/// Threads    the wish is carried out on the object's own
+/// Threads    the action runs on the object's own
 /// Ownership  the pipe's name goes with the object
 class DumpPipe {
  public:
-  using OnWish = std::function<void()>;
+  using OnRequest = std::function<void()>;
 
-  /// What stands at `path` gives way to the pipe.
+  /// Replaces what is at `path` by the pipe.
   /// errors  System
-  static Result<std::unique_ptr<DumpPipe>> make(const std::string& path, OnWish on_wish);
+  static Result<std::unique_ptr<DumpPipe>> make(const std::string& path, OnRequest on_request);
   ~DumpPipe();
   DumpPipe(const DumpPipe&) = delete;
   DumpPipe& operator=(const DumpPipe&) = delete;

@@ -18,17 +18,17 @@
 #include <utility>
 
 #include "base/remark.h"
-#include "engine/flight/bell.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
+#include "engine/flight/semaphore.h"
 #include "engine/flight/stack.h"
 #include "trace/clock.h"
 
 namespace ringside {
 namespace {
 
-/// One entry of the ring, a cache line. Whoever has set `is_held` reads and writes the rest: 5 ns where nobody else
-/// does. Whether the call has ended its communicator knows, whose calls come one after the other.
+/// One entry of the ring, a cache line. The thread that has set `is_held` reads and writes the rest: 5 ns without
+/// contention. Whether the call has ended its communicator knows, whose calls come one after the other.
 struct alignas(64) Slot {
   std::atomic_flag is_held;
   bool is_end = false;  ///< of a call of several messages
@@ -70,16 +70,16 @@ class Held {
 
 // The handler touches nothing that could go away while it runs.
 std::atomic<int> signals_pending{0};
-Bell& signal_bell() {
-  static Bell bell;
-  return bell;
+Semaphore& signal_semaphore() {
+  static Semaphore semaphore;
+  return semaphore;
 }
 std::atomic<bool> has_signal_owner{false};
 
 void on_signal(int /*number*/) {
   const int kept = errno;
   signals_pending.fetch_add(1, std::memory_order_relaxed);
-  signal_bell().ring();
+  signal_semaphore().post();
   errno = kept;
 }
 
@@ -97,11 +97,11 @@ void count_one(std::atomic<std::int64_t>& counter) {
 
 class FlightRecorder::Group {
  public:
-  Group(int number, GroupFacts given, ProgressSource source, TellOthers teller)
+  Group(int number, GroupFacts given, ProgressSource source, AskOthers asker)
       : index(number),
         facts(std::move(given)),
         progress(std::move(source)),
-        tell(std::move(teller)) {}
+        ask_others(std::move(asker)) {}
 
   const int index;
   const GroupFacts facts;
@@ -114,7 +114,7 @@ class FlightRecorder::Group {
   std::atomic<std::int64_t> under_way_since{0};  ///< when the call that is under way began; 0: none
   std::atomic<GroupState> state{GroupState::Init};
   std::atomic<bool> has_failed{false};
-  // The recorder's thread alone: when it last saw that something had moved, and what had; which call stood still too
+  // Of the recorder's thread alone: when it last saw progress, and how much; which call had made no progress for too
   // long when it looked last.
   std::int64_t moved_at = 0;
   std::uint64_t moved = 0;
@@ -122,7 +122,7 @@ class FlightRecorder::Group {
   bool has_left = false;  // under the recorder's mutex
   // Under the recorder's mutex; empty: it has left.
   ProgressSource progress;
-  TellOthers tell;
+  AskOthers ask_others;
 };
 
 class FlightRecorder::Impl {
@@ -152,19 +152,19 @@ class FlightRecorder::Impl {
     }
     pipe_.reset();
     thread_.request_stop();
-    bell().ring();
+    semaphore().post();
   }
 
-  Group& join(GroupFacts facts, ProgressSource progress, TellOthers tell) {
+  Group& join(GroupFacts facts, ProgressSource progress, AskOthers ask_others) {
     const std::lock_guard lock(mutex_);
     return groups_.emplace_back(static_cast<int>(groups_.size()), std::move(facts),
-                                std::move(progress), std::move(tell));
+                                std::move(progress), std::move(ask_others));
   }
 
   void leave(Group& group) {
     const std::lock_guard lock(mutex_);
     group.progress = {};
-    group.tell = {};
+    group.ask_others = {};
     group.has_left = true;
   }
 
@@ -299,9 +299,9 @@ class FlightRecorder::Impl {
   void failed(const std::string& reason, const Group* group) {
     if (!writes_on_failure()) return;
     if (has_failed_.exchange(true)) return;
-    Wish wish{.dump = snapshot(reason), .is_told = true};
-    if (group != nullptr) wish.dump.reason_group = group->facts.name;
-    ask(std::move(wish));
+    Request request{.dump = snapshot(reason), .asks_others = true};
+    if (group != nullptr) request.dump.reason_group = group->facts.name;
+    ask(std::move(request));
   }
 
   bool wait_written(Nanoseconds longest) {
@@ -316,11 +316,11 @@ class FlightRecorder::Impl {
       has_signal_owner = false;
       return;
     }
-    static_cast<void>(signal_bell());  // made before the handler asks for it
+    static_cast<void>(signal_semaphore());  // made before the handler asks for it
     now.sa_handler = on_signal;
     now.sa_flags = SA_RESTART;
     owns_signal_ = true;
-    own_bell_.ring();  // the thread changes to the other bell
+    own_semaphore_.post();  // the thread changes to the other semaphore
     ::sigaction(SIGUSR1, &now, nullptr);
   }
 
@@ -328,35 +328,35 @@ class FlightRecorder::Impl {
   [[nodiscard]] int rank() const { return rank_; }
 
  private:
-  struct Wish {
+  struct Request {
     FlightDump dump;
-    bool is_told = false;  ///< the other ranks are asked for theirs
+    bool asks_others = false;  ///< the other ranks are asked for theirs
   };
 
-  Bell& bell() { return owns_signal_ ? signal_bell() : own_bell_; }
+  Semaphore& semaphore() { return owns_signal_ ? signal_semaphore() : own_semaphore_; }
 
-  void ask(Wish wish) {
+  void ask(Request request) {
     {
       const std::lock_guard lock(queue_mutex_);
-      queue_.push_back(std::move(wish));
+      queue_.push_back(std::move(request));
     }
-    bell().ring();
+    semaphore().post();
   }
 
   void serve(const std::stop_token& stop) {
     for (;;) {
       if (settings_.heartbeat.count() == 0) {
-        bell().wait();
-      } else if (!bell().wait(settings_.heartbeat / 4)) {
+        semaphore().wait();
+      } else if (!semaphore().wait(settings_.heartbeat / 4)) {
         look_for_stuck_threads();
         continue;
       }
       // What was asked for before the end is written before it.
       const bool is_last = stop.stop_requested();
       if (owns_signal_ && signals_pending.exchange(0) > 0) write({snapshot("SIGUSR1"), false});
-      while (auto wish = take()) {
-        if (wish->is_told) tell_others();
-        write(*wish);
+      while (auto request = take()) {
+        if (request->asks_others) ask_all_others();
+        write(*request);
         const std::lock_guard lock(queue_mutex_);
         is_writing_ = false;
         written_.notify_all();
@@ -366,11 +366,11 @@ class FlightRecorder::Impl {
   }
 
   /// A call ends by itself once nothing has moved for its time-out, unless the thread that makes it does nothing any
-  /// more. Nobody else can end that call, so the process goes, and leaves its dump.
+  /// more. No other thread can end that call, so the process aborts, and leaves its dump.
   void look_for_stuck_threads() {
     const auto stuck = find_stuck(trace_now().count());
     if (!stuck) return;
-    tell_others();
+    ask_all_others();
     write({snapshot(*stuck), false});
     remark({"engine/flight/recorder.cpp", __LINE__, __func__},
            fmt::format("rank {}: {}; the process ends", rank_, *stuck));
@@ -392,9 +392,9 @@ class FlightRecorder::Impl {
       // Seen twice: a process that was stopped gets the time to end its call by itself.
       if (std::exchange(group.suspected, is_late ? call : 0) != call || !is_late) continue;
       return fmt::format(
-          "call {} of communicator {} stands still for {:.3g} s, though its time-out is {:.3g} s: "
-          "the "
-          "thread that makes it is stuck (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC)",
+          "call {} of communicator {} makes no progress for {:.3g} s, though its time-out is "
+          "{:.3g} s: "
+          "the thread that makes it is stuck (TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC)",
           group.enqueued.load(std::memory_order_relaxed), group.facts.name, Seconds(still).count(),
           Seconds(group.facts.timeout).count());
     }
@@ -410,24 +410,24 @@ class FlightRecorder::Impl {
     return sum;
   }
 
-  std::optional<Wish> take() {
+  std::optional<Request> take() {
     const std::lock_guard lock(queue_mutex_);
     if (queue_.empty()) return std::nullopt;
     is_writing_ = true;
-    Wish wish = std::move(queue_.front());
+    Request request = std::move(queue_.front());
     queue_.pop_front();
-    return wish;
+    return request;
   }
 
-  void tell_others() {
+  void ask_all_others() {
     const std::lock_guard lock(mutex_);
     for (const Group& group : groups_) {
-      if (group.tell) group.tell();
+      if (group.ask_others) group.ask_others();
     }
   }
 
-  void write(const Wish& wish) {
-    const auto written = write_dump(wish.dump, settings_, rank_);
+  void write(const Request& request) {
+    const auto written = write_dump(request.dump, settings_, rank_);
     const std::string wanted = dump_path(settings_, rank_);
     if (written && *written == wanted) return;
     remark({"engine/flight/recorder.cpp", __LINE__, __func__},
@@ -475,7 +475,7 @@ class FlightRecorder::Impl {
       entry.state = is_completed ? "completed" : times.started != 0 ? "started" : "scheduled";
       if (times.started != 0) entry.started_ns = times.started + offset;
       if (!is_completed) continue;
-      // It is the dump that notices, where nobody noted the time.
+      // The dump notices the end, where its time was not recorded.
       entry.completed_ns = (times.ended != 0 ? times.ended : now) + offset;
       if (times.ended != 0) {
         entry.duration_ms = static_cast<double>(times.ended - times.started) / 1e6;
@@ -531,11 +531,11 @@ class FlightRecorder::Impl {
   std::deque<Group> groups_;
 
   std::mutex queue_mutex_;  ///< guards the two below
-  std::deque<Wish> queue_;
+  std::deque<Request> queue_;
   bool is_writing_ = false;
   std::condition_variable written_;
 
-  Bell own_bell_;
+  Semaphore own_semaphore_;
   std::atomic<bool> owns_signal_{false};
   struct sigaction before_ {};
   std::unique_ptr<DumpPipe> pipe_;
@@ -548,8 +548,8 @@ FlightRecorder::FlightRecorder(FlightSettings settings, int rank)
 FlightRecorder::~FlightRecorder() = default;
 
 FlightRecorder::Group& FlightRecorder::join(GroupFacts facts, ProgressSource progress,
-                                            TellOthers tell) {
-  return impl_->join(std::move(facts), std::move(progress), std::move(tell));
+                                            AskOthers ask_others) {
+  return impl_->join(std::move(facts), std::move(progress), std::move(ask_others));
 }
 void FlightRecorder::leave(Group& group) { impl_->leave(group); }
 

@@ -41,7 +41,7 @@ class FlightRecorder {
   /// Adds how far the communicator's connections have come; called on any thread.
   using ProgressSource = std::function<void(std::vector<FlightDump::Progress>& progress)>;
   /// Asks the other ranks of a communicator for their dumps.
-  using TellOthers = std::function<void()>;
+  using AskOthers = std::function<void()>;
 
   /// rank  in the whole job
   FlightRecorder(FlightSettings settings, int rank);
@@ -51,7 +51,7 @@ class FlightRecorder {
   FlightRecorder& operator=(const FlightRecorder&) = delete;
 
   /// Groups stay in later dumps, as PyTorch's do; what they ask is asked until leave().
-  Group& join(GroupFacts facts, ProgressSource progress, TellOthers tell);
+  Group& join(GroupFacts facts, ProgressSource progress, AskOthers ask_others);
   void leave(Group& group);
 
   /// The entries of one call.
@@ -76,7 +76,7 @@ class FlightRecorder {
   /// How often each collective was called.  index  as Collective counts
   using Counts = std::array<std::int64_t, kCollectiveCount>;
   enum class GroupState : std::uint8_t { Init, Running, Finalize, Abort, Gone };
-  /// A communicator for who looks on from outside.
+  /// A communicator as observers from outside see it.
   struct GroupView {
     std::string name, desc;
     std::vector<int> ranks;
@@ -104,7 +104,7 @@ class FlightRecorder {
   bool wait_written(Nanoseconds longest);
 
   /// Writes a dump at SIGUSR1 from now on, as long as the recorder lives; the job goes on. One recorder a
-  /// process, and only where nobody else has a use for the signal.
+  /// process, and only where no other code uses the signal.
   void dump_on_signal();
 
   [[nodiscard]] const FlightSettings& settings() const;

@@ -54,7 +54,7 @@ Result<Nanoseconds> heartbeat(const Environment& environment, Nanoseconds otherw
   return seconds ? std::chrono::seconds(*seconds) : otherwise;
 }
 
-/// PyTorch's watchdog ends what has timed out unless it is told to keep its hands off, and nobody waits himself.
+/// PyTorch's watchdog ends calls that have timed out, unless its error handling is off and the caller does not wait itself.
 /// source  PyTorch ProcessGroupNCCL.hpp, ErrorHandlingMode; its older names go without `TORCH_`
 Result<bool> ends_at_timeout(const Environment& environment) {
   RINGSIDE_TRY(const bool waits,
@@ -94,7 +94,7 @@ Result<FlightSettings> flight_settings(const Environment& environment) {
   if (wait) settings.dump_wait = std::chrono::milliseconds(*wait);
   RINGSIDE_TRY(settings.ends_at_timeout, ends_at_timeout(environment));
   RINGSIDE_TRY(settings.heartbeat, heartbeat(environment, settings.heartbeat));
-  RINGSIDE_TRY(settings.tells_desync,
+  RINGSIDE_TRY(settings.reports_desync,
                flag(environment, {"TORCH_NCCL_DESYNC_DEBUG", "NCCL_DESYNC_DEBUG"}, false));
   RINGSIDE_TRY(settings.is_json, flag(environment, {"RINGSIDE_DUMP_JSON"}, false));
   return settings;

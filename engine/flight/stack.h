@@ -10,7 +10,7 @@ namespace ringside {
 /// Return addresses of a call, innermost first; the rest is null.
 using StackAddresses = std::array<void*, 16>;
 
-/// Of whoever calls it. Some microseconds.
+/// The stack of the calling thread. Some microseconds.
 StackAddresses take_stack();
 
 /// By the names of exported functions; else the object file and the place in it.

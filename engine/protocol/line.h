@@ -6,8 +6,8 @@
 namespace ringside {
 
 /// What LL and LL128 share: a slot is a run of lines, each of which carries data and a flag that says
-/// which step the data are of. Whoever sees a line's flag has the line's data, so that a step needs no
-/// counter to tell of its arrival.
+/// which step the data are of. A receiver that sees a line's flag has the line's data, so that a step needs no
+/// counter to signal its arrival.
 
 /// How much of a step has been taken out of its slot. A new one for each step.
 struct Unpacked {

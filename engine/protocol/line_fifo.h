@@ -14,10 +14,10 @@
 
 namespace ringside {
 
-/// LL or LL128 in shared memory: 8 slots of lines in a circle, and one counter for the way back. Lines is
+/// LL or LL128 in shared memory: 8 slots of lines in a ring, and one counter for the way back. Lines is
 /// Ll or Ll128; what SlotFifo does, with the same meaning of each function.
 ///
-/// Ordering   arrival is told by the lines' flags, see there. `head` is stored with release behind the
+/// Ordering   the lines' flags signal arrival, see there. `head` is stored with release behind the
 ///            last load from a slot, once a step; the sender loads it (acquire) before it writes the slot
 ///            again, and only when its 8 are used up: the way of a message has no counter on it.
 /// Threads    one a side

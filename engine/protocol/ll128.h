@@ -17,7 +17,7 @@ namespace ringside {
 ///
 /// Ordering   A GPU's link writes 128 bytes at once, so there the flag needs no order. No CPU does: a line
 ///            is two cache lines, and wider stores than 8 or 16 bytes may be seen in pieces. So the
-///            flag is stored last, with release, and loaded first, with acquire. Whoever sees it sees the
+///            flag is stored last, with release, and loaded first, with acquire. A reader that sees it sees the
 ///            line's data, and reads them once, with plain loads.
 ///              x86-64  stores are seen in the order of the program, loads done in it; release and acquire are
 ///                      plain moves, and the line costs no more than its 16 words

@@ -54,12 +54,12 @@ Result<std::span<const std::byte>> SlotFifo::peek() {
     other_seen_ = control_->tail.load(std::memory_order_acquire);
     if (other_seen_ == mine_) return std::span<const std::byte>();
   }
-  const std::uint32_t told = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
-  const std::uint32_t size = told & kSizeMask;
-  if (size == 0 || size > slot_size_.value || told >> kKindShift > 2) {
-    return bad_size(told, slot_size_);
+  const std::uint32_t stored = control_->sizes[mine_ % kSlots].load(std::memory_order_relaxed);
+  const std::uint32_t size = stored & kSizeMask;
+  if (size == 0 || size > slot_size_.value || stored >> kKindShift > 2) {
+    return bad_size(stored, slot_size_);
   }
-  kind_ = static_cast<SlotKind>(told >> kKindShift);
+  kind_ = static_cast<SlotKind>(stored >> kKindShift);
   return std::span<const std::byte>(slot(), size);
 }
 

@@ -21,7 +21,7 @@ enum class SlotKind : std::uint8_t { Bytes = 0, Reference = 1, Landed = 2 };
 ///
 /// Ordering   a slot's bytes and size are stored before `tail` is (release); the receiver loads `tail`
 ///            (acquire) before it reads them. `head` goes the other way in the same manner. That is all
-///            that x86-64 and arm64 need: one writer a counter, no fence beside release and acquire.
+///            that x86-64 and arm64 need: one writer a counter, no fence besides release and acquire.
 /// Threads    one a side
 /// Ownership  the memory outlives the view; both processes map the same pages
 /// shape      slot size a multiple of 64 bytes; memory zeroed before the first use, aligned to 64
@@ -58,7 +58,7 @@ class SlotFifo {
   /// errors   Corrupt: as peek(); InvalidArgument: the slot does not hold as many bytes as `to`
   Result<bool> take(std::span<std::byte> to);
 
-  /// Whether peek() would give something: for whoever asks out of turn.
+  /// Whether peek() would give something: for callers that only look.
   [[nodiscard]] bool has_arrived() const {
     return control_->tail.load(std::memory_order_acquire) != mine_;
   }

@@ -9,8 +9,8 @@
 #include "base/vocabulary.h"
 
 /// A step of any protocol as it lies on a byte stream: Simple is the data themselves, LL and LL128 are
-/// whole lines with their flags, as they lie in a slot. The stream delivers in order, so the flags tell
-/// no arrival there; they are checked, and show what was lost, doubled or mixed up on the way.
+/// whole lines with their flags, as they lie in a slot. The stream delivers in order, so the flags do not signal
+/// arrival there; they are checked, and show what was lost, doubled or mixed up on the way.
 /// source  NCCL's network proxies send an LL or LL128 slot as it is, once the flags in it are right
 namespace ringside {
 

@@ -17,7 +17,7 @@ template <bool kLarger, typename Int, Int kTop>
 RINGSIDE_HD constexpr Int pick_number(Int x, Int y) {
   constexpr int kSign = static_cast<int>(sizeof(Int)) * 8 - 1;
   constexpr auto kMagnitude = static_cast<Int>(~(static_cast<Int>(Int{1} << (kSign - 1)) << 1));
-  // Whoever is no number gives way; of two, the one whose bits below the sign are all set is left.
+  // An operand that is NaN loses; of two, the one whose bits below the sign are all set is left.
   const bool x_is_nan = (x & kMagnitude) > kTop;
   const bool y_is_nan = (y & kMagnitude) > kTop;
   if (x_is_nan) return y_is_nan ? kMagnitude : y;

@@ -34,7 +34,7 @@ class YamlKeys {
     if (!found && missing_.empty() && absent_ == Absent::Error) missing_ = key;
     return found;
   }
-  /// A key that somebody else reads.
+  /// A key that other code reads.
   void skip(const std::string& key) { taken_.push_back(key); }
   void read(const std::string& key, double& value) {
     if (const YAML::Node found = take(key)) value = found.as<double>();
@@ -77,7 +77,7 @@ class YamlKeys {
   }
   [[nodiscard]] const std::string& where() const { return where_; }
 
-  /// errors  Corrupt: a key that read() wanted is not there, or one is there that nobody wanted
+  /// errors  Corrupt: a key that read() wanted is not there, or one is there that was never read
   [[nodiscard]] Status finish() const {
     if (!node_.IsDefined() && absent_ == Absent::Kept) return {};
     if (!node_.IsDefined() || !node_.IsMap()) {

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Buffers of one call lie anywhere: they are told by how far they are from here, where no memory is.
+/// Buffers of one call lie anywhere: they are represented by their distance from this address, where no memory is.
 constexpr std::uintptr_t kNowhere = 64;
 
 bool is_message(const CollectiveCall& call) {

@@ -28,8 +28,8 @@ class CallGroup {
   /// Takes out what the communicator has in it.
   void drop(const Communicator& communicator);
 
-  /// Enqueues everything. The group is empty afterwards. Communicators on devices that have to connect first do so beside
-  /// each other, since they may be ranks that wait for each other.
+  /// Enqueues everything. The group is empty afterwards. Communicators on devices that have to connect first connect
+  /// concurrently, since they may be ranks that wait for each other.
   /// errors  as Communicator::enqueue(): of the first call that was refused; those before it are under way
   Status launch();
 

@@ -29,7 +29,7 @@
 namespace ringside {
 namespace {
 
-/// How long a rank that has noticed something waits for the word of who noticed first.
+/// How long a rank that has noticed something waits for the reason from the rank that noticed first.
 constexpr Nanoseconds kVerdictWait = kRollCallTime + std::chrono::seconds(1);
 constexpr Nanoseconds kEvidenceWait = std::chrono::milliseconds(500);
 
@@ -62,8 +62,8 @@ struct Communicator::Impl {
   /// This one in options.recorder; null where nothing is kept. The watch's thread may look before it is set.
   std::atomic<FlightRecorder::Group*> group{nullptr};
   CallFaults::Caller caller;  // what options.faults knows this one by
-  ToldCalls told;
-  std::unique_ptr<Watch> watch;      // its callback uses what stands above
+  ReportedCalls reported;
+  std::unique_ptr<Watch> watch;      // its callback uses the members above
   std::unique_ptr<CallCheck> check;  // it uses all; null where calls are not checked
   HostStream keeper;  // last: waits for the calls that are ordered with a stream of a device
 
@@ -99,8 +99,8 @@ struct Communicator::Impl {
         [this] { watch->ask_for_dumps(); });
   }
 
-  /// Before anything changes: what the dump shows is what led here. An abort() that was wished for is
-  /// nothing to look at.
+  /// Called before anything changes, so that the dump shows the cause. A requested abort() needs
+  /// no dump.
   void dump(const Error& why) {
     if (options.recorder != nullptr && why.code != ErrorCode::Aborted) {
       options.recorder->failed(why.message, group);
@@ -155,7 +155,7 @@ struct Communicator::Impl {
 
   /// Ranks that call differently are found at once, and a dump of that moment would show ranks as absent that
   /// are only later. Where dumps are wanted, they get time to come to the call.
-  void let_others_come() {
+  void wait_for_other_ranks() {
     if (options.recorder == nullptr || !options.recorder->writes_on_failure()) return;
     bootstrap->clock().sleep(std::min<Nanoseconds>(kEvidenceWait, in_ns(options.op_timeout) / 2));
   }
@@ -163,10 +163,10 @@ struct Communicator::Impl {
     return code == ErrorCode::InvalidArgument || code == ErrorCode::Corrupt;
   }
 
-  /// Tells the other ranks of this rank's failure, and returns what all of them will say.
+  /// Notifies the other ranks of this rank's failure, and returns the error that all ranks will report.
   Error give_up() {
     const std::lock_guard lock(give_up_mutex);
-    if (is_difference(failure.get()->code)) let_others_come();
+    if (is_difference(failure.get()->code)) wait_for_other_ranks();
     Error why = verdict();
     dump(why);
     if (options.recorder != nullptr) {
@@ -176,7 +176,7 @@ struct Communicator::Impl {
     return why;
   }
 
-  /// A part of this one is made, or no longer: whoever aborts this one meanwhile ends that, too.
+  /// A part of this one is being made, or no longer (null): aborting this one meanwhile ends that part, too.
   void note_part(std::shared_ptr<Bootstrap> part) {
     const std::lock_guard lock(part_mutex);
     part_in_making = std::move(part);
@@ -193,8 +193,8 @@ struct Communicator::Impl {
     // What went wrong may be no more than what comes of ranks that call differently.
     if (check) own = check->look_everywhere().value_or(own);
     if (check && own.code == ErrorCode::Timeout && options.recorder != nullptr &&
-        options.recorder->settings().tells_desync) {
-      if (const std::string lag = check->who_lags(); !lag.empty()) own.message += "; " + lag;
+        options.recorder->settings().reports_desync) {
+      if (const std::string lag = check->lagging_ranks(); !lag.empty()) own.message += "; " + lag;
     }
     watch->abort(own);
     return watch->reason(deadline_in(kVerdictWait, bootstrap->clock())).value_or(own);
@@ -248,7 +248,7 @@ struct Communicator::Impl {
     return {};
   }
 
-  /// On a thread that is not the caller's, where nothing that is thrown has anybody to catch it.
+  /// On a thread that is not the caller's, where no code would catch an exception.
   template <typename Body>
   Status caught(Body&& body) {
     try {
@@ -339,7 +339,7 @@ struct Communicator::Impl {
     return all;
   }
 
-  /// Begins them on the caller's thread, in their turn; whoever waits for them is the keeper.
+  /// Begins them on the caller's thread, in their order; the keeper waits for them.
   Status begin_on_device(const std::vector<CollectiveCall>& calls) {
     const std::uint64_t turn = turns->take();
     if (!turns->begin(turn)) {
@@ -392,7 +392,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
       Watch::start(
           *impl->bootstrap, [raw = impl.get()](const Error& why) { raw->break_down(why); },
           [raw = impl.get()](Watch::Side from, std::uint64_t number, const CallSignature& call) {
-            raw->told.note(from, number, call);
+            raw->reported.note(from, number, call);
           },
           [raw = impl.get()] {
             raw->dump({ErrorCode::PeerGone, "a call of another rank failed"});
@@ -417,8 +417,8 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
   if (!executor) return impl->give_up(executor.error());
   impl->adopt(*std::move(executor));
   auto check = CallCheck::make(*impl->bootstrap, host_identity(), options.check_calls, deadline,
-                               *impl->watch, impl->told, [raw = impl.get()](const Error& why) {
-                                 raw->let_others_come();
+                               *impl->watch, impl->reported, [raw = impl.get()](const Error& why) {
+                                 raw->wait_for_other_ranks();
                                  raw->abort(why);
                                });
   if (!check) return impl->give_up(check.error());
@@ -562,7 +562,7 @@ Status Communicator::finish() {
   impl_->executor->look();
   impl_->record_state(FlightRecorder::GroupState::Finalize);
   RINGSIDE_TRY(barrier());  // news would not pass a rank that has left
-  // By now everybody has begun its last call.
+  // By now all ranks have begun their last call.
   if (const auto why = impl_->check ? impl_->check->look_everywhere() : std::nullopt) {
     return impl_->give_up(*why);
   }

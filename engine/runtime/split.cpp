@@ -13,8 +13,8 @@
 namespace ringside {
 namespace {
 
-/// What each rank wants. Plain bytes.
-struct Wish {
+/// What each rank requests. Plain bytes.
+struct SplitRequest {
   std::int64_t is_in = 0;
   std::int64_t color = 0;
   std::int64_t key = 0;
@@ -32,14 +32,14 @@ Result<std::vector<T>> gather(Bootstrap& parent, const T& mine, Deadline deadlin
   return all;
 }
 
-std::vector<Rank> part_of(const std::vector<Wish>& wishes, std::size_t me) {
+std::vector<Rank> part_of(const std::vector<SplitRequest>& requests, std::size_t me) {
   std::vector<Rank> ranks;
-  for (std::size_t rank = 0; rank < wishes.size(); ++rank) {
-    const bool is_with_me = wishes[rank].is_in != 0 && wishes[rank].color == wishes[me].color;
+  for (std::size_t rank = 0; rank < requests.size(); ++rank) {
+    const bool is_with_me = requests[rank].is_in != 0 && requests[rank].color == requests[me].color;
     if (is_with_me) ranks.push_back(Rank{static_cast<std::int32_t>(rank)});
   }
   std::ranges::stable_sort(
-      ranks, {}, [&](Rank rank) { return wishes[static_cast<std::size_t>(to_int(rank))].key; });
+      ranks, {}, [&](Rank rank) { return requests[static_cast<std::size_t>(to_int(rank))].key; });
   return ranks;
 }
 
@@ -81,10 +81,10 @@ Result<std::unique_ptr<Bootstrap>> join_part(const Bootstrap& parent,
 Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> color, int key,
                                        Deadline deadline, Nanoseconds join_timeout) {
   const auto me = static_cast<std::size_t>(to_int(parent.rank()));
-  RINGSIDE_TRY(const std::vector<Wish> wishes,
-               gather(parent, Wish{color ? 1 : 0, color.value_or(0), key}, deadline));
+  RINGSIDE_TRY(const std::vector<SplitRequest> requests,
+               gather(parent, SplitRequest{color ? 1 : 0, color.value_or(0), key}, deadline));
   SplitPart part;
-  if (color) part.ranks = part_of(wishes, me);
+  if (color) part.ranks = part_of(requests, me);
   const bool is_first = color && part.ranks.front() == parent.rank();
 
   std::unique_ptr<BootstrapRoot> root;

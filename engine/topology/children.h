@@ -4,7 +4,7 @@
 
 namespace ringside {
 
-/// Visits what is right at a CPU in the order of the file, PCI functions and NICs mixed.
+/// Visits the direct children of a CPU in the order of the file, PCI functions and NICs mixed.
 template <typename VisitPci, typename VisitNic>
 void in_order(const HostCpu& cpu, VisitPci visit_pci, VisitNic visit_nic) {
   int pci_seen = 0;

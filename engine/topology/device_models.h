@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What NVIDIA's PCI device id tells of a GPU.
+/// What NVIDIA's PCI device id reveals of a GPU.
 struct GpuModel {
   std::uint16_t first_id, last_id;
   int sm;    ///< compute capability, 10 x major + minor

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-/// What one host is made of, as NCCL's topology XML (version 1) writes it down. Every source of
+/// The devices of one host, as in NCCL's topology XML (version 1). Every source of
 /// hardware (the XML, hwloc, NVML, the presets) makes one of these, and everything else reads it.
 ///
 /// Order   of elements is kept: where NCCL's search has a tie, the earlier element wins.
@@ -103,7 +103,7 @@ struct JobHosts {
   int hosts_per_nvl_domain = 1;
 };
 
-/// Which run each host of the job is of.
+/// The run that each host of the job belongs to.
 std::vector<int> run_of_hosts(const JobHosts& hosts);
 
 /// Every GPU of the host that has a rank, in the order of the file.

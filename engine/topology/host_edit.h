@@ -7,7 +7,7 @@
 
 #include "engine/topology/host.h"
 
-/// What may be different about a host than its description says.
+/// Edits a host's description.
 namespace ringside {
 
 /// A network device and the PCI function that carries it.
@@ -15,10 +15,10 @@ struct HostNetPlace {
   HostNet* net = nullptr;
   HostPci* function = nullptr;  ///< nothing: right at a CPU
 };
-/// All of a host, by their number. Valid until the host changes.
+/// All network devices of a host, by their number. Valid until the host changes.
 std::vector<HostNetPlace> nets_of(Host& host);
 
-/// A GPU of a host that takes part, and the CPU that it hangs on.
+/// A GPU of a host that takes part, and its CPU.
 struct HostGpuPlace {
   HostGpu* gpu = nullptr;
   HostPci* function = nullptr;
@@ -27,7 +27,7 @@ struct HostGpuPlace {
 /// By their rank within the host. Valid until the host changes.
 std::vector<HostGpuPlace> gpu_places_of(Host& host);
 
-/// Takes away every network device for which `keep` is false, and renumbers the others from 0.
+/// Removes every network device for which `keep` is false, and renumbers the others from 0.
 void keep_nets(Host& host, const std::function<bool(const HostNet&)>& keep);
 
 /// Keeps those GPUs in the job that have one of these ranks within the host, in this order.

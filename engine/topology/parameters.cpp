@@ -24,7 +24,7 @@ Result<bool> read_flag(const Environment& environment, const char* name, bool fa
   return value ? *value != 0 : fallback;
 }
 
-/// A path type by its name, or by the number that stood for it before there were names.
+/// A path type by its name, or by the number that was used before there were names.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclGetLevel
 Result<std::optional<PathType>> read_level(const Environment& environment, const char* name) {
   const auto text = environment(name);

@@ -17,7 +17,7 @@ enum class PathType : std::uint8_t {
   Pix = 4,   ///< one PCI switch
   Pxb = 5,   ///< several PCI switches, no CPU
   P2c = 6,   ///< to a NIC by C2C and PCI
-  Pxn = 7,   ///< to a NIC by NVLink to a GPU beside it
+  Pxn = 7,   ///< to a NIC by NVLink to a GPU next to it
   Phb = 8,   ///< through a CPU
   Sys = 9,   ///< from one NUMA node to another
   Net = 10,  ///< through the network

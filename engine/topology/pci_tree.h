@@ -13,8 +13,8 @@ struct FoundDevice {
   /// Bridges between it and its CPU, the nearest first.
   struct Bridge {
     HostPci function;
-    /// It stands for a whole switch: what is below it lies on several buses, which one port of a
-    /// switch cannot have. Such short descriptions are written by hand.
+    /// It represents a whole switch: what is below it lies on several buses, which one port of a
+    /// switch cannot have. Such short descriptions are written manually.
     bool is_switch = false;
   };
   std::vector<Bridge> above = {};
@@ -28,7 +28,7 @@ struct FoundMachine {
 };
 
 /// The tree that NCCL makes of them: the first GPU, the NICs, the other GPUs, each under the upstream
-/// port of every switch above it. Ports that lead down, and root ports, are left out. GPUs are numbered
+/// port of every switch above it. Ports that lead down, and root ports, are omitted. GPUs are numbered
 /// in the order of their bus ids, NICs in the order given. NUMA nodes without a device go, unless
 /// there is no GPU.
 /// source  NCCL 2.30.7 graph/xml.cc: ncclTopoGetXmlFromSys steps over two levels at a time

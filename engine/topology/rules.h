@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What a chip-to-chip link between a GPU and its CPU is to a release.
+/// How a release treats a chip-to-chip link between a GPU and its CPU.
 enum class C2cLink : std::uint8_t {
   Unknown,  ///< not there
   NvLink,   ///< one more NVLink
@@ -19,7 +19,7 @@ enum class C2cLink : std::uint8_t {
 /// Which NICs at the CPU of a GPU with C2C are nearer to it than those through a CPU.
 enum class P2cNets : std::uint8_t { None, All, Local };
 
-/// Up to which distance GPUs copy to each other where nobody says.
+/// Up to which distance GPUs copy to each other where no setting says.
 enum class P2pReach : std::uint8_t {
   ByVendor,  ///< below the CPU on Intel, Zhaoxin and Arm hosts, everywhere on others
   BySize,    ///< below the CPU, but for two GPUs on an AMD host
@@ -39,7 +39,7 @@ struct NvLinkSpeeds {
   friend bool operator==(const NvLinkSpeeds&, const NvLinkSpeeds&) = default;
 };
 
-/// What a release of NCCL takes a host for, and by which rules. The members say what 2.30.7 does; what an older
+/// How a release of NCCL interprets a host. The members are the rules of 2.30.7; what an older
 /// release does differently is in its file, under `topology`.
 /// source  NCCL 2.18 .. 2.30: graph/topo.{h,cc}, graph/paths.cc, graph/search.cc
 struct TopologyRules {
@@ -82,7 +82,7 @@ struct TopologyRules {
 };
 
 /// version  as load_release()
-/// errors   as load_release(). Corrupt: a key that nobody reads
+/// errors   as load_release(). Corrupt: an unknown key
 Result<TopologyRules> load_topology_rules(std::string_view version);
 
 }  // namespace ringside

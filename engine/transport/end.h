@@ -13,34 +13,34 @@
 
 namespace ringside {
 
-/// What both ends of a connection can do.
+/// Common to both ends of a connection.
 ///
 /// Threads  one thread uses an end; any thread may call abort(), at any time
 class TransportEnd {
  public:
   virtual ~TransportEnd() = default;
 
-  /// Moves what can be moved without waiting. To be called while this rank waits for something
+  /// Moves the data that can move without waiting. Call it while this rank waits for something
   /// else: a medium without a thread of its own (tcp) has no other time to work. errors  PeerGone,
   /// Aborted
   virtual Status progress() = 0;
 
-  /// Asks the operating system whether the peer still lives: a system call, for the slow part of a
+  /// Checks through the operating system whether the peer still lives: a system call, for the slow part of a
   /// wait. errors  PeerGone: the peer closed or died.  Aborted.
   virtual Status check_peer() = 0;
 
   virtual void abort() noexcept = 0;
   [[nodiscard]] virtual Bytes slot_size() const = 0;
 
-  /// The pages that both ends have mapped, where slots travel so: at first 0, aligned to 128 bytes, and as many as
-  /// slots and counters of the connection's protocol take. Whoever lays something of his own into them uses the ends for
+  /// The pages that both ends have mapped, where slots travel so: initially 0, aligned to 128 bytes, and as long as
+  /// slots and counters of the connection's protocol. A user that puts other data there uses the ends for
   /// nothing else but abort(). Empty: there are none.
   [[nodiscard]] virtual std::span<std::byte> shared_pages() const { return {}; }
-  /// The Unix socket between the two processes, for whoever uses shared_pages() and has open files to hand over
+  /// The Unix socket between the two processes, for users of shared_pages() that have open files to pass
   /// (file_passing.h). -1: there is none.
   [[nodiscard]] virtual int file_socket() const { return -1; }
 
-  /// Which of the slots that it was offered (Joint::lent) it works on.
+  /// Which of the offered slots (Joint::lent) it works on.
   [[nodiscard]] virtual LentUse lent() const { return {}; }
 };
 
@@ -55,11 +55,11 @@ class SendEnd : public TransportEnd {
   /// errors  PeerGone: the receiver closed or died.  Aborted: abort() was called.
   virtual Result<std::span<std::byte>> acquire() = 0;
 
-  /// Hands `size` bytes of the acquired slot to the receiver.  shape  1 .. slot_size()
+  /// Passes `size` bytes of the acquired slot to the receiver.  shape  1 .. slot_size()
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held, or size out of shape.
   virtual Status post(Bytes size) = 0;
 
-  /// Fills the next free slot with `from` and posts it: the short way for what lies in memory already. LL
+  /// Fills the next free slot with `from` and posts it: shorter for data that are in memory already. LL
   /// and LL128 make their lines straight from it.
   /// returns  false: no slot is free.  shape  1 .. slot_size() bytes
   /// errors   as acquire() and post()
@@ -75,8 +75,8 @@ class SendEnd : public TransportEnd {
   /// calls below work.
   [[nodiscard]] virtual bool reaches_memory() const { return false; }
 
-  /// Says where bytes lie, instead of sending them. They must stay as they are until is_drained().
-  /// result   where the receiver may put what it makes of them; or nowhere
+  /// Sends the address of the bytes instead of the bytes. They must not change until is_drained().
+  /// result   where the receiver may store its result; or nowhere
   /// returns  false: no slot is free.  shape  bytes: 1 .. slot_size()
   /// errors   as send()
   virtual Result<bool> refer([[maybe_unused]] SharedSpan data, [[maybe_unused]] SharedSpan result,
@@ -84,16 +84,16 @@ class SendEnd : public TransportEnd {
     return Error{ErrorCode::Unsupported, "this connection carries no references"};
   }
 
-  /// Says that what would be sent lies already where the receiver wants it.
+  /// Announces that the data lie already where the receiver wants them.
   /// returns, shape, errors  as refer()
   virtual Result<bool> announce([[maybe_unused]] std::size_t bytes) {
     return Error{ErrorCode::Unsupported, "this connection carries no references"};
   }
 
-  /// Of an end on lent slots: how many messages have left them, whose slots may be filled anew without acquire().
+  /// Of an end on lent slots: how many messages have left their slots, which may be refilled without acquire().
   [[nodiscard]] virtual std::uint64_t done() const { return 0; }
 
-  /// Whether everything posted has left this process, so that it may go on to other things.
+  /// Whether everything posted has left this process, so that the caller may turn to other work.
   [[nodiscard]] virtual bool is_drained() const = 0;
 };
 
@@ -106,14 +106,14 @@ class RecvEnd : public TransportEnd {
   /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking
   /// again before release() gives the same slot. errors  PeerGone: the sender closed or died and
   /// nothing more can come.  Aborted.
-  /// A span of some bytes at address null: they lie already in the place that this rank has asked for.
+  /// A span of some bytes at address null: the data lie already where this rank has asked for them.
   virtual Result<std::span<const std::byte>> peek() = 0;
 
-  /// Of an end on lent slots: how many messages have ever arrived, as progress() found. Those that are not released may be
-  /// looked at, all of them.
+  /// Of an end on lent slots: how many messages have ever arrived, as of the last progress(). All that are not released may be
+  /// read.
   [[nodiscard]] virtual std::uint64_t arrived() const { return 0; }
 
-  /// Where the sender wants what becomes of the slot that peek() gave; empty: nowhere. Writing there must
+  /// Where the sender wants the result of the slot that peek() gave; empty: nowhere. Writing there must
   /// end before announce() on the connection back.
   [[nodiscard]] virtual std::span<std::byte> landing() const { return {}; }
 

@@ -72,7 +72,7 @@ class FaultySendEnd final : public SendEnd {
 
   [[nodiscard]] Status check_whole() const {
     if (inner_) return {};
-    return Error{ErrorCode::PeerGone, "the connection was cut, as the plan of faults says"};
+    return Error{ErrorCode::PeerGone, "the connection was cut, as planned by a fault"};
   }
 
   /// Whether the next message goes nowhere. Closes the connection where that is its fate.

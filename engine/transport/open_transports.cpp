@@ -64,7 +64,7 @@ Result<UniqueFd> OpenTransports::dial(const Transport& transport, const Whereabo
                                       const Patience& patience) const {
   const std::size_t door = index_of(transport.door);
   RINGSIDE_TRY(const Endpoint endpoint, parse_endpoint(to.doors.at(door)));
-  return connect_authenticated(endpoint, secret_, hello, patience, Silence::IsEnd);
+  return connect_authenticated(endpoint, secret_, hello, patience, NoListener::IsEnd);
 }
 
 Result<Accepted> OpenTransports::accept(const Transport& transport,

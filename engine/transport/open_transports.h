@@ -16,7 +16,7 @@ namespace ringside {
 /// Ownership  outlives the ends that it makes
 class OpenTransports {
  public:
-  /// Opens those of `wanted` that this rank can have; one that it cannot is left out, unless it is `needed`.
+  /// Opens those of `wanted` that this rank can have; one that it cannot is skipped, unless it is `needed`.
   /// errors  System: no sockets; Unsupported: of the one that is needed
   static Result<std::unique_ptr<OpenTransports>> open(const LocalSite& here, const Secret& secret,
                                                       std::span<const Transport* const> wanted,
@@ -32,7 +32,7 @@ class OpenTransports {
                                       std::span<const std::byte> hello,
                                       const Patience& patience) const;
 
-  /// Lets in whoever comes next through the door of this transport.
+  /// Accepts the next connection through the door of this transport.
   /// errors  as Acceptor::accept()
   [[nodiscard]] Result<Accepted> accept(const Transport& transport, const Patience& patience) const;
 

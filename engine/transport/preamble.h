@@ -16,7 +16,7 @@ struct ConnectionShape {
   Bytes slot_size;  ///< data of one slot
 };
 
-/// How one end tells the other, in front of everything else:
+/// What one end sends to the other, in front of everything else:
 ///
 ///     0  4  "RSPR"
 ///     4  1  protocol, as Protocol counts

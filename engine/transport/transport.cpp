@@ -37,17 +37,17 @@ constexpr std::array kTable{
     Transport{.name = "shm",
               .joins = "ranks of one host",
               .door = Door::Host,
-              .hears_receiver = true,
+              .waits_for_receiver = true,
               .reaches = share_host,
               .make_recv = make_shm_recv_end,
               .make_send = make_shm_send_end},
-    // The adapter moves the bytes; what is done is only looked at. LL's lines tell of themselves, where LL128's need a
+    // The adapter moves the bytes; the CPU only looks at what is done. LL's lines show their own arrival, where LL128's need a
     // completion at both ends: 8 B to the next rank, 2 ranks on soft-RoCE: 20.3 us, 24.3 us by LL128.
     Transport{.name = "rdma",
               .joins = "ranks with InfiniBand or RoCE adapters",
               .door = Door::Network,
               .nccl_network = "IB",
-              .hears_receiver = true,
+              .waits_for_receiver = true,
               .spins = 20,
               .takes_lent_slots = true,
               .ll_up_to = 512_B,

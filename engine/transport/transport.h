@@ -19,14 +19,14 @@
 #include "engine/transport/socket/address.h"
 #include "engine/transport/socket/patience.h"
 
-/// The table of transports: what the rest of the engine knows of shm, tcp and their like. Adding one is a
+/// The table of transports: all that the rest of the engine knows of shm, tcp and the others. Adding one is a
 /// file pair and a row in transport.cpp.
 namespace ringside {
 
-/// Where the two ranks of a connection meet to make it: each proves there that it knows the job's secret.
+/// Where the two ranks of a connection meet to make it: each proves there that it has the job's secret.
 enum class Door : std::uint8_t {
   None,     ///< nowhere: both ends are one rank's
-  Host,     ///< an abstract Unix socket: within a host. Open files can be handed over.
+  Host,     ///< an abstract Unix socket: within a host. Open files can be passed.
   Network,  ///< a TCP socket: from everywhere
 };
 inline constexpr std::size_t kDoors = 3;
@@ -34,7 +34,7 @@ inline constexpr std::size_t kDoors = 3;
 /// Where buffers and slots lie.
 enum class MemoryKind : std::uint8_t { Host, Device };
 
-/// What a rank has told all others before any connection is made: the same on every rank, so that all of
+/// What a rank has sent to all others before any connection is made: the same on every rank, so that all of
 /// them choose alike.
 struct Whereabouts {
   struct Open {
@@ -54,7 +54,7 @@ struct Whereabouts {
   friend bool operator==(const Whereabouts&, const Whereabouts&) = default;
 };
 
-/// The rank itself, to a transport that opens what it needs.
+/// The rank's own site, for a transport that opens its resources.
 struct LocalSite {
   std::uint32_t rank = 0;
   std::string host = {};
@@ -71,17 +71,17 @@ class TransportState {
  public:
   virtual ~TransportState() = default;
 
-  /// For the other ranks' eyes, in words of the transport's own: its cards and their places, say. With it
+  /// For the other ranks: the transport's own description, such as its cards and their places. From it
   /// they decide whether they reach this rank, and over what.  shape  at most kLongestAddress bytes
   [[nodiscard]] virtual std::string address() const { return {}; }
 };
 inline constexpr std::size_t kLongestAddress = 4096;
 
-/// What one end of a connection is made of.
+/// The inputs of one end of a connection.
 struct Joint {
   UniqueFd peer;  ///< the proven, non-blocking socket from the door; none where there is no door
   std::vector<UniqueFd> more =
-      {};  ///< further ones of the same connection, in the same order on both ends
+      {};  ///< further sockets of the same connection, in the same order on both ends
   ConnectionShape shape;
   std::uint32_t channel = 0;        ///< connections spread over several cards by it
   std::string_view address = {};    ///< the other rank's on this transport
@@ -98,9 +98,9 @@ struct Transport {
   std::string_view nccl_network = {};  ///< `Socket` of NCCL's `via NET/Socket`; empty: no network
 
   // What the ends are like.
-  bool hears_receiver = false;  ///< make_send() waits for what make_recv() of the peer says
-  bool needs_progress = false;  ///< no thread nor memory moves its data: who waits calls progress()
-  /// Looks for a slot before a waiting rank first gives its core away; 0: as between ranks of a host. Fewer where a look
+  bool waits_for_receiver = false;  ///< make_send() waits for what make_recv() of the peer says
+  bool needs_progress = false;  ///< no thread nor memory moves its data: waiters call progress()
+  /// Looks for a slot before a waiting rank first yields its core; 0: as between ranks of a host. Fewer where a look
   /// costs more, or where the kernel may want the core to move the bytes.
   int spins = 0;
   bool takes_lent_slots = false;  ///< Joint::lent
@@ -108,10 +108,10 @@ struct Transport {
   bool takes_device_memory = false;
 
   // What suits it.
-  /// Up to which calls go by LL rather than LL128 where no rule of a host table tells; 0: never.
+  /// Up to which size calls go by LL rather than LL128 where no rule of a host table decides; 0: never.
   Bytes ll_up_to{0};
-  Bytes longest_slot{128 << 10};  ///< beyond which nothing is gained
-  /// Between hosts, where a line's delay and rate say how much has to be on its way; 0: as within one.
+  Bytes longest_slot{128 << 10};  ///< longer slots are no faster
+  /// Between hosts, where a line's delay and rate determine how much has to be in flight; 0: as within one.
   Bytes slot_between_hosts{0};
   /// The two connections between two ranks that are made together may share a socket if their slots are no
   /// longer than this, or of LL or LL128; 0: each has its own. Their ends then wait for nothing when made.
@@ -123,28 +123,28 @@ struct Transport {
   /// Whether it joins two ranks that both have it open.
   bool (*reaches)(const Whereabouts& from, const Whereabouts& to) = nullptr;
 
-  /// Opens what it needs on this rank. Null: nothing but the door.
-  /// errors  Unsupported: the rank has not what it takes (no such card), and will not be reached by it
+  /// Opens its resources on this rank. Null: it needs only the door.
+  /// errors  Unsupported: the rank lacks what the transport needs (no such card), and is not reachable by it
   Result<std::unique_ptr<TransportState>> (*listen)(const LocalSite& here) = nullptr;
 
-  /// The receiving end. It is made first: it may speak to the peer, and waits for no word of it. (All ranks
-  /// make receiving ends before sending ones. What the end has yet to hear, peek() looks for.)
-  /// errors  PeerGone, Timeout, Aborted; System, InvalidArgument, Corrupt: as the transport has it
+  /// The receiving end. It is made first: it may send to the peer, but waits for no message of it. (All ranks
+  /// make receiving ends before sending ones. peek() reads the messages that come later.)
+  /// errors  PeerGone, Timeout, Aborted; System, InvalidArgument, Corrupt: of the transport
   Result<std::unique_ptr<RecvEnd>> (*make_recv)(Joint joint) = nullptr;
 
-  /// The sending end. It may wait for what make_recv() of the peer says.
+  /// The sending end. It may wait for a message of the peer's make_recv().
   /// errors  as make_recv()
   Result<std::unique_ptr<SendEnd>> (*make_send)(Joint joint) = nullptr;
 
   [[nodiscard]] bool shares_sockets() const { return shares_socket_up_to.value != 0; }
-  /// Whether it joins a rank to itself: nobody chooses it.
+  /// Whether it joins a rank to itself: it cannot be requested.
   [[nodiscard]] bool is_inner() const { return door == Door::None; }
 };
 
-/// All of them, the fastest first. A row is known by its address.
+/// All transports, the fastest first. A row is identified by its address.
 std::span<const Transport> transports();
 
-/// The fastest that joins different ranks of a host.
+/// The fastest transport between different ranks of a host.
 const Transport& usual_transport();
 
 /// Those that users may ask for: all but what joins a rank to itself.

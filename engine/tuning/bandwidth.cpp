@@ -140,7 +140,7 @@ void bind_collnet_direct(const CostInputs& in, Collective collective, const Grap
     speed.terms.bound = net < graph.bw_intra ? Bound::Nics : Bound::LocalLinks;
     return;
   }
-  // GPUs without a NIC beside them send through one that has.
+  // GPUs without a NIC next to them send through one that has.
   auto factor = static_cast<float>(ppn / (1.0 * graph.nchannels));
   factor -= (factor - 1) / 2;
   bus /= factor;

@@ -23,12 +23,12 @@ struct Choice {
   int slots_per_chunk = 1;  ///< slots that each chunk takes, however short; 1 .. kMaxSlotsPerChunk
   Bytes chunk = {};         ///< at most, = slot x slots_per_chunk
   int channels_per_peer = 0;  ///< of an exchange: that one transfer is cut among at most; 0: all
-  bool by_switch = false;  ///< the NVSwitch itself reduces and multicasts; else copies stand for it
+  bool by_switch = false;  ///< the NVSwitch itself reduces and multicasts; else copies replace it
 
   friend bool operator==(const Choice&, const Choice&) = default;
 };
 
-/// Whether copies stand for a switch or a network that reduces.
+/// Whether copies replace a switch or a network that reduces.
 constexpr bool is_modelled(const Choice& choice) {
   return facts_of(choice.algorithm).is_modelled() && !choice.by_switch;
 }

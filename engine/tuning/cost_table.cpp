@@ -58,7 +58,7 @@ Obstacle pat_obstacle(const CostInputs& in) {
   return model.pat_over_nvls ? Obstacle::TooFewNvlsHeads : Obstacle::SeveralRanksPerNode;
 }
 
-/// What the job's hardware stands in the way of.
+/// What of the job's hardware prevents the combination.
 Obstacle shape_obstacle(const CostInputs& in, Collective c, Algorithm a) {
   if (in.shape.nranks == 1) return Obstacle::OneRank;
   if (is_collnet(a)) {

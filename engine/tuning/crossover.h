@@ -12,7 +12,7 @@ struct Stretch {
   Candidate fastest;  ///< with its prediction at `from`
 };
 
-/// The fastest combination over all sizes: where each begins to win, to the byte.
+/// The fastest combination over all sizes: the exact size in bytes from which each is the fastest.
 /// call     its size is not looked at
 /// shape    from <= to
 /// returns  in ascending order, the first at `from`; empty where nothing is left

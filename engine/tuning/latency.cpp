@@ -47,7 +47,7 @@ void ring(const Steps& steps, Delay& delay) {
   const int nnodes = in.shape.nnodes;
   if (collective == Collective::Broadcast || collective == Collective::Reduce) {
     const StepLink link = nnodes > 1 ? StepLink::Net : t.local_link;
-    // Where the channels differ the ranks wait for each other's chunks; a tree's step stands for that.
+    // Where the channels differ the ranks wait for each other's chunks; a tree's step is the estimate for that.
     const bool waits = !graph.same_channels && protocol == Protocol::Simple;
     const float us = step_us(in, link, waits ? Algorithm::Tree : Algorithm::Ring, protocol);
     const int count = graph.same_channels ? 1 : nsteps;

@@ -131,7 +131,7 @@ class Injector {
     return count_to(body.size()) * place.iteration + count_to(place.index) + 1;
   }
 
-  void blame(const Place& place, const Step& call, const std::string& text) {
+  void set_culprit(const Place& place, const Step& call, const std::string& text) {
     fault_.text = text;
     fault_.culprits = {place.rank};
     fault_.iteration = place.iteration;
@@ -168,7 +168,7 @@ class Injector {
     place.index = first_of_bundle(program_of(place.rank).body, place.index);
     const Step call = program_of(place.rank).body[place.index];
     const std::vector<int> before = fault_.culprits;
-    blame(place, call, text);
+    set_culprit(place, call, text);
     fault_.culprits.insert(fault_.culprits.end(), before.begin(), before.end());
     fault_.halt = how;
     std::vector<Step>& body = odd_body(place);
@@ -209,7 +209,7 @@ class Injector {
     switch (random_.below(6)) {
       case 0:
       case 1:
-        return skip(is_collective, "leaves out one collective and goes on");
+        return skip(is_collective, "skips one collective and continues");
       case 2:
         return repeat(is_collective);
       case 3:
@@ -217,7 +217,7 @@ class Injector {
       case 4:
         return call_alone();
       default:
-        return leave_out_group();
+        return skip_new_group();
     }
   }
 
@@ -225,7 +225,7 @@ class Injector {
     const auto place = draw(fits);
     if (!place) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, text);
+    set_culprit(*place, call, text);
     std::vector<Step>& body = odd_body(*place);
     const auto first = at(body, place->index);
     body.erase(first, first + static_cast<std::ptrdiff_t>(bundle_length(body, place->index)));
@@ -239,7 +239,7 @@ class Injector {
     std::vector<Step>& body = odd_body(*place);
     const auto parts = static_cast<std::int64_t>(bundle_length(body, place->index));
     const std::size_t part = place->index + static_cast<std::size_t>(random_.below(parts));
-    blame(*place, body[part], "leaves out one transfer of several that begin together");
+    set_culprit(*place, body[part], "skips one transfer of several that begin together");
     body.erase(at(body, part));
     return true;
   }
@@ -248,7 +248,7 @@ class Injector {
     const auto place = draw(fits);
     if (!place) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, "makes one call twice");
+    set_culprit(*place, call, "makes one call twice");
     ++fault_.seq;
     std::vector<Step>& body = odd_body(*place);
     const auto first = at(body, place->index);
@@ -269,10 +269,10 @@ class Injector {
                                     [](const Step& s) { return is_collective(s); });
     if (first == own.body.end()) return false;
     place.index = static_cast<std::size_t>(first - own.body.begin());
-    blame(place, *first,
-          is_more ? "has more batches than the others" : "has fewer batches than the others");
+    set_culprit(place, *first,
+                is_more ? "has more batches than the others" : "has fewer batches than the others");
     own.iterations += is_more ? 1 : -1;
-    // What training ends with needs everybody: whoever comes early waits there.
+    // All ranks call the barrier that ends training: the rank that finishes early waits there.
     Step barrier;
     barrier.kind = Kind::Call;
     barrier.op = Op::Barrier;
@@ -297,17 +297,17 @@ class Injector {
     barrier.group = 0;
     barrier.count = 1;
     barrier.site = program_of(place->rank).body[place->index].site;
-    blame(*place, barrier, "alone calls a barrier when saving a checkpoint");
+    set_culprit(*place, barrier, "alone calls a barrier when saving a checkpoint");
     std::vector<Step>& body = odd_body(*place);
     body.insert(at(body, place->index), barrier);
     return true;
   }
 
-  bool leave_out_group() {
+  bool skip_new_group() {
     const auto place = draw(is_collective);
     if (!place || program_.ranks < 3) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, "does not call new_group");
+    set_culprit(*place, call, "does not call new_group");
     fault_.is_group_missing = true;
     // At the same line for all: the first step of the iteration.
     Step create;
@@ -326,7 +326,7 @@ class Injector {
     const auto place = draw(fits);
     if (!place) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, text);
+    set_culprit(*place, call, text);
     edit(odd_body(*place)[place->index]);
     return true;
   }
@@ -361,7 +361,7 @@ class Injector {
     });
     if (!place) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, "makes two calls in reversed order");
+    set_culprit(*place, call, "makes two calls in reversed order");
     std::vector<Step>& odd = odd_body(*place);
     std::swap(odd[place->index], odd[next_call(odd, place->index)]);
     return true;
@@ -376,7 +376,7 @@ class Injector {
     for (std::size_t i = place->index + 1; i < body.size(); ++i) {
       if (body[i].kind != Kind::Call || !is_p2p(body[i].op) || body[i].bundle != 0) continue;
       if (body[i].group == call.group && body[i].peer == call.peer && body[i].op != call.op) {
-        blame(*place, call, "sends and receives in reversed order");
+        set_culprit(*place, call, "sends and receives in reversed order");
         std::vector<Step>& odd = odd_body(*place);
         std::swap(odd[place->index], odd[i]);
         return true;
@@ -389,7 +389,7 @@ class Injector {
     const auto is_transfer = [](const Step& step) { return is_p2p(step.op); };
     if (has_bundles() && random_.chance(30) && skip_part()) return true;
     if (random_.chance(35)) return repeat(is_transfer);
-    return skip(is_transfer, "leaves out one transfer and goes on");
+    return skip(is_transfer, "skips one transfer and continues");
   }
 
   [[nodiscard]] bool has_bundles() const {
@@ -401,7 +401,7 @@ class Injector {
     const auto place = draw(is_sized);
     if (!place) return false;
     const Step call = program_of(place->rank).body[place->index];
-    blame(*place, call, "the network carries no more data of one call");
+    set_culprit(*place, call, "the network carries no more data of one call");
     fault_.culprits.clear();
     fault_.network = {fault_.group, fault_.seq};
     return true;

@@ -25,15 +25,15 @@ Result<FaultClass> parse_fault_class(std::string_view text);
 /// What was done to the program.
 struct Fault {
   FaultClass kind = FaultClass::NotAHang;
-  std::string text;           ///< "leaves out one collective and goes on"
-  std::vector<int> culprits;  ///< ascending; empty when nobody is to blame
+  std::string text;           ///< "skips one collective and continues"
+  std::vector<int> culprits;  ///< ascending; empty when there is no culprit
   Halt halt = Halt::None;     ///< of the culprits
   int iteration = -1;
   int group = -1;  ///< of the call that was changed; -1 when no call was
   int seq = 0;     ///< of the call: the culprits differ from here on
   bool is_p2p = false;
   bool is_group_missing =
-      false;  ///< the others wait in the creation of a group, which nobody records
+      false;  ///< the others wait in the creation of a group, which no recorder sees
   NetworkFault network;
 };
 

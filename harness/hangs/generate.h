@@ -19,8 +19,8 @@ Status write_case(const HangCase& hang, const std::string& folder);
 /// errors  as write_case()
 Status write_evidence(const HangCase& hang, const std::string& folder);
 
-/// What is left of a job whose start some ranks never come to: the others' NCCL lines of a communicator that nobody comes
-/// through.
+/// What a job leaves when some ranks never begin to start: the others' NCCL lines of a communicator whose creation
+/// never completes.
 /// errors  as write_case()
 Status write_start_evidence(std::string name, Program program, const std::vector<int>& absent,
                             const std::string& folder);
@@ -39,7 +39,7 @@ struct Generated {
 };
 
 /// Writes `cases` cases. One goes into `folder` itself, several into case-0000, case-0001, ... below it;
-/// without a class in the options each class comes in turn. Case i of seed s is the same whatever else
+/// without a class in the options the classes alternate. Case i of seed s is the same whatever else
 /// is made.
 ///
 /// errors  as make_case and write_case; InvalidArgument: `folder` holds anything

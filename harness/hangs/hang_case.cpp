@@ -106,7 +106,7 @@ std::int64_t end_of(const Play& play) {
   return end;
 }
 
-/// When the first watchdog tells all ranks to dump.
+/// When the first watchdog asks all ranks to dump.
 std::int64_t first_timeout(const HangCase& hang) {
   const std::int64_t patience = hang.recorder.timeout_ms * 1'000'000;
   std::int64_t first = kNever;
@@ -246,7 +246,7 @@ bool draw(const CaseOptions& options, FaultClass kind, Random& random, HangCase&
     hang.recorder.has_frames = true;
   }
   if (options.records > 0) {
-    // Whoever asks for so many wants them in the dumps.
+    // An explicit number of records is meant for the dumps, too.
     hang.recorder.capacity = std::max(hang.recorder.capacity, options.records);
     hang.recorder.is_only_active = false;
   }
@@ -293,7 +293,7 @@ HangCase kept_case(std::string name, Program program, Play play, std::optional<S
     const Halt halt = hang.play.ranks[static_cast<std::size_t>(rank)].end.halt;
     if (halt != Halt::Killed && halt != Halt::Exited) continue;
     std::vector<int>& dead = hang.fault.culprits;
-    // One agent tells of its own host.
+    // One agent reports on its own host only.
     if (!dead.empty() &&
         dead.front() / hang.program.ranks_per_host != rank / hang.program.ranks_per_host)
       continue;

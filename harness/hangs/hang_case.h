@@ -16,7 +16,7 @@ namespace ringside::hangs {
 
 /// When the dumps were taken.
 enum class Moment : std::uint8_t {
-  Timeout,   ///< the first watchdog ran out of patience and told the others
+  Timeout,   ///< the first watchdog timed out and notified the others
   MidRun,    ///< on demand, of a job that made progress
   Finished,  ///< on demand, after the last call
 };
@@ -33,9 +33,9 @@ struct Evidence {
   bool has_logs = false;    ///< PyTorch's lines were kept
   bool has_calls = false;   ///< and NCCL's, with COLL
   bool is_one_log = false;  ///< of all ranks together
-  bool has_ras = false;     ///< somebody asked ncclras for JSON while the job stood
+  bool has_ras = false;     ///< the user ran ncclras for JSON during the hang
   bool has_agent = false;   ///< torchrun's lines; it ended the other ranks of the culprit's host
-  bool has_stacks = false;  ///< somebody looked at where ranks that compute stood
+  bool has_stacks = false;  ///< the stacks of computing ranks were taken during the hang
 };
 
 /// One generated hang: everything that its files are written from. Moves only: the records of the play
@@ -63,17 +63,17 @@ struct CaseOptions {
   std::optional<Outline> outline;  ///< nothing: a built-in workload, drawn
 };
 
-/// Draws a program, a fault, plays it, and decides what is left. The same seed gives the same case.
+/// Draws a program and a fault, plays it, and decides which files are left. The same seed gives the same case.
 ///
 /// errors  InvalidArgument: the outline, or that number of ranks, has no place for such a fault
 Result<HangCase> make_case(const CaseOptions& options, std::uint64_t seed);
 
-/// What such a job leaves when nothing is lost: every dump, in the newest release's layout with roots beside, NCCL's lines of
-/// communicators and calls; and if it stands, the watchdogs' lines, ncclras's report, torchrun's lines where ranks died,
+/// What such a job leaves when nothing is lost: every dump, in the newest release's layout with roots, NCCL's lines of
+/// communicators and calls; and if it hangs, the watchdogs' lines, ncclras's report, torchrun's lines where ranks died,
 /// Python's stacks of ranks that compute. Of more than kMostCallLines calls NCCL's logs have none: Evidence::has_calls.
-/// Nobody drew its fault: the play shows what there is.
+/// Its fault is not drawn at random: the play contains it.
 /// play      of the program
-/// watchdog  how long a call may stand; nothing: PyTorch's 10 minutes
+/// watchdog  a call's timeout; nothing: PyTorch's 10 minutes
 HangCase kept_case(std::string name, Program program, Play play,
                    std::optional<Seconds> watchdog = {});
 

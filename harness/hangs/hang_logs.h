@@ -14,7 +14,7 @@ struct LogLine {
   std::string text;       ///< with its newline
 };
 
-/// What PyTorch's watchdog and monitor threads of the rank wrote to stderr: its own time-outs in the
+/// The stderr lines of PyTorch's watchdog and monitor threads of the rank: its own time-outs in the
 /// 20 s between the first one and the end of the process, the signal to dump, last enqueued and
 /// completed. Nothing of a rank that died or was ended, nor of a job that does not stand.
 ///
@@ -28,18 +28,18 @@ std::vector<LogLine> nccl_lines(const HangCase& hang, int rank);
 /// How many lines of calls that makes, of all ranks.
 std::int64_t call_lines(const HangCase& hang);
 
-/// Of one that is in the start of the job's communicator, and comes no further.
+/// The line of a rank that hangs in the creation of the job's communicator.
 std::vector<LogLine> start_lines(const HangCase& hang, int rank);
 
 /// torchrun on the culprit's host: which child died, and of what.
 std::vector<LogLine> agent_lines(const HangCase& hang);
 
-/// Where the rank's Python stood, of one that computes; else empty.
+/// The Python stack of a rank that computes; else empty.
 /// source  the shape of faulthandler.dump_traceback()
 std::string stack_text(const HangCase& hang, int rank);
 
-/// The answer of `ncclras -f json`, asked while the job stood: what each process had launched on each
-/// communicator, and who did not answer any more.
+/// The answer of `ncclras -f json` during the hang: what each process had launched on each
+/// communicator, and which processes did not answer any more.
 ///
 /// source  docs/formats 7.1; NCCL 2.28.7 and later
 std::string ras_report(const HangCase& hang);

@@ -62,14 +62,14 @@ struct OutlineStep {
   /// Calls, transfers and shifts that begin together, next to each other, have one number, and no others have it; 0:
   /// begins alone. All are of one family, and either collectives or none of them. A shift is never alone.
   int bundle = 0;
-  int stream = -1;  ///< that it stands on, or of Join that it waits for: index in Outline::streams
+  int stream = -1;  ///< that it runs on, or of Join that it waits for: index in Outline::streams
   /// A rank of each group of a family.
   struct Place {
     int family = 0;
     int rank = 0;  ///< in the group
   };
   std::optional<Place> at =
-      {};  ///< who takes the step, of a transfer which end of it; none: all that it is for
+      {};  ///< the ranks that take the step, of a transfer which end of it; none: all that it is for
 };
 
 /// A program of groups and calls, the same for all ranks: the healthy job.
@@ -85,7 +85,7 @@ struct Outline {
 };
 
 /// Reads a program.  The grammar is in README.md of this folder.
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Outline> parse_outline(const std::string& text, const std::string& where);
 
 /// Built-in workloads, for any number of ranks >= 2: data, sharded, tensor, pipeline, expert, mixed.

@@ -142,7 +142,7 @@ class ProgramReader {
     return {};
   }
 
-  /// What stands in it once, and then copied.
+  /// Reads the body of a loop once; it is copied then.
   Status read_loop(const YAML::Node& node, int depth) {
     const char* example = "repeat: {times: 4, steps: [kernel: 1ms]}";
     if (depth > kMaxLoops) return root_.bad(node, "loops in too many loops", "write some out");
@@ -216,7 +216,7 @@ class ProgramReader {
     }
     if (step.at || step.async || step.stream >= 0) {
       return root_.bad(node, "only, async or stream of one call of a group",
-                       "say it of the whole: grouped: {calls: [...], async: yes}");
+                       "set it for the whole: grouped: {calls: [...], async: yes}");
     }
     if (first < outline_.steps.size()) {
       const OutlineStep& other = outline_.steps[first];
@@ -438,7 +438,7 @@ class ProgramReader {
     return -1;
   }
 
-  /// Names stand in dumps as they are, which JSON and the readers of dumps would not bear of any text.
+  /// Dumps contain names unescaped, and neither JSON nor the readers of dumps accept every text.
   static bool is_word(const std::string& name) {
     return !name.empty() && name.size() <= 40 && std::all_of(name.begin(), name.end(), [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';

@@ -26,7 +26,7 @@ struct Dependency {
 
 struct Queued {
   int record =
-      0;  ///< of a call, the first one of several that begin together; -1: a kernel that is none
+      0;  ///< of a call, the first one of several that begin together; -1: a kernel that is no call
   int calls = 1;           ///< that begin together
   int done = 0;            ///< of those
   std::int64_t end = 0;    ///< of the last of those
@@ -56,7 +56,7 @@ struct RankState {
   std::int64_t time = 0;
   bool is_done = false;
   bool is_queued = false;  ///< on the work list
-  int rendezvous = -1;     ///< round of the rendezvous where it stands
+  int rendezvous = -1;     ///< round of the rendezvous that it waits in
   int in_flight = 0;
   std::vector<Stream> streams;
   std::vector<int> waited;  ///< by stream: kernels that the main stream waits for

@@ -16,7 +16,7 @@ struct Record {
   const Step* step = nullptr;     ///< lives as long as the program
   std::int64_t created = 0;       ///< the host enqueued it
   std::int64_t started = kNever;  ///< its stream reached it
-  std::int64_t moving = kNever;   ///< everybody had come whom it waits for
+  std::int64_t moving = kNever;   ///< all ranks that it waits for had come
   std::int64_t completed = kNever;
   std::int32_t collective_seq = 0;  ///< calls of the group so far; a transfer leaves it as it was
   std::int32_t p2p_seq = 0;
@@ -24,7 +24,7 @@ struct Record {
   [[nodiscard]] std::int32_t seq() const { return is_p2p(step->op) ? p2p_seq : collective_seq; }
 };
 
-/// Where a rank's host stood when nothing moved any more.
+/// The last position of a rank's host before nothing moved any more.
 struct RankEnd {
   enum class Host : std::uint8_t {
     Finished,     ///< ran its program to the end
@@ -34,7 +34,7 @@ struct RankEnd {
   };
   Host host = Host::Finished;
   Halt halt = Halt::None;
-  int site = -1;               ///< the line where it stands; -1 when finished
+  int site = -1;               ///< the line that it is at; -1 when finished
   int group = -1;              ///< of a rendezvous
   std::int64_t host_time = 0;  ///< when it got there
 };

@@ -47,19 +47,19 @@ struct Step {
   int bundle = 0;   ///< as in OutlineStep: those next to each other that share one begin together
   int stream = -1;  ///< as in OutlineStep
   bool is_shift = false;   ///< all of the group send and receive alike
-  int way = -1;            ///< of a transfer: set_ways(); -1: not told
+  int way = -1;            ///< of a transfer: set_ways(); -1: not set
   std::int64_t count = 0;  ///< elements, as in OutlineStep
   Nanoseconds time{};
 };
 
-/// Of steps in their order the number from `first` on that are one call: sends and receives that begin together. 1 of what
-/// stands alone, and of collectives, which follow each other when they begin together.
+/// The number of steps from `first` on that are one call: sends and receives that begin together. 1 for a step
+/// of its own, and for collectives, which follow each other when they begin together.
 std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
 
 /// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.
 bool begins_call(const std::vector<Step>& body, std::size_t index);
 
-/// A call as it shares what carries it: a send as one of all bytes that are sent with it on a like way, a receive likewise. The
+/// The part of a call that shares a medium: a send as one of all bytes sent with it on a like way, a receive likewise. The
 /// halves of a send_recv are one. A collective as it is.
 /// bundle  what begins together, the call among it
 Step as_shared(std::span<const Step> bundle, const Step& call);
@@ -105,10 +105,10 @@ Program make_program(const Outline& outline);
 /// Likewise, with the programs of these ranks alone: those of others are empty. All groups are there.
 Program make_program_of(const Outline& outline, const std::vector<int>& ranks);
 
-/// Which kind of way leads from the one rank of the job to the other, and back: transfers of one take equally long.
+/// The kind of path from one rank of the job to the other, and back: transfers of one kind take equally long.
 using WayOf = std::function<int(int a, int b)>;
 
-/// Tells each transfer the way between its two ranks; a shift's, that takes as long as its slowest, none.
+/// Sets for each transfer the path between its two ranks; for a shift none, as it takes as long as its slowest transfer.
 void set_ways(Program& program, const WayOf& way_of);
 
 /// The place of a global rank in a group; -1 where it is no member.

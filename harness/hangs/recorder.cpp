@@ -43,7 +43,7 @@ bool are_of_one_set(const Record& a, const Record& b) {
          a.p2p_seq == b.p2p_seq && a.iteration == b.iteration;
 }
 
-/// Whether an entry follows that tells where a set ends. One of a single call is none.
+/// Whether an entry follows that marks the end of a set. A single call is not a set.
 bool ends_set(const std::vector<Record>& records, std::size_t index) {
   const bool is_set = index > 0 && are_of_one_set(records[index - 1], records[index]);
   return is_set &&

@@ -31,7 +31,7 @@ struct Recorder {
   Release release;
   bool is_gloo = false;         ///< the backend without events: every state is "scheduled"
   bool has_timing = false;      ///< TORCH_NCCL_ENABLE_TIMING: start events
-  bool is_only_active = false;  ///< completed entries are left out
+  bool is_only_active = false;  ///< completed entries are omitted
   bool has_frames = true;
   bool has_roots =
       false;            ///< of broadcasts and reduces: ringside's own keeps them, PyTorch's do not
@@ -72,7 +72,7 @@ struct Snapshot {
 Snapshot take_snapshot(const Program& program, const RankHistory& history, int rank,
                        const Recorder& recorder, std::int64_t moment, std::int64_t epoch);
 
-/// What a dump says of a call that many entries share.
+/// The common part of a dump's entries of one call.
 struct CallText {
   std::string profiling_name;  ///< nccl:all_reduce, nccl:send 0->3
   std::vector<std::int64_t> input, output;

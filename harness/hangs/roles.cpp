@@ -14,7 +14,7 @@ struct Takers {
   std::int64_t ranks = 0;
 };
 
-/// Places that lines name, and who has them.
+/// The places that lines name, and the ranks at each.
 std::map<Seat, Takers> named_places(const Outline& outline) {
   std::map<Seat, Takers> places;
   for (const OutlineStep& line : outline.steps) {

@@ -7,7 +7,7 @@
 
 namespace ringside::hangs {
 
-/// Which ranks of an outline take the same lines of it, each in its own groups: those that are in groups of the same families,
+/// The ranks of an outline that take the same lines of it, each in its own groups: those that are in groups of the same families,
 /// at the same of those places that a line names.
 struct Roles {
   std::vector<int> like;        ///< by rank: the first rank that has its role

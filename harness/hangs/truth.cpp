@@ -11,7 +11,7 @@ bool contains(const Ranks& ranks, int rank) {
   return std::find(ranks.begin(), ranks.end(), rank) != ranks.end();
 }
 
-/// Finds what can still be told.
+/// Finds what the remaining files still show.
 class Judge {
  public:
   explicit Judge(const HangCase& hang) : hang_(hang), fault_(hang.fault) {}
@@ -93,7 +93,7 @@ class Judge {
     const Evidence& left = hang_.evidence;
     return left.has_dump[at] || (left.has_calls && left.has_log[at]);
   }
-  /// Whether ncclras tells how far the rank came: it counts no sends and receives.
+  /// Whether ncclras reports how far the rank came: it counts no sends and receives.
   [[nodiscard]] bool is_launched_seen(int rank) const {
     if (!hang_.evidence.has_ras) return false;
     if (hang_.evidence.dump_time[static_cast<std::size_t>(rank)] == kNever) return false;
@@ -142,7 +142,7 @@ class Judge {
     });
   }
 
-  /// Members of the groups that seen ranks wait in, whose own position no dump or COLL line tells; and
+  /// Members of the groups that seen ranks wait in, whose own position no dump or COLL line shows; and
   /// no watchdog either, with `by_logs`.
   [[nodiscard]] Ranks suspects(int only_group = -1, bool by_logs = false) const {
     Ranks found;
@@ -272,7 +272,7 @@ class Judge {
     allow(seen);
   }
 
-  /// What the difference looks like, and whether it shows who differs from whom.
+  /// What the difference looks like, and whether it shows which ranks differ from which.
   void look_at_surfaces() {
     if (fault_.kind == FaultClass::P2pUnmatched || fault_.is_p2p) return;
     const int culprit = fault_.culprits.front();
@@ -320,7 +320,7 @@ class Judge {
       }
       if (is_call && fault_.kind != FaultClass::OpMismatch) also({"order_mismatch"});
     }
-    // Seen from a group that the culprit made an extra call in, everybody else is absent.
+    // Seen from a group that the culprit made an extra call in, all other members are absent.
     if (is_call && surface.calls.size() == 1)
       also({"missing_rank", "deadlock_cycle", "order_mismatch"});
     // What it did makes it wait in another group than those that wait for it.
@@ -352,7 +352,7 @@ class Judge {
       allow({});
       also({"unknown", "missing_rank", "dead_rank", "straggler", "network_stall"});
       allow_lost(suspects());
-      // The watchdog of the other side may still tell its half.
+      // The watchdog of the other side may still log its half.
       for (const int rank : group.ranks) {
         if (rank == culprit || !is_logged_in(rank, surface.group)) continue;
         allow({rank});
@@ -379,7 +379,7 @@ class Judge {
     }
     const bool is_dead = fault_.kind == FaultClass::DeadRank;
     if (is_culprit_seen() && !is_waited_for()) {
-      doubt("nobody who waits for the culprit left a file");
+      doubt("no rank that waits for the culprit left a file");
       also({"unknown", "not_a_hang", "missing_rank", "dead_rank", "straggler"});
       allow({});
       allow_lost(lost);

@@ -9,18 +9,18 @@
 
 namespace ringside::hangs {
 
-/// What is right to say of a case, given the files that are left.
+/// The right answers for a case, given the files that are left.
 struct Truth {
-  std::set<std::string> classes;           ///< the fault's own, and what it looks like
-  std::vector<std::vector<int>> culprits;  ///< right answers; an empty one: nobody can be named
+  std::set<std::string> classes;           ///< the fault's own, and those that it resembles
+  std::vector<std::vector<int>> culprits;  ///< right answers; an empty one: no culprit can be named
   std::string doubt;                       ///< why there are several; empty when there is one
 };
 
 /// Derived from what was injected, from the play, and from what was lost, never from the dumps.
 ///
 /// Two sides of equal weight in a call leave both in doubt. A culprit without a file is in doubt with
-/// all other lost members of the groups that somebody waits for; so is a call whose lost members may not
-/// have come. Doubt always allows to name nobody.
+/// all other lost members of the groups that ranks wait for; so is a call whose lost members may not
+/// have come. With doubt, naming no culprit is always right.
 Truth find_truth(const HangCase& hang);
 
 /// truth.json: the keys of the labels of the public corpus of such dumps, so that one program scores
@@ -37,7 +37,7 @@ struct Surface {
   std::vector<const Step*> calls;  ///< of `here`
 };
 
-/// returns  group -1: no member differs and nobody waits in the group's collectives
+/// returns  group -1: no member differs and no rank waits in the group's collectives
 Surface find_surface(const HangCase& hang, int group);
 
 /// The rank, and those members of the call that it is in which are in another call and wait for it there.

@@ -9,9 +9,9 @@ namespace ringside::hangs {
 namespace {
 
 /// From the first dump to the end of the process.
-constexpr std::int64_t kLastWords = 20 * kSecond;
+constexpr std::int64_t kReportTime = 20 * kSecond;
 
-/// Where the calls of a rank in a group stand, as the watchdog tells it.
+/// The progress of a rank's calls in a group, as the watchdog logs it.
 struct Progress {
   std::int64_t enqueued = -1, completed = -1;
   const Record* oldest = nullptr;  ///< not completed
@@ -31,7 +31,7 @@ class Watchdog {
       const Progress progress = progress_in(group, dump);
       if (progress.oldest == nullptr) continue;
       const std::int64_t timeout = progress.oldest->created + patience;
-      if (timeout <= hang_.evidence.first_timeout + kLastWords) report(group, progress, timeout);
+      if (timeout <= hang_.evidence.first_timeout + kReportTime) report(group, progress, timeout);
     }
     signal(dump);
     std::stable_sort(lines_.begin(), lines_.end(),

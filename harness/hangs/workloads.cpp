@@ -73,7 +73,7 @@ class Writer {
   void join() { plain(OutlineKind::Join); }
   void synchronize() { plain(OutlineKind::Synchronize); }
 
-  /// Counts that differ from each other, so that neighbours in a row can be told apart.
+  /// Counts that differ from each other, so that neighbours in a row can be distinguished.
   std::int64_t size() { return random_.between(64, 4096) * 1024 + random_.below(7) * 128; }
 
   /// What most training loops end an iteration with: the loss, sometimes the norm, then the host.

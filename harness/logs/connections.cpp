@@ -29,31 +29,33 @@ ConnectionEnd connection_end(const CommunicatorLayout& layout, int rank) {
   return {.rank = rank, .nvml_dev = gpu.dev, .bus_id = bus_id_or_none(gpu.bus_id)};
 }
 
-void RankConnections::wish(std::vector<Wish>& wishes, Way way, int channel, int peer) {
+void RankConnections::plan(std::vector<PlannedConnection>& planned, Way way, int channel,
+                           int peer) {
   if (peer < 0 || peer == rank_ || !connected_.emplace(way, channel, peer).second) return;
   const int ahead = way == Way::Send ? peer - rank_ : rank_ - peer;
-  wishes.push_back({(ahead + layout_.nranks()) % layout_.nranks(), way, channel, peer});
+  planned.push_back({(ahead + layout_.nranks()) % layout_.nranks(), way, channel, peer});
 }
 
-std::vector<ConnectionFacts> RankConnections::connect(std::vector<Wish> wishes, GraphId graph) {
-  std::ranges::stable_sort(wishes, {}, [](const Wish& wish) {
-    return std::tuple{wish.distance, wish.way, wish.channel};
+std::vector<ConnectionFacts> RankConnections::connect(std::vector<PlannedConnection> planned,
+                                                      GraphId graph) {
+  std::ranges::stable_sort(planned, {}, [](const PlannedConnection& one) {
+    return std::tuple{one.distance, one.way, one.channel};
   });
   std::vector<ConnectionFacts> connections;
-  for (const Wish& wish : wishes) {
-    ConnectionFacts connection = facts(wish, graph);
+  for (const PlannedConnection& one : planned) {
+    ConnectionFacts connection = facts(one, graph);
     // A receiver is silent but where it owns a NIC.
-    if (wish.way == Way::Receive && connection.medium != Medium::NetReceive) continue;
+    if (one.way == Way::Receive && connection.medium != Medium::NetReceive) continue;
     connections.push_back(connection);
   }
   return connections;
 }
 
-ConnectionFacts RankConnections::facts(const Wish& wish, GraphId graph) const {
-  const bool is_send = wish.way == Way::Send;
-  const int from = is_send ? rank_ : wish.peer;
-  const int to = is_send ? wish.peer : rank_;
-  ConnectionFacts connection{.channel = wish.channel,
+ConnectionFacts RankConnections::facts(const PlannedConnection& one, GraphId graph) const {
+  const bool is_send = one.way == Way::Send;
+  const int from = is_send ? rank_ : one.peer;
+  const int to = is_send ? one.peer : rank_;
+  ConnectionFacts connection{.channel = one.channel,
                              .from = connection_end(layout_, from),
                              .to = connection_end(layout_, to)};
   const auto [node, a] = layout_.place(from);
@@ -61,7 +63,7 @@ ConnectionFacts RankConnections::facts(const Wish& wish, GraphId graph) const {
   const System& system = layout_.system(from);
   const TopologyParameters& topology = rules_.topology;
   if (node != other_node || prefers_network(system, topology, a, b)) {
-    add_network(connection, wish.way, graph);
+    add_network(connection, one.way, graph);
     return connection;
   }
   const Path& path = system.path(gpu_ref(a), gpu_ref(b));
@@ -85,7 +87,7 @@ ConnectionFacts RankConnections::facts(const Wish& wish, GraphId graph) const {
   if (is_same_host && !topology.shm_disable) {
     connection.medium = Medium::Shm;
   } else {
-    add_network(connection, wish.way, graph);
+    add_network(connection, one.way, graph);
   }
   return connection;
 }
@@ -132,12 +134,12 @@ void RankConnections::add_network(ConnectionFacts& connection, Way way, GraphId 
 }
 
 std::vector<ConnectionFacts> RankConnections::rings() {
-  std::vector<Wish> wishes;
+  std::vector<PlannedConnection> planned;
   for (int channel = 0; channel < layout_.nchannels(); ++channel) {
-    wish(wishes, Way::Receive, channel, layout_.in_ring(channel, rank_, -1));
-    wish(wishes, Way::Send, channel, layout_.in_ring(channel, rank_, 1));
+    plan(planned, Way::Receive, channel, layout_.in_ring(channel, rank_, -1));
+    plan(planned, Way::Send, channel, layout_.in_ring(channel, rank_, 1));
   }
-  std::vector<ConnectionFacts> connections = connect(std::move(wishes), GraphId::Ring);
+  std::vector<ConnectionFacts> connections = connect(std::move(planned), GraphId::Ring);
   ring_use_.gdr = true;
   for (const ConnectionFacts& connection : connections) {
     const bool is_send = connection.medium == Medium::NetSend;
@@ -150,31 +152,31 @@ std::vector<ConnectionFacts> RankConnections::rings() {
 }
 
 std::vector<ConnectionFacts> RankConnections::trees() {
-  std::vector<Wish> wishes;
+  std::vector<PlannedConnection> planned;
   for (int channel = 0; channel < layout_.nchannels(); ++channel) {
     const TreeEdges edges = layout_.tree(channel, rank_);
     for (const int child : edges.down) {
-      wish(wishes, Way::Receive, channel, child);
-      wish(wishes, Way::Send, channel, child);
+      plan(planned, Way::Receive, channel, child);
+      plan(planned, Way::Send, channel, child);
     }
-    wish(wishes, Way::Send, channel, edges.up);
-    wish(wishes, Way::Receive, channel, edges.up);
+    plan(planned, Way::Send, channel, edges.up);
+    plan(planned, Way::Receive, channel, edges.up);
   }
-  return connect(std::move(wishes), GraphId::Tree);
+  return connect(std::move(planned), GraphId::Tree);
 }
 
 std::vector<ConnectionFacts> RankConnections::nvls_trees() {
-  std::vector<Wish> wishes;
+  std::vector<PlannedConnection> planned;
   for (int channel = 0; channel < layout_.job().connection.shape.nvls_channels; ++channel) {
     const TreeEdges edges = layout_.nvls_tree(channel % 2, rank_);
     for (const int child : edges.down) {
-      wish(wishes, Way::Receive, channel, child);
-      wish(wishes, Way::Send, channel, child);
+      plan(planned, Way::Receive, channel, child);
+      plan(planned, Way::Send, channel, child);
     }
-    wish(wishes, Way::Send, channel, edges.up);
-    wish(wishes, Way::Receive, channel, edges.up);
+    plan(planned, Way::Send, channel, edges.up);
+    plan(planned, Way::Receive, channel, edges.up);
   }
-  return connect(std::move(wishes), GraphId::Nvls);
+  return connect(std::move(planned), GraphId::Nvls);
 }
 
 }  // namespace ringside

@@ -41,15 +41,15 @@ class RankConnections {
  private:
   enum class Way : bool { Receive, Send };
   /// One direction of one channel to a peer.
-  struct Wish {
+  struct PlannedConnection {
     int distance;  ///< of the peer, in the way's direction
     Way way;
     int channel;
     int peer;
   };
-  void wish(std::vector<Wish>& wishes, Way way, int channel, int peer);
-  std::vector<ConnectionFacts> connect(std::vector<Wish> wishes, GraphId graph);
-  [[nodiscard]] ConnectionFacts facts(const Wish& wish, GraphId graph) const;
+  void plan(std::vector<PlannedConnection>& planned, Way way, int channel, int peer);
+  std::vector<ConnectionFacts> connect(std::vector<PlannedConnection> planned, GraphId graph);
+  [[nodiscard]] ConnectionFacts facts(const PlannedConnection& one, GraphId graph) const;
   void add_network(ConnectionFacts& connection, Way way, GraphId graph) const;
   [[nodiscard]] int net_of(int channel, GraphId graph) const;
 

@@ -24,7 +24,7 @@ struct HostNetwork {
   OfiFacts ofi = {};
 };
 
-/// Told by the devices' names: rdmap and efa are Amazon's, cxi is Slingshot's, those without a number
+/// Derived from the devices' names: rdmap and efa are Amazon's, cxi is Slingshot's, those without a number
 /// of their own (guid, port) are Ethernet interfaces, others do verbs.
 HostNetwork network_of(Host host, NcclVersion version);
 

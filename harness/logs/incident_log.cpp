@@ -101,7 +101,7 @@ void write_duplicate_gpu(const RankView& rank, DebugLog& log) {
 }
 
 void write_completion(const RankView& rank, DebugLog& log) {
-  // Whoever sends to the struck host finds that it does not answer.
+  // The ranks that send to the struck host find that it does not answer.
   const LogRequest& request = rank.job.request();
   const int next = rank.layout().in_ring(0, rank.rank, 1);
   const int process = rank.communicator->members[static_cast<std::size_t>(next)];

@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// What all communicators over the same kinds of hosts have in common: what the engine decides for
-/// them, in the order in which a log tells it.
+/// them, in the order in which a log prints it.
 class CommunicatorLayout {
  public:
   CommunicatorLayout(Job job, std::shared_ptr<const Tuner> tuner);

@@ -31,7 +31,7 @@ Result<LogFiles> write_log_files(const LogJob& job, const std::string& folder,
 Result<LogFiles> write_joined_log(const LogJob& job, const std::string& folder,
                                   const LogProgress& progress = {});
 
-/// Writes `truth.json`: what is wrong with the job, in the words of the labelled logs.  shape  the folder is there
+/// Writes `truth.json`: the job's faults, in the words of the labelled logs.  shape  the folder exists
 /// errors  System: it cannot be written
 Status write_truth(const LogJob& job, const LogTruth& truth, const std::string& folder);
 

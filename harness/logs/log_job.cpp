@@ -202,7 +202,7 @@ Status LogJob::add_generations() {
   if (request_.repeat > 0) {
     RINGSIDE_TRY(places, place_groups());
   }
-  // Up to 2.21 only the first rank of a communicator tells its version.
+  // Up to 2.21 only the first rank of a communicator prints its version.
   if (begins_with_nodes && !nodes.communicators.empty()) generations_.push_back(nodes);
   generations_.push_back(std::move(all));
   for (int i = 0; i < request_.repeat; ++i) {

@@ -37,9 +37,9 @@ struct Generation {
   std::vector<int> of_process;  ///< index; -1: in none
 };
 
-/// A job as its log tells of it: who its processes are, and what the engine decides for each of its
+/// A job as its log describes it: its processes, and what the engine decides for each of its
 /// communicators, as that release decides. Of those before 2.18 only what they lack of it is known: PXN before
-/// 2.12, NVLS before 2.17 (over several nodes: 2.18); NVLink domains are left out before 2.20.
+/// 2.12, NVLS before 2.17 (over several nodes: 2.18); NVLink domains are omitted before 2.20.
 ///
 /// Threads    nothing changes after make()
 class LogJob {

@@ -69,7 +69,7 @@ struct LogRequest {
   bool refuses_p2p = false;                        ///< the driver grants no peer access over PCIe
   bool has_partial_nvls = false;  ///< some hosts have it, so that the job does without
   Incident incident = {};
-  int unheard = -1;  ///< the process whose log nobody collected
+  int unheard = -1;  ///< the process whose log was not collected
 };
 
 }  // namespace ringside

@@ -109,7 +109,7 @@ Outcome lose_nvlinks(LogRequest& request) {
   RINGSIDE_NEEDS(has_nvlink(request) && gpus_per_host(request) > 1, "the GPUs have no NVLink");
   RINGSIDE_NEEDS(request.hosts.hosts_per_nvl_domain == 1, "the hosts share an NVLink domain");
   RINGSIDE_NEEDS(!reaches_everywhere(request),
-                 "up to 2.22 GPUs of AMD hosts reach each other over PCIe: no line tells");
+                 "up to 2.22 GPUs of AMD hosts reach each other over PCIe: no line shows it");
   const int host = struck_host(request);
   edit_host(request, host, [](Host& of) {
     for (const HostGpuPlace& place : gpu_places_of(of)) place.gpu->nvlinks.clear();
@@ -181,12 +181,12 @@ Outcome mix_versions(LogRequest& request) {
   RINGSIDE_NEEDS(count_hosts(request) > 1, "one host has one version");
   RINGSIDE_NEEDS(request.version.is_from(22) ||
                      (gpus_per_host(request) > 1 && request.hosts.hosts_per_nvl_domain == 1),
-                 "up to 2.21 only the first rank of a communicator tells its version");
+                 "up to 2.21 only the first rank of a communicator prints its version");
   const int host = struck_host(request);
   const int minor = request.version.minor;
-  // The ranks of 2.21 and before are silent beside those of 2.22, which all tell their version.
-  constexpr int kAllTell = 22;
-  const bool is_older = minor > kOldestLogMinor && minor != kAllTell;
+  // The ranks of 2.21 and before print no version; those of 2.22 all do.
+  constexpr int kAllPrint = 22;
+  const bool is_older = minor > kOldestLogMinor && minor != kAllPrint;
   const int other = is_older ? minor - 1 : minor + 1;
   RINGSIDE_TRY(request.differences[host].version, parse_nccl_version(fmt::format("2.{}", other)));
   request.incident = {.kind = IncidentKind::OtherVersion, .host = host};
@@ -226,7 +226,7 @@ Outcome lose_route(LogRequest& request) {
 }
 
 Outcome limit_memlock(LogRequest& request) {
-  RINGSIDE_NEEDS(request.version.is_from(12), "before 2.12 NCCL does not tell the reason");
+  RINGSIDE_NEEDS(request.version.is_from(12), "before 2.12 NCCL does not print the reason");
   RINGSIDE_NEEDS(network_kind(request) == NetworkKind::Ib && count_nodes(request) > 1,
                  "nothing is registered with verbs");
   request.incident = {.kind = IncidentKind::Memlock, .host = struck_host(request)};

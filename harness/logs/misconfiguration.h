@@ -38,7 +38,7 @@ std::span<const Misconfiguration> misconfigurations();
 ///         them, or that version cannot have it; with the reason
 Result<LogTruth> misconfigure(std::string_view name, LogRequest& request);
 
-/// Adds to the consequences what is so on such hosts anyway, and what a log alone cannot tell from a
+/// Adds to the consequences what is so on such hosts anyway, and what a log alone cannot distinguish from a
 /// fault: NICs too far from the GPUs for GPUDirect RDMA, nothing but Ethernet.
 void add_nature(const LogJob& job, LogTruth& truth);
 

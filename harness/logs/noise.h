@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// A number that looks random and depends on nothing but the seed and what it is for, so that any part
+/// A number that looks random and depends only on the seed and on its purpose, so that any part
 /// of a log can be written alone.
 /// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64)
 constexpr std::uint64_t noise(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {

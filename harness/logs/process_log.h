@@ -27,7 +27,7 @@ struct LogPhase {
 /// In the order of time.
 std::vector<LogPhase> phases_of(const LogJob& job);
 
-/// Appends what one process says in one phase.
+/// Appends one process's lines of one phase.
 ///
 /// Any process and phase can be written without the others; the lines depend on nothing else.
 void write_phase(const LogJob& job, int process, const LogPhase& phase, DebugLog& log);

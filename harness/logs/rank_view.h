@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// One process in one communicator: what its lines are written from.
+/// One process in one communicator: the inputs of its lines.
 ///
 /// Ownership  borrows the job
 struct RankView {
@@ -25,7 +25,7 @@ struct RankView {
   [[nodiscard]] LineThread proxy_thread() const;  ///< that serves its network
   [[nodiscard]] CommFacts facts() const;
 
-  /// Whose GPU the rank has: its own, but for one that took its neighbour's.
+  /// The rank whose GPU the rank has: itself, except for one that took its neighbour's.
   [[nodiscard]] int gpu_owner() const;
 
   /// In [0, 1), the same whenever it is asked for.

@@ -35,9 +35,9 @@ void write_versions(const RankView& rank, DebugLog& log) {
   const NcclVersion version = rank.version();
   const LineThread main = rank.main_thread();
   const std::string line = version_text(version);
-  const bool all_tell = version.is_from(22);
-  if (all_tell) log.info(main, line);
-  if (!all_tell && rank.rank == 0) {
+  const bool all_print = version.is_from(22);
+  if (all_print) log.info(main, line);
+  if (!all_print && rank.rank == 0) {
     if (rank.job.request().is_stdout) {
       log.bare(line);
     } else {

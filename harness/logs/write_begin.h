@@ -3,7 +3,7 @@
 #include "engine/debuglog/line.h"
 #include "harness/logs/rank_view.h"
 
-/// Parts of write_phase(): what a process says before its first communicator, and of its variables.
+/// Parts of write_phase(): the lines of a process before its first communicator, and those about its variables.
 /// Private to this folder.
 namespace ringside {
 

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Variables that change what is printed and decide nothing: NCCL_RUN_DIAGNOSTICS and its like.
+/// Variables that change only what is printed: NCCL_RUN_DIAGNOSTICS and its like.
 std::span<const std::string_view> diagnostics_variables();
 
 /// Writes what those diagnostics find that the rank's environment asks for, once the communicator is complete; from

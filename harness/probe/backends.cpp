@@ -35,7 +35,7 @@ Backend nccl_here() {
   const auto get = symbol<int (*)(int*)>(library, "ncclGetVersion");
   int code = 0;
   if (get == nullptr || get(&code) != 0) {
-    return {.name = "nccl", .version = "", .from = "libnccl.so.2 does not tell its version"};
+    return {.name = "nccl", .version = "", .from = "libnccl.so.2 does not report its version"};
   }
   // source  nccl.h, NCCL_VERSION: 10000 x major since 2.9, 1000 x before
   const int thousand = code >= 10000 ? 10000 : 1000;
@@ -65,7 +65,7 @@ Backend mpi_here() {
   return backend;
 }
 
-/// It does not tell its version; its headers do, where they are.
+/// Gloo does not report its version; its headers do, where they are installed.
 Backend gloo_here() {
   Backend backend{.name = "gloo"};
   for (const char* name : {"libgloo.so.0", "libgloo.so"}) {

@@ -114,7 +114,7 @@ Result<HostReport> parse_report(const std::string& text) {
     return report;
   } catch (const Json::exception& wrong) {
     return Error{ErrorCode::Corrupt,
-                 fmt::format("a rank tells of its host what is no report: {}", wrong.what()),
+                 fmt::format("a rank sent an invalid report of its host: {}", wrong.what()),
                  "run the same ringside on all hosts"};
   }
 }
@@ -168,7 +168,7 @@ std::vector<Finding> judge_hosts(const std::vector<HostReport>& hosts) {
     }
     if (one.odd.size() > kShown) odd.push_back(fmt::format("and {} more", one.odd.size() - kShown));
     const bool is_version = one.trait == "nccl" || one.trait == "mpi" || one.trait == "gloo";
-    // Other names and kernels are no fault; they tell where to look when something else is odd.
+    // Different names and kernels are no fault; they show where to look when something else is odd.
     const bool is_harmless = one.trait == "kernel" || one.trait == "interface" ||
                              one.trait == "RDMA firmware" || one.trait == "/dev/shm" ||
                              one.trait == "NCCL_SOCKET_IFNAME" || one.trait == "nofile";
@@ -181,7 +181,7 @@ std::vector<Finding> judge_hosts(const std::vector<HostReport>& hosts) {
     std::sort(finding.hosts.begin(), finding.hosts.end());
     finding.cause = one.trait == "mtu"
                         ? "packets larger than the smaller MTU are dropped, or cut: small messages "
-                          "go through and large ones stand still"
+                          "go through and large ones hang"
                         : "hosts of one job do best with the same machine, libraries and variables";
     finding.fix = one.trait == "mtu" ? fmt::format(
                                            "ip link set DEVICE mtu {}   # on every host, and "

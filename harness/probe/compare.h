@@ -14,7 +14,7 @@ namespace ringside::probe {
 using Traits = std::vector<std::pair<std::string, std::string>>;
 Traits traits_of(const Machine& machine);
 
-/// What one rank tells of its host.
+/// What one rank reports of its host.
 struct HostReport {
   std::string host;
   std::string identity;  ///< equal for ranks of one host
@@ -35,7 +35,7 @@ struct Difference {
   std::string trait;
   std::string usual = {};                                     ///< what most have
   std::vector<std::pair<std::string, std::string>> odd = {};  ///< host and its value
-  bool is_split = false;  ///< no value has more hosts than each other one: nobody is the odd one
+  bool is_split = false;  ///< no value has more hosts than each other one: no host is the odd one
 };
 std::vector<Difference> compare(const std::vector<HostReport>& hosts);
 

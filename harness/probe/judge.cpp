@@ -8,8 +8,8 @@
 
 #include "base/text.h"
 #include "engine/transport/tcp/socket_counts.h"
+#include "harness/probe/engine_inputs.h"
 #include "harness/probe/judge_rdma.h"
-#include "harness/probe/told.h"
 #include "harness/probe/verdicts.h"
 
 /// One function a cause; each adds at most a few findings. The ids are audit's.
@@ -46,26 +46,27 @@ std::string better_interface(const Machine& machine) {
 }
 
 void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
-  const auto wish = interface_wish_from(environment_of(machine), false);
-  if (!wish) {
-    verdicts.add("wrong_interface", Severity::Error, wish.error().message,
-                 "NCCL ignores the variable or fails; this engine refuses it", wish.error().help);
+  const auto setting = interface_settings_from(environment_of(machine), false);
+  if (!setting) {
+    verdicts.add("wrong_interface", Severity::Error, setting.error().message,
+                 "NCCL ignores the variable or fails; this engine refuses it",
+                 setting.error().help);
     return;
   }
-  const auto chosen = choose_interface(machine.interfaces, *wish);
+  const auto chosen = choose_interface(machine.interfaces, *setting);
   if (!chosen) {
     verdicts.add("wrong_interface", Severity::Error, chosen.error().message,
                  "no interface is left at which other ranks could reach this host",
                  chosen.error().help);
     return;
   }
-  const bool is_told = !wish->names.empty();
+  const bool is_given = !setting->names.empty();
   if (chosen->address.family == SocketAddress::Family::V4 && chosen->address.ip[0] == 169 &&
       chosen->address.ip[1] == 254) {
     verdicts.add(
         "wrong_interface", Severity::Warning,
         fmt::format("{} would be used, and has only a link-local address", chosen->name),
-        "the address was made up for want of a DHCP server; other networks do not reach it",
+        "no DHCP server assigned an address, so it is link-local; other networks do not reach it",
         "give the interface an address (ip addr add), or set NCCL_SOCKET_IFNAME to another");
     return;
   }
@@ -77,23 +78,23 @@ void judge_interfaces(const Machine& machine, Verdicts& verdicts) {
                         : !nic.has_carrier   ? "has no carrier"
                         : nic.has_link_local ? "has only a link-local address"
                                              : "has no address";
-    // What the kernel makes by itself is no interface that somebody forgot.
+    // An interface that the kernel makes by itself is not one that the administrator forgot.
     if (!nic.is_virtual || nic.is_up || !nic.addresses.empty()) {
       others.push_back(fmt::format("{} {}", nic.name, state));
     }
   }
   const bool is_loop = is_loopback(chosen->address);
   verdicts.add(
-      "wrong_interface", is_told ? Severity::Error : Severity::Warning,
+      "wrong_interface", is_given ? Severity::Error : Severity::Warning,
       is_loop ? fmt::format("only loopback can be used{}: other hosts do not reach this one",
-                            is_told ? fmt::format(" (NCCL_SOCKET_IFNAME={})", wish->names) : "")
+                            is_given ? fmt::format(" (NCCL_SOCKET_IFNAME={})", setting->names) : "")
               : fmt::format("only {} can be used, a bridge for containers: other hosts do not "
                             "reach this one",
                             chosen->name),
       others.empty() ? "there is no other interface"
                      : fmt::format("of the others, {}", fmt::join(others, ", ")),
-      is_told ? better_interface(machine)
-              : "ip link set DEVICE up; ip addr add ...; in a container --network=host");
+      is_given ? better_interface(machine)
+               : "ip link set DEVICE up; ip addr add ...; in a container --network=host");
 }
 
 void judge_links(const Machine& machine, Verdicts& verdicts) {
@@ -128,7 +129,7 @@ void judge_firewall(const Machine& machine, Verdicts& verdicts) {
                fmt::format("the firewall drops packets ({}{})", fmt::join(rules, "; "),
                            more > 0 ? fmt::format("; and {} more", more) : ""),
                "ranks listen on ports that the kernel draws: what a rule does not let through "
-               "waits for its time-out, in silence",
+               "waits for its time-out, without a message",
                "nft list ruleset; let the job's network through: nft insert rule inet filter input "
                "ip saddr 10.0.0.0/8 accept");
 }
@@ -179,8 +180,9 @@ void judge_clock(const Machine& machine, Verdicts& verdicts) {
   verdicts.add("clock_source", Severity::Warning,
                fmt::format("the kernel's clock is {}", machine.clock_source),
                "reading it takes a system call and a slow register, a microsecond and more, and "
-               "the stack reads clocks all the time: the kernel gave the TSC up, or was told to",
-               "dmesg | grep -i clocksource says why; tsc=reliable on the kernel's line where the "
+               "the stack reads clocks all the time: the kernel gave the TSC up, by itself or by a "
+               "boot option",
+               "dmesg | grep -i clocksource shows why; tsc=reliable on the kernel's line where the "
                "processor's is sound");
 }
 
@@ -188,7 +190,7 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
   const bool can_meet = has_nvidia_gpu(machine) && has_active_port(machine);
   if (can_meet && !machine.has_peer_memory && !machine.is_open_driver) {
     verdicts.add("gdr_missing", Severity::Warning, "nvidia_peermem is not loaded",
-                 "NICs do not reach GPU memory: what goes between hosts makes a detour through "
+                 "NICs do not reach GPU memory: traffic between hosts makes a detour through "
                  "host memory (with NVIDIA's open kernel modules DMA-BUF would serve)",
                  "modprobe nvidia-peermem; echo nvidia-peermem > /etc/modules-load.d/gdr.conf");
   }
@@ -204,7 +206,7 @@ void judge_gpu_direct(const Machine& machine, Verdicts& verdicts) {
         fmt::format("PCI access control (ACS) is on at {} bridge{}: {}{}", count,
                     count == 1 ? "" : "s", fmt::join(bridges, ", "), count > kShown ? ", ..." : ""),
         "what one device sends to another goes up to the root and back: peer-to-peer is "
-        "slow, or stands still",
+        "slow, or hangs",
         "ACS off in the BIOS, or setpci -s BRIDGE ECAP_ACS+6.w=0000");
   }
   std::vector<std::string> translated;

@@ -9,7 +9,7 @@
 
 #include "base/text.h"
 #include "engine/transport/rdma/rdma_settings.h"
-#include "harness/probe/told.h"
+#include "harness/probe/engine_inputs.h"
 
 namespace ringside::probe {
 namespace {
@@ -22,7 +22,7 @@ void judge_states(const Machine& machine, Verdicts& verdicts) {
   const bool works = has_active_port(machine);
   for (const RdmaPort& port : machine.rdma) {
     if (port.is_active()) continue;
-    // A port that was never cabled is ordinary beside others that work.
+    // A port that was never cabled is ordinary where others work.
     const bool is_spare = works && (port.physical == "Disabled" || port.physical == "Polling");
     if (is_spare) continue;
     const bool is_init = port.state == "INIT" || port.state == "ARMED";
@@ -35,7 +35,7 @@ void judge_states(const Machine& machine, Verdicts& verdicts) {
   }
   if (!works) {
     verdicts.add("no_rdma_device", Severity::Error, "RDMA devices are there, and no port is active",
-                 "NCCL goes over TCP, or fails where it was told not to",
+                 "NCCL goes over TCP, or fails where TCP is not allowed",
                  "bring a port up; ibv_devinfo shows their states");
   }
 }
@@ -55,7 +55,7 @@ void judge_rates(const Machine& machine, Verdicts& verdicts) {
                              port.gigabits(), best / 1000.0),
                  "the link has come up with fewer lanes or a lower rate: every ring waits for its "
                  "slowest rail",
-                 "reseat cable and transceiver; ibportstate or ethtool DEVICE tells what was "
+                 "reseat cable and transceiver; ibportstate or ethtool DEVICE shows what was "
                  "negotiated, and why");
   }
 }
@@ -123,8 +123,8 @@ void judge_settings(const Machine& machine, Verdicts& verdicts) {
   if (!ports && !settings->names.empty()) {
     verdicts.add("no_rdma_device", Severity::Error,
                  fmt::format("NCCL_IB_HCA={}: {}", settings->names, ports.error().message),
-                 "the variable leaves no port: NCCL goes over TCP, or fails where it was told not "
-                 "to",
+                 "the variable leaves no port: NCCL goes over TCP, or fails where TCP is not "
+                 "allowed",
                  "name one of them in NCCL_IB_HCA, or unset it");
   }
 }

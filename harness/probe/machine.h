@@ -10,7 +10,7 @@
 #include "engine/transport/rdma/rdma_ports.h"
 #include "engine/transport/socket/interface.h"
 
-/// What a machine has of all that a job's communication stands on, as plain data.
+/// What a machine has that a job's communication depends on, as plain data.
 namespace ringside::probe {
 
 struct Gpu {
@@ -18,7 +18,7 @@ struct Gpu {
   std::string vendor;  ///< nvidia, amd
   std::string model = {};
   std::optional<int> compute_capability = {};  ///< 10 x major + minor
-  std::optional<int> nvlinks = {};             ///< that are up; none: NVML did not tell
+  std::optional<int> nvlinks = {};             ///< that are up; none: NVML did not report it
   int numa = -1;
 };
 
@@ -28,7 +28,7 @@ struct Nic {
   bool has_carrier = true;  ///< and something is at the other end
   bool is_virtual = false;  ///< no device of its own: a bridge, a veth, loopback
   int mtu = 0;
-  int mbits_per_second = -1;  ///< -1: nobody knows
+  int mbits_per_second = -1;  ///< -1: unknown
   std::string driver = {};
   std::string pci = {};
   int numa = -1;
@@ -95,7 +95,7 @@ struct Machine {
   std::string kernel = {};
   std::string nvidia_driver = {};  ///< empty: none is loaded
   bool is_open_driver = false;
-  std::string gpu_note = {};  ///< why GPUs, or their links, are not told of
+  std::string gpu_note = {};  ///< why GPUs, or their links, are not listed
   std::vector<Gpu> gpus = {};
   std::vector<Nic> nics = {};
   std::vector<Interface> interfaces = {};  ///< as the engine sees them

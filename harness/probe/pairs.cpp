@@ -83,7 +83,7 @@ class PairRun {
   BenchBuffer out_, in_;
 };
 
-/// What hosts of the same number of ranks do, walked along a circle.  players  even: the last one may be nobody
+/// A round-robin tournament of hosts with equally many ranks.  players  even: the last one may be a bye
 std::vector<std::vector<std::pair<int, int>>> circle(int count) {
   const int players = count + count % 2;
   Steps rounds;
@@ -102,7 +102,7 @@ std::vector<std::vector<std::pair<int, int>>> circle(int count) {
   return rounds;
 }
 
-/// Gbit/s of the interface that a host's traits tell of; 0: not known.
+/// Gbit/s of the interface among a host's traits; 0: unknown.
 double interface_gbs(const HostReport& host) {
   for (const auto& [name, value] : host.traits) {
     if (name != "interface speed") continue;
@@ -124,7 +124,7 @@ Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostR
   const std::uint64_t most = *std::max_element(each.begin(), each.end());
   constexpr std::uint64_t kMost = 4 << 20;
   if (most > kMost) {
-    return Error{ErrorCode::Corrupt, fmt::format("a rank tells {} bytes of its host", most),
+    return Error{ErrorCode::Corrupt, fmt::format("a rank sent a report of {} bytes", most),
                  "run the same ringside on all hosts"};
   }
   message.resize(static_cast<std::size_t>(most), ' ');
@@ -188,11 +188,11 @@ Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& 
   }
   const Steps steps = tournament(hosts);
   RINGSIDE_TRY(PairRun run, PairRun::make(communicator, options));
-  struct Told {
+  struct Measured {
     double latency_us = 0, gbs = 0;
     std::int64_t core = -1;
   };
-  std::vector<Told> mine(static_cast<std::size_t>(n));
+  std::vector<Measured> mine(static_cast<std::size_t>(n));
   for (std::size_t step = 0; step < steps.size(); ++step) {
     for (const auto& [a, b] : steps[step]) {
       if (me != a && me != b) continue;
@@ -201,10 +201,10 @@ Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& 
         for (int turn = 0; turn < options.turns; ++turn) {
           RINGSIDE_TRY(const PairCell cell, run.run(peer, me == leader));
           if (me != leader) continue;
-          Told& told = mine[static_cast<std::size_t>(peer)];
-          told.gbs = std::max(told.gbs, cell.gbs);
-          told.latency_us =
-              turn == 0 ? cell.latency_us : std::min(told.latency_us, cell.latency_us);
+          Measured& best = mine[static_cast<std::size_t>(peer)];
+          best.gbs = std::max(best.gbs, cell.gbs);
+          best.latency_us =
+              turn == 0 ? cell.latency_us : std::min(best.latency_us, cell.latency_us);
         }
       }
     }
@@ -213,18 +213,18 @@ Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& 
       options.on_progress(static_cast<double>(step + 1) / static_cast<double>(steps.size()));
     }
   }
-  for (Told& one : mine) one.core = own_core().value_or(-1);
+  for (Measured& one : mine) one.core = own_core().value_or(-1);
   RINGSIDE_TRY(const std::vector<std::byte> bytes,
                communicator.all_gather_bytes(std::as_bytes(std::span(mine))));
-  std::vector<Told> all(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
+  std::vector<Measured> all(static_cast<std::size_t>(n) * static_cast<std::size_t>(n));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   for (int from = 0; from < n; ++from) {
     const std::int64_t core = all[static_cast<std::size_t>(from * n)].core;
     matrix.cores.push_back(core < 0 ? std::nullopt : std::optional(static_cast<int>(core)));
     for (int to = 0; to < n; ++to) {
       const auto a = static_cast<std::size_t>(from), b = static_cast<std::size_t>(to);
-      const Told& told = all[a * static_cast<std::size_t>(n) + b];
-      PairCell cell{.from = from, .to = to, .latency_us = told.latency_us, .gbs = told.gbs};
+      const Measured& best = all[a * static_cast<std::size_t>(n) + b];
+      PairCell cell{.from = from, .to = to, .latency_us = best.latency_us, .gbs = best.gbs};
       // Within a host no figure is known beforehand.
       if (hosts[a] != hosts[b]) {
         const double one = interface_gbs(reports[a]), other = interface_gbs(reports[b]);
@@ -250,7 +250,7 @@ void mark_outliers(PairMatrix& matrix) {
       times.push_back(cell.latency_us);
       like.push_back(&cell);
     }
-    // Of two or four there is no telling who is odd.
+    // With two or four the odd one cannot be determined.
     constexpr std::size_t kFewest = 6;
     if (like.size() < kFewest) continue;
     const double rate = median(rates), time = median(times);

@@ -21,7 +21,7 @@ namespace ringside::probe {
 /// errors  as Communicator::all_gather_bytes; Corrupt
 Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine);
 
-/// Who is measured when: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
+/// The order of measurements: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
 /// within a host go one after the other: they share its memory.
 ///
 /// hosts    of each rank, numbered from 0
@@ -67,7 +67,7 @@ struct PairMatrix {
 Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports);
 
-/// Marks what is far from its like: pairs within hosts, and between them, each by themselves. Slower than half the median, or
+/// Marks outliers among like pairs: pairs within hosts, and between them, separately. Slower than half the median, or
 /// three times as late.
 void mark_outliers(PairMatrix& matrix);
 

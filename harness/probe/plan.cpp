@@ -7,8 +7,8 @@
 #include "engine/transport/rdma/rdma_ports.h"
 #include "engine/transport/rdma/rdma_settings.h"
 #include "engine/transport/socket/interface.h"
+#include "harness/probe/engine_inputs.h"
 #include "harness/probe/judge.h"
-#include "harness/probe/told.h"
 
 namespace ringside::probe {
 namespace {
@@ -81,17 +81,17 @@ void plan_rdma(const Machine& machine, const Environment& environment, Plan& pla
 Plan plan_of(const Machine& machine) {
   Plan plan;
   const Environment environment = environment_of(machine);
-  const auto wish = interface_wish_from(environment, false);
+  const auto setting = interface_settings_from(environment, false);
   const auto chosen =
-      wish ? choose_interface(machine.interfaces, *wish) : Result<Interface>(wish.error());
+      setting ? choose_interface(machine.interfaces, *setting) : Result<Interface>(setting.error());
   if (chosen) {
     const std::string address = to_string(chosen->address);
     plan.interface = fmt::format("{} ({})", chosen->name, address.substr(0, address.rfind(':')));
-    plan.interface_why = !wish->names.empty() ? fmt::format("NCCL_SOCKET_IFNAME={}", wish->names)
-                         : chosen->name.starts_with("ib") ? "the first that begins with ib"
-                         : is_loopback(chosen->address)
-                             ? "nothing else is up: ranks of this host alone"
-                             : "the first that is up and no loopback, docker or virbr";
+    plan.interface_why =
+        !setting->names.empty()          ? fmt::format("NCCL_SOCKET_IFNAME={}", setting->names)
+        : chosen->name.starts_with("ib") ? "the first that begins with ib"
+        : is_loopback(chosen->address)   ? "nothing else is up: ranks of this host alone"
+                                         : "the first that is up and no loopback, docker or virbr";
   } else {
     plan.interface_why = chosen.error().message;
   }
@@ -129,7 +129,7 @@ std::string meaning_of(const std::string& variable) {
       {"NCCL_DEBUG_SUBSYS", "of what"},
       {"NCCL_DEBUG_FILE", "where the log goes"},
       {"NCCL_TOPO_FILE", "a topology in place of the one that is found"},
-      {"NCCL_HOSTID", "stands in for the host's name"},
+      {"NCCL_HOSTID", "replaces the host's name"},
       {"GLOO_SOCKET_IFNAME", "which interfaces Gloo uses: names only"},
       {"CUDA_VISIBLE_DEVICES", "which GPUs a process sees"},
       {"CUDA_LAUNCH_BLOCKING", "1: every kernel is waited for"},

@@ -107,7 +107,7 @@ std::vector<std::string> words_of(const std::string& text) {
   return words;
 }
 
-/// `fe80` and its interface stand in /proc/net/if_inet6 alone: the engine's list leaves them out.
+/// Only /proc/net/if_inet6 lists `fe80` addresses with their interface: the engine's list omits them.
 bool has_link_local_v6(const std::string& table, const std::string& name) {
   std::istringstream lines(table);
   for (std::string line; std::getline(lines, line);) {
@@ -165,7 +165,7 @@ std::string container_of(const std::string& root) {
   return {};
 }
 
-/// What the driver says beside the bus: links and capability. Devices are known by their bus id.
+/// What the driver reports in addition to the bus: links and capability. Devices are known by their bus id.
 void add_driver(Machine& machine, NvmlDriver* nvml) {
   const bool has_nvidia = std::any_of(machine.gpus.begin(), machine.gpus.end(),
                                       [](const Gpu& gpu) { return gpu.vendor == "nvidia"; });

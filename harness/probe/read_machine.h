@@ -32,14 +32,14 @@ struct Sources {
 /// errors  System: the interfaces cannot be listed
 Result<Sources> sources_here();
 
-/// Never fails: what is not there, or not readable, is an answer.
+/// Never fails: a missing or unreadable file is an answer.
 Machine read_machine(const Sources& sources);
 
 /// The rules that drop or refuse what comes in or goes out, of `nft list ruleset` or `iptables-save`. What only
-/// concerns invalid packets, sets of addresses or forwarding is left out.
+/// concerns invalid packets, sets of addresses or forwarding is omitted.
 Firewall read_firewall(const std::string& source, const std::string& text);
 
-/// The libraries of nccl, mpi and gloo that the loader finds, with what they say of themselves.
+/// The libraries of nccl, mpi and gloo that the loader finds, with their reported versions.
 std::vector<Backend> backends_here();
 
 /// libibverbs.so.1.14.44.0; empty where the loader finds none.

@@ -16,8 +16,8 @@ constexpr double kMiB = 1 << 20;
 void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   const TransformerShape& model = training.model;
   const double hidden = model.hidden;
-  const auto add = [&](double elements, double beside) {
-    all.push_back({elements, 2 * (training.tokens() * 2 * elements + beside)});
+  const auto add = [&](double elements, double other_flops) {
+    all.push_back({elements, 2 * (training.tokens() * 2 * elements + other_flops)});
   };
   const std::size_t first = all.size();
   for (int i = 0; i < model.matrices; ++i) add(hidden * model.ffn, 0);
@@ -30,7 +30,7 @@ void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   if (training.recomputes) all[first].flops += training.layer_flops();
 }
 
-/// `backward`: buckets are laid as gradients come. `forward`: as parameters stand in the model, as they are before DDP has
+/// `backward`: buckets are filled in the order of gradients. `forward`: in the order of parameters in the model, before DDP has
 /// seen an order; a bucket is not reduced before those in front of it.
 Result<bool> is_laid_backward(const Keys& keys) {
   const std::string* const order = keys.find("gradient_order");
@@ -71,7 +71,7 @@ Result<hangs::Outline> make_ddp(const Keys& keys) {
   RINGSIDE_TRY(const int data, keys.whole("data", std::nullopt, 1, 65536));
   RINGSIDE_TRY(const double cap_mb, keys.number("bucket_cap_mb", 25, 0.001, 1e6));
   RINGSIDE_TRY(const bool is_backward, is_laid_backward(keys));
-  // Who names a cap names that of the first one as well, as in DistributedDataParallel.__init__ since PyTorch 2.
+  // A given cap is that of the first bucket as well, as in DistributedDataParallel.__init__ since PyTorch 2.
   const double first = keys.has("bucket_cap_mb") ? cap_mb * kMiB : kMiB;
   const std::array dimensions{ParallelDimension{"data", data}};
   StepWriter writer(data, dimensions);

@@ -20,7 +20,7 @@ struct GradientTensor {
 };
 
 /// A model's gradients in the order in which backward makes them: the output embedding's first, the input's last. Norms
-/// are left out, as in TransformerShape::weights().
+/// are omitted, as in TransformerShape::weights().
 std::vector<GradientTensor> gradients_of(const Training& training);
 
 /// How many gradients each bucket has, of `sizes` in bytes: a tensor is not divided, and a bucket is full once it has
@@ -32,7 +32,7 @@ std::vector<std::size_t> bucket_lengths(std::span<const double> sizes, double fi
 /// Data parallel training: gradients in buckets, reduced while the next ones are computed.
 Result<hangs::Outline> make_ddp(const Keys& keys);
 
-/// Its keys beside the model's, the GPU's and training's.
+/// Its keys in addition to those of the model, the GPU and training.
 std::span<const std::string_view> ddp_keys();
 
 }  // namespace ringside::workload

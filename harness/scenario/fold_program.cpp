@@ -106,7 +106,7 @@ class Folder {
     }
   }
 
-  /// By place; nothing where no ways are told.
+  /// By place; nothing where the program has no ways.
   [[nodiscard]] std::vector<int> ways_from(int rank, const std::vector<Named>& places) const {
     std::vector<int> ways;
     if (!way_of_) return ways;

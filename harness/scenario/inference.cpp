@@ -142,7 +142,7 @@ Result<Outline> make_inference(const Keys& keys) {
     serving.gpu.bytes_per_second = gbs * 1e9;
   } else {
     RINGSIDE_TRY(keys.lacks(std::array<std::string_view, 1>{"gpu_memory"},
-                            "the GPU's name says it: leave out one of them"));
+                            "the GPU's name defines it: remove one of them"));
   }
   RINGSIDE_TRY(const double reached, keys.number("memory_efficiency", std::nullopt, 0.001, 1));
   serving.bytes_per_second = serving.gpu.bytes_per_second * reached;

@@ -9,7 +9,7 @@ namespace ringside::workload {
 /// A batch of requests: the prompts at once, then token by token, over tensor parallel ranks and stages.
 Result<hangs::Outline> make_inference(const Keys& keys);
 
-/// Its keys beside the model's and the GPU's.
+/// Its keys in addition to those of the model and the GPU.
 std::span<const std::string_view> inference_keys();
 
 }  // namespace ringside::workload

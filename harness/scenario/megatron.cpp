@@ -130,7 +130,7 @@ class Megatron {
     return std::llround(own / sizes_.tensor);
   }
 
-  /// Of this rank's part, for all who share the sequence.
+  /// Of this rank's part, for all ranks that share the sequence.
   void exchange_keys(Op op) {
     if (sizes_.context > 1) writer_.call(op, context_, own_keys(), DataType::Bfloat16);
   }

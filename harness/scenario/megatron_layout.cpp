@@ -126,7 +126,7 @@ Result<MegatronLayout> read_megatron_layout(const Keys& keys, const Training& tr
   }
   if (sizes.tensor > 1 && !sizes.has_sequence_parallel) {
     // source  Megatron-LM, megatron/training/arguments.py
-    return keys.bad("tensor", "experts beside tensor parallelism",
+    return keys.bad("tensor", "experts together with tensor parallelism",
                     "each rank sends its own tokens: sequence_parallel: yes");
   }
   if (keys.has("capacity")) {

@@ -20,7 +20,7 @@ struct PipelineShape {
 };
 
 /// What a stage does in one step, in order: first as many forwards as fill the pipeline, then one forward and one backward
-/// in turn, at last the backwards that are left. With several chunks a group of as many microbatches as there are stages goes
+/// alternately, at last the backwards that are left. With several chunks a group of as many microbatches as there are stages goes
 /// through the first chunk, then through the next; backward from the last chunk on.
 /// source  Narayanan et al. 2021, Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2.2:
 ///         1F1B, and its interleaved form

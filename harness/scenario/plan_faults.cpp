@@ -57,21 +57,22 @@ class RankEditor {
   void run() {
     edit();
     if (is_reduction_wrong_) {
-      idle_.push_back(fmt::format(
-          "rank {} reduces otherwise than the others: nobody compares reductions, and the job goes "
-          "on with wrong numbers",
-          rank_));
+      idle_.push_back(
+          fmt::format("rank {} reduces otherwise than the others: no check compares reductions, "
+                      "and the job continues with wrong numbers",
+                      rank_));
     }
     if (!put_off_.empty())
-      idle_.push_back(fmt::format("rank {} puts its last call off, for ever", rank_));
+      idle_.push_back(fmt::format("rank {} postpones its last call for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
       const std::int64_t calls = fault.on.empty() ? asked_ : asked_on_[fault.on];
       if (fault.call.value_or(0) < calls) continue;
-      idle_.push_back(fmt::format("{} of rank {} at call {}{}: it comes to {}, from 0 on",
-                                  to_string(fault.kind), rank_, fault.call.value_or(0),
-                                  fault.on.empty() ? "" : " of " + fault.on,
-                                  plural(static_cast<std::size_t>(calls), "call", "calls")));
+      idle_.push_back(fmt::format(
+          "fault {}(rank={}, call={}{}) never fires: rank {} makes only {}, counted from 0",
+          to_string(fault.kind), rank_, fault.call.value_or(0),
+          fault.on.empty() ? "" : ", on=" + fault.on, rank_,
+          plural(static_cast<std::size_t>(calls), "call", "calls")));
     }
   }
 
@@ -119,7 +120,7 @@ class RankEditor {
       body.push_back(halt_step(call, halt_of(fate.end->kind)));
       return false;
     }
-    // Whoever comes after the watchdog has spoken does not come.
+    // A rank that is later than the watchdog's timeout never comes.
     if (fate.never || (patience_ && fate.late >= *patience_)) {
       body.push_back(halt_step(call, Halt::Busy));
       return false;
@@ -276,7 +277,7 @@ bool is_used(const Fault& fault, int family, const hangs::Program& program, cons
   });
 }
 
-/// `; rank 0 sends to 1, 8`; empty where nobody knows.
+/// `; rank 0 sends to 1, 8`; empty where the peers are unknown.
 std::string peers_text(const Fault& fault, int family, const hangs::Program& program,
                        const SendsOf& sends) {
   if (!sends) return {};
@@ -339,7 +340,7 @@ Status check_fault(const Fault& fault, const hangs::Program& program) {
   RINGSIDE_TRY([[maybe_unused]] const int family, family_of(fault, program));
   if (fault.kind == FaultKind::SlowLink && (fault.after.value > 0 || fault.step > 0)) {
     return Error{ErrorCode::InvalidArgument, "slow_link with after or step, in simulated time",
-                 "it is slow from the first message on there: leave them away, or run it on real "
+                 "it is slow from the first message on there: remove them, or run it on real "
                  "ranks"};
   }
   const auto has_word = [](Collective wanted) {

@@ -21,7 +21,7 @@ struct SentOn {
   std::int64_t messages = 0;
 };
 
-/// All that rank `from` sends in a call, by what is known of how it is made. Empty: the call's bytes in one message to
+/// All that rank `from` sends in a call, as far as it is known. Empty: the call's bytes in one message to
 /// each other rank, where nothing is known.
 using SendsOf = std::function<std::vector<SentOn>(const hangs::Step& call, int from)>;
 
@@ -35,14 +35,14 @@ struct SlowConnections {
 struct PlannedFaults {
   hangs::NetworkFault network = {};  ///< group -1: none
   std::vector<SlowConnections> slow = {};
-  std::vector<std::string> idle = {};  ///< faults that nothing comes to: a sentence each
+  std::vector<std::string> idle = {};  ///< faults that never fire: a sentence each
 };
 
-/// Edits the program by what the plan says of its ranks: each call is asked for as a real rank asks
+/// Edits the program by the plan's faults of its ranks: each call is matched as on a real rank
 /// (engine/faults/rank_faults.h). Groups' names in the plan are those of the outline.
 ///
 /// plan      drawn
-/// patience  what lasts as long is for ever: by then the job is given up; none: nobody gives it up
+/// patience  a delay of at least this is endless: the watchdog ends the job by then; none: no watchdog
 /// sends     of the program's calls as they were before
 /// errors    InvalidArgument: several connections that fail, or one that no collective uses; one that is slow from some
 ///           message on; a collective that programs have no word for

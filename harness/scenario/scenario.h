@@ -31,7 +31,7 @@ struct ExpectedBusbw {
   friend bool operator==(const ExpectedBusbw&, const ExpectedBusbw&) = default;
 };
 
-/// What a scenario says will come of it.
+/// The outcome that a scenario expects.
 struct Expectation {
   enum class Outcome { Finished, Hang };
   std::optional<Outcome> outcome = {};            ///< none: nothing is expected
@@ -43,7 +43,7 @@ struct Expectation {
   std::vector<std::string> findings = {};  ///< ids of what audit finds in logs of such hosts
 };
 
-/// One job: where it runs, what its ranks do, what goes wrong, and what is to come of it. The same for real ranks and
+/// One job: its cluster, its ranks' program, its faults, and its expected outcome. The same for real ranks and
 /// for simulated ones.
 struct Scenario {
   std::string name;
@@ -52,21 +52,21 @@ struct Scenario {
   std::string cluster_place = {};  ///< `file:line` of it, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
-  std::string broken = {};  ///< what is wrong with the hosts: a misconfiguration of harness/logs
+  std::string broken = {};            ///< the hosts' misconfiguration, of harness/logs
   hangs::Outline outline;
   std::optional<TrainingFacts> training = {};  ///< of a workload that trains
-  std::optional<Seconds> watchdog = {};        ///< a call that stands for so long ends the job
+  std::optional<Seconds> watchdog = {};        ///< a call that takes so long ends the job
   std::vector<int> absent = {};                ///< ranks that never come to the start, ascending
-  FaultPlan faults;  ///< `on` names groups of the outline; what they leave open is not drawn yet
+  FaultPlan faults;  ///< `on` names groups of the outline; open choices are not drawn yet
   Expectation expect;
 };
 
 /// Reads a `ringside: scenario/1` (docs/reference/scenarios.md), or a hang-program/1.
 /// where   for messages: the file
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
 
-/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from anybody:
+/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from strangers:
 /// none of them becomes a key. A line break or control character in `name` and `about` is written as `\x0a`.
 /// unknown  what the scenario's source did not say: comments at the top
 std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown = {});

@@ -29,7 +29,7 @@ class ScenarioReader {
 
   Result<Scenario> read() {
     RINGSIDE_TRY(check_yaml_document(root_, "scenario/1",
-                                     "a job, what goes wrong in it, and what comes of it",
+                                     "a job, its faults, and its expected outcome",
                                      names_of(scenario_keys())));
     RINGSIDE_TRY(scenario_.name, root_.word("name", "skipped-collective"));
     if (root_.has("about")) {
@@ -90,7 +90,7 @@ class ScenarioReader {
     return {};
   }
 
-  /// Where what a later reader refuses stands.
+  /// The place of a value that a later reader may refuse.
   [[nodiscard]] std::string place_of(const YAML::Node& at) const {
     return fmt::format("{}:{}", root_.where(), at.Mark().line + 1);
   }
@@ -138,7 +138,7 @@ class ScenarioReader {
       if (given != ranks) {
         return root_.bad(dims,
                          fmt::format("the dimensions make {} ranks, and ranks: {}", ranks, given),
-                         "leave out ranks");
+                         "remove ranks");
       }
     }
     return static_cast<int>(ranks);
@@ -150,7 +150,7 @@ class ScenarioReader {
     for (const char* const other : {"steps", "groups", "parallel", "ranks"}) {
       if (!root_.has(other)) continue;
       RINGSIDE_TRY(const YAML::Node at, root_.find(other, ""));
-      return root_.bad(at, fmt::format("'{}' beside a workload", other),
+      return root_.bad(at, fmt::format("'{}' together with a workload", other),
                        "a workload makes its own ranks, groups and steps");
     }
     RINGSIDE_TRY(const YAML::Node node, root_.find("workload", kExample));
@@ -167,7 +167,7 @@ class ScenarioReader {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);
       }
       if (!keys.emplace(entry.first.Scalar(), entry.second.Scalar()).second) {
-        return root_.bad(entry.first, fmt::format("key '{}' comes twice", entry.first.Scalar()),
+        return root_.bad(entry.first, fmt::format("key '{}' appears twice", entry.first.Scalar()),
                          "keep one of them");
       }
       places[entry.first.Scalar()] = entry.first;

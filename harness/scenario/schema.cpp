@@ -124,7 +124,7 @@ std::span<const SchemaKey> workload_keys() {
       {"recompute", "yes", "activations are computed again before backward: no"},
       {"gpu", "h100", "v100, a100, h100, h200, b200, gb200: dense bf16 of the data sheets"},
       {"gpu_tflops", "989", "in place of a name"},
-      {"efficiency", "0.5", "what kernels reach of that; you have to say it"},
+      {"efficiency", "0.5", "the share of that which kernels achieve; required"},
       {"optimizer_bytes", "4",
        "bytes of optimizer states and master weights a weight: 12, Adam in float; 4 with states in "
        "bfloat16 and no master weights"},
@@ -161,7 +161,7 @@ std::span<const SchemaKey> workload_keys() {
       {"prompt", "1000", "tokens of each request"},
       {"tokens", "128", "that each request generates"},
       {"gpu_memory", "3350", "GB/s of the GPU's memory, in place of a name"},
-      {"memory_efficiency", "0.8", "what kernels reach of that; you have to say it"},
+      {"memory_efficiency", "0.8", "the share of that which kernels achieve; required"},
   }};
   return all;
 }

@@ -7,7 +7,7 @@
 
 #include "harness/hangs/outline_schema.h"
 
-/// What a scenario may hold, beside its steps (harness/hangs/outline_schema.h).
+/// What a scenario may hold, in addition to its steps (harness/hangs/outline_schema.h).
 namespace ringside {
 
 using hangs::SchemaKey;

@@ -70,7 +70,7 @@ struct Training {
   }
 };
 
-/// Keys beside the model's and the GPU's.
+/// Keys in addition to those of the model and the GPU.
 std::span<const std::string_view> training_keys();
 
 Result<Training> read_training(const Keys& keys, bool has_experts = false);

@@ -25,7 +25,7 @@ struct ParallelDimension {
 /// shape  the sizes' product is the outline's ranks
 void add_parallel_groups(std::span<const ParallelDimension> dimensions, hangs::Outline& outline);
 
-/// A transformer, as far as its steps depend on it.
+/// A transformer, with the properties that its steps depend on.
 struct TransformerShape {
   std::string_view name;
   int layers = 0;
@@ -66,8 +66,8 @@ Result<TransformerShape> find_transformer(std::string_view name);
 
 using WorkloadKeys = std::map<std::string, std::string, std::less<>>;
 
-/// The Error for a key of a workload that cannot be meant, or for all of it (an empty key): where it stands is its
-/// reader's to say.
+/// Makes the Error for an invalid key of a workload, or for all of it (an empty key). The reader of the workload adds
+/// the place.
 using BadKey =
     std::function<Error(std::string_view key, const std::string& what, const std::string& help)>;
 /// `what` alone.

@@ -18,7 +18,7 @@ class Keys {
   /// errors  InvalidArgument: a key that is not among `known`; the nearest is named
   [[nodiscard]] Status check(std::span<const std::string_view> known) const;
 
-  /// errors  InvalidArgument: the given key stands there, and says it twice or in vain
+  /// errors  InvalidArgument: one of the keys is given, though it is redundant or has no effect
   [[nodiscard]] Status lacks(std::span<const std::string_view> keys, const std::string& help) const;
 
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }

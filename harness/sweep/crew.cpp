@@ -27,7 +27,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// A process that somebody kills from outside is begun anew so often in all.
+/// How often in all a process that is killed from outside is started anew.
 constexpr int kMostKills = 3;
 /// Until a worker without work of its own looks again for what others have lost.
 constexpr std::chrono::milliseconds kLookAgain{500};
@@ -47,7 +47,7 @@ struct Work {
                             const std::function<PointResult(const std::string&)>& work) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(3);  // it went before we asked for that
-  // An interrupt is the parent's to tell.
+  // The parent handles an interrupt.
   struct sigaction usual {};
   usual.sa_handler = SIG_DFL;
   ::sigaction(SIGINT, &usual, nullptr);
@@ -88,12 +88,12 @@ class Crew {
   Status run() {
     RINGSIDE_TRY(const ResultStore::Count first, store_.count());
     done_before_ = first.done;
-    tell(first);
+    report_progress(first);
     for (;;) {
       RINGSIDE_TRY(hand_out());
       if (works_.empty()) {
         RINGSIDE_TRY(const ResultStore::Count count, store_.count());
-        tell(count);
+        report_progress(count);
         if (count.done == count.all) return {};
         std::this_thread::sleep_for(kLookAgain);  // others work at the rest
         continue;
@@ -157,11 +157,11 @@ class Crew {
         ::kill(work.pid, SIGKILL);
       }
     }
-    if (!is_any_done && Clock::now() < tell_at_) return {};
-    tell_at_ = Clock::now() + kLookAgain;
+    if (!is_any_done && Clock::now() < report_at_) return {};
+    report_at_ = Clock::now() + kLookAgain;
     look_at_ = {};
     RINGSIDE_TRY(const ResultStore::Count count, store_.count());
-    tell(count);
+    report_progress(count);
     return {};
   }
 
@@ -200,7 +200,7 @@ class Crew {
     return store_.finish(work.key, to_json(result), wall_s);
   }
 
-  void tell(const ResultStore::Count& count) const {
+  void report_progress(const ResultStore::Count& count) const {
     if (!options_.progress) return;
     SweepProgress progress{.all = count.all, .done = count.done, .here = here_};
     const std::int64_t gained = count.done - done_before_;
@@ -219,7 +219,7 @@ class Crew {
   std::map<std::string, int> kills_;
   std::int64_t here_ = 0, done_before_ = 0;
   const Clock::time_point began_ = Clock::now();
-  Clock::time_point look_at_{}, tell_at_{};
+  Clock::time_point look_at_{}, report_at_{};
 };
 
 }  // namespace

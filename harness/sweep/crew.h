@@ -16,7 +16,7 @@ namespace ringside {
 struct SweepProgress {
   std::int64_t all = 0, done = 0;
   std::int64_t here = 0;          ///< that this worker has done
-  std::optional<Seconds> left{};  ///< at the pace since this worker began; none: too early to tell
+  std::optional<Seconds> left{};  ///< at the pace since this worker began; none: too early
 };
 
 /// What a worker is given.
@@ -27,7 +27,7 @@ struct CrewOptions {
 };
 
 /// Works at the store's points until all are done, by whomever: points of workers that are lost meanwhile are taken over.
-/// Each point is computed in a process of its own, whose answer, or whose end without one, is the point's result.
+/// Each point is computed in a process of its own. The process's answer, or its end without one, is the point's result.
 ///
 /// work     of a key; runs in the child
 /// Threads  fork() needs a process without other threads

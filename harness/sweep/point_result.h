@@ -20,7 +20,7 @@ struct PointResult {
   std::string reason = {};  ///< in words; empty where it finished
   Seconds step{};           ///< of an iteration
   Seconds compute{};        ///< of it, in kernels
-  Seconds exposed{};        ///< in calls with no kernel beside them
+  Seconds exposed{};        ///< in calls that no kernel overlaps
   double call_error_percent =
       0;  ///< of calls: typical error, the median over comparable systems (docs/accuracy.md)
   int ranks = 0;

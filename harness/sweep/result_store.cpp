@@ -18,13 +18,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kLocksMend =
+constexpr const char* kLocksFix =
     "name a folder with -o on a file system that has POSIX locks: a local one, NFS 4, Lustre with "
     "flock";
 /// Writers wait for each other so long: a file system of a busy cluster may take its time.
 constexpr int kBusyMs = 120'000;
 
-/// Every attempt at a point has a row, so that it can be told afterwards who did what, and that nothing was done twice.
+/// Every attempt at a point has a row: it shows afterwards which worker did what, and that nothing was done twice.
 constexpr const char* kSchema = R"sql(
 CREATE TABLE IF NOT EXISTS workers (
   id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT NOT NULL, pid INTEGER NOT NULL,
@@ -105,7 +105,7 @@ struct ResultStore::Impl {
     const bool is_other = code == SQLITE_NOTADB || code == SQLITE_CORRUPT || code == SQLITE_ERROR;
     return Error{is_other ? ErrorCode::Corrupt : ErrorCode::System,
                  fmt::format("{}: {}: {}", path, what, sqlite3_errmsg(database.get())),
-                 is_other ? "it is no sweep's results: name another folder with -o" : kLocksMend};
+                 is_other ? "it is no sweep's results: name another folder with -o" : kLocksFix};
   }
 
   Status run(const char* sql) {
@@ -145,7 +145,7 @@ struct ResultStore::Impl {
     return lock;
   }
 
-  /// The worker's byte is locked before anybody can see its number.
+  /// The worker's byte is locked before another process can see its number.
   Status register_worker() {
     return transact([this]() -> Status {
       Statement insert(database.get(), "INSERT INTO workers (host, pid) VALUES (?, ?)");
@@ -155,7 +155,7 @@ struct ResultStore::Impl {
       worker = sqlite3_last_insert_rowid(database.get());
       struct flock lock = byte_of(worker);
       if (::fcntl(locks.get(), F_SETLK, &lock) == 0) return {};
-      return system_error(path + ".workers: cannot be locked", errno, kLocksMend);
+      return system_error(path + ".workers: cannot be locked", errno, kLocksFix);
     });
   }
 
@@ -164,7 +164,7 @@ struct ResultStore::Impl {
     if (other == worker) return false;
     struct flock lock = byte_of(other);
     if (::fcntl(locks.get(), F_GETLK, &lock) != 0) {
-      return system_error(path + ".workers: cannot be locked", errno, kLocksMend);
+      return system_error(path + ".workers: cannot be locked", errno, kLocksFix);
     }
     return lock.l_type == F_UNLCK;
   }
@@ -231,7 +231,7 @@ Result<ResultStore> ResultStore::open(const std::string& folder) {
   impl->database.reset(database);
   if (status != SQLITE_OK) return impl->failed("cannot be opened");
   sqlite3_busy_timeout(database, kBusyMs);
-  // EXTRA: the journal's end is on disk too before a transaction is told to be done.
+  // EXTRA: the journal's end is on disk too before a transaction is reported as done.
   RINGSIDE_TRY(impl->run("PRAGMA journal_mode = DELETE; PRAGMA synchronous = EXTRA"));
   RINGSIDE_TRY(impl->open_locks());
   RINGSIDE_TRY(impl->transact([&]() -> Status { return impl->run(kSchema); }));
@@ -271,7 +271,7 @@ Result<std::optional<std::string>> ResultStore::take() {
 
 Status ResultStore::finish(const std::string& key, const std::string& result, double wall_s) {
   return impl_->transact([&]() -> Status {
-    // What somebody else has finished meanwhile stays: that cannot be, unless locks are lost.
+    // What another worker has finished meanwhile stays: that cannot be, unless locks are lost.
     Statement put(impl_->database.get(),
                   "UPDATE points SET result = ?, wall_s = ? WHERE key = ? AND result IS NULL");
     put.bind(1, result).bind(2, wall_s).bind(3, key);

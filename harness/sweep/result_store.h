@@ -19,7 +19,7 @@ struct StoredPoint {
 /// The points of a sweep and their results, in a folder that several processes, on several hosts, may open at once.
 ///
 /// A point is open, taken by one worker, or done; it is taken and done in one transaction each, on disk when they return. A
-/// worker that ends without having finished its points loses them to whoever asks next, see README.md.
+/// worker that ends without having finished its points loses them to the next worker that asks, see README.md.
 ///
 /// Threads    one
 /// Ownership  of the process that opened it: after a fork() the child leaves it alone
@@ -33,7 +33,7 @@ class ResultStore {
   ~ResultStore();
   ResultStore(ResultStore&&) noexcept;
 
-  /// Makes these the sweep's points, in this order. What is known of them stays; of others it is kept, and not asked for.
+  /// Sets the sweep's points, in this order. Known results of them stay; results of other points are kept, but not used.
   Status set_points(const std::vector<StoredPoint>& points);
 
   /// Takes the first open point for this worker; points of workers that are gone are open again.

@@ -24,7 +24,7 @@
 namespace ringside {
 namespace {
 
-/// Who runs a task's steps, one strand of it.
+/// One strand of a task: it runs the task's steps.
 struct EventStrand {
   enum class Phase : std::uint8_t { Begin, Await, Acquire, Post, Drain, Done };
 
@@ -50,7 +50,7 @@ struct Traced {
   std::int64_t count = -1;  ///< of a slice; -1: the whole chunk
 };
 
-/// A recorder goes on when its sink takes no more; this tells why.
+/// Keeps the first error of a recorder's sink: the recorder itself goes on after an error.
 struct KeptStatus : TraceSink {
   explicit KeptStatus(TraceSink& into) : sink(into) {}
   Status write(std::span<const std::byte> block) override {
@@ -103,7 +103,7 @@ class EventEngine {
     if (request_.wants_loads) times_.emplace(job_.lines.size());
     make_strands();
     for (const EventTask& task : job_.tasks) all_steps_ += count_steps(task.program());
-    if (request_.progress) tell_at_ = 0;
+    if (request_.progress) report_at_ = 0;
     for (std::size_t i = 0; i < strands_.size(); ++i)
       ready_.push_back(static_cast<std::int32_t>(i));
     go_on();
@@ -130,7 +130,7 @@ class EventEngine {
     return all;
   }
 
-  /// What is to be sent, or expected. One that stands for others has chunks of other numbers.
+  /// The chunk to be sent, or expected. Empty in a folded job: the tasks that one represents have other chunk numbers.
   [[nodiscard]] EventMessage message_of(const EventStrand& s) const {
     if (job_.is_folded) return {};
     return {s.task->task.map.piece_of(s.at.loop()), s.at.step().chunk};
@@ -259,8 +259,8 @@ class EventEngine {
 
   void end_step(EventStrand& s) {
     if (request_.trace != nullptr) note(s);
-    if (++steps_ >= tell_at_) [[unlikely]]
-      tell();
+    if (++steps_ >= report_at_) [[unlikely]]
+      report_progress();
     ++s.task->steps;
     s.at.pass(s.task->program());
   }
@@ -419,10 +419,10 @@ class EventEngine {
     return true;
   }
 
-  void tell() {
+  void report_progress() {
     constexpr std::int64_t kTimes = 100;
     request_.progress(static_cast<double>(steps_) / static_cast<double>(all_steps_));
-    tell_at_ = steps_ + std::max<std::int64_t>(1, all_steps_ / kTimes);
+    report_at_ = steps_ + std::max<std::int64_t>(1, all_steps_ / kTimes);
   }
 
   /// Strands ran ahead of each other: in the order of time now, and each rank's steps numbered by it.
@@ -522,7 +522,7 @@ class EventEngine {
       const auto line = static_cast<std::size_t>(number);
       sums.add(line, job_.lines[line].bytes, links);
     }
-    tell_loads(*request_.network, std::move(sums), result);
+    set_loads(*request_.network, std::move(sums), result);
     result.time = request_.overheads.total(result.time, result.busiest);
     return result;
   }
@@ -542,9 +542,9 @@ class EventEngine {
   std::size_t done_ = 0;
   std::int64_t steps_ = 0;
   std::int64_t all_steps_ = 0;
-  std::int64_t tell_at_ = INT64_MAX;  ///< steps
+  std::int64_t report_at_ = INT64_MAX;  ///< steps
   std::vector<Traced> traced_;
-  std::vector<LineSpan> spans_;  ///< by line; empty: nobody asks
+  std::vector<LineSpan> spans_;  ///< by line; empty: not recorded
   std::optional<LineTimes> times_;
   std::string mismatch_;
 };
@@ -567,7 +567,7 @@ Result<SimResult> simulate_events(const SimRequest& request) {
     return result;
   };
   RINGSIDE_TRY(EventJob job, wire_events(request));
-  // A trace has each rank's steps, and who waits for whom in a deadlock is found among all.
+  // A trace has each rank's steps, and in a deadlock the ranks that wait for each other are searched among all.
   if (request.trace == nullptr && do_chunks_fit(job)) {
     if (std::optional<EventJob> folded = fold(job)) {
       auto result = EventEngine(request, *std::move(folded)).run();

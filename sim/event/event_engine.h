@@ -13,7 +13,7 @@ namespace ringside {
 /// message, a slot, or a link that others use too; where no link is shared nothing is ever looked up by time.
 ///
 /// Threads  any, each call for itself
-/// errors   as simulate(), but for those of the simulating process
+/// errors   as simulate(), except those of the simulating process
 Result<SimResult> simulate_events(const SimRequest& request);
 
 /// When a line had something to carry.  unit  s

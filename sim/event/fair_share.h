@@ -40,7 +40,7 @@ class FairShare {
     double target;  ///< the path's work when it is through
     std::uint64_t number;
     std::uint32_t tag;
-    /// The one that is through first stands on top of a heap.
+    /// The flow that ends first is on top of a heap.
     friend bool operator<(const Flow& a, const Flow& b) {
       return a.target != b.target ? a.target > b.target : a.number > b.number;
     }
@@ -52,7 +52,7 @@ class FairShare {
     double since = 0;  ///< on the clock
     double rate = 0;   ///< of each flow
     std::uint32_t version = 0;
-    double foreseen_rate = 0;  ///< for which its next end stands in ends_; 0: none does
+    double foreseen_rate = 0;  ///< for which ends_ holds its next end; 0: it holds none
     std::uint64_t foreseen_flow = 0;
     bool is_marked = false;
     bool is_open = false;  ///< while rates are shared out: it has none yet

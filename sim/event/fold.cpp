@@ -45,7 +45,7 @@ class Heap {
 };
 
 /// Chunk numbers one after the other, as runs of even strides: the longest that begin where the one before ends, so
-/// equal sequences have equal runs however they are told.
+/// equal sequences have equal runs however they were recorded.
 class ChunkSequence {
  public:
   /// first, first + stride, .. modulo `modulus`: `repeat` of them
@@ -266,7 +266,7 @@ class Folding {
     return all.colour();
   }
 
-  /// Until no more kinds are told apart. returns  false: one time `goes_on` did not hold
+  /// Until no more kinds are distinguished. returns  false: one time `goes_on` did not hold
   template <typename GoesOn>
   bool refine_while(const GoesOn& goes_on) {
     for (std::size_t kinds = 0;;) {
@@ -412,7 +412,7 @@ class Folding {
     return users;
   }
 
-  /// Ends for a task that stands for others, on the lines that stand for its own. Where like lines come to several of
+  /// Ends for a task that represents others, on the lines that represent theirs. Where like lines come to several of
   /// its ports, the one for them all has an end at each.
   void join(const std::vector<std::int32_t>& ends, const Classes& lines, const Classes& tasks,
             bool sends, std::vector<std::int32_t>& mine, EventJob& out) const {

@@ -27,7 +27,7 @@ struct LineEnd {
   const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
   std::int64_t count = 0;                      ///< messages posted, or released
   std::int32_t waiter = -1;                    ///< the strand that waits at it
-  std::int32_t weight = 1;                     ///< ends of its line that it stands for
+  std::int32_t weight = 1;                     ///< ends of its line that it represents
 };
 
 /// A line's way over a link.
@@ -49,10 +49,10 @@ struct EventLine {
   std::shared_ptr<const SwitchGroup> group = nullptr;  ///< where it is one; not of a folded line
   bool is_carrying = false;                            ///< a flow is under way, or about to start
   std::vector<std::int32_t> senders = {}, receivers = {};  ///< LineEnds
-  std::int32_t all_senders = 1, all_receivers = 1;         ///< that those stand for
+  std::int32_t all_senders = 1, all_receivers = 1;         ///< that those represent
   std::vector<int> links = {};                             ///< ids in the network
   std::vector<LinkUse> uses = {};  ///< the same, as far as they differ from each other
-  std::int64_t copies = 1;         ///< lines that it stands for
+  std::int64_t copies = 1;         ///< lines that it represents
 
   struct Slot {
     EventMessage what;

@@ -19,7 +19,7 @@ struct EventTask {
   SharedProgram steps_of = {};
   std::vector<std::int32_t> send = {}, recv = {};  ///< LineEnds by port; -1: never used
   std::uint32_t steps = 0;                         ///< that its strands have taken
-  std::int64_t copies = 1;                         ///< tasks that it stands for
+  std::int64_t copies = 1;                         ///< tasks that it represents
   double end = 0;                                  ///< on the simulated clock, s
 
   [[nodiscard]] const Program& program() const { return *steps_of.program; }
@@ -39,7 +39,7 @@ struct EventJob {
   std::vector<BytesPerSecond> links;  ///< rates
   bool is_folded = false;
   bool is_even = false;  ///< each chunk counts as the first one of its loop
-  /// Of a folded job: for each line that there was, which one stands for it, and its links in the network.
+  /// Of a folded job: for each original line the line that represents it, and its links in the network.
   std::vector<std::pair<std::int32_t, std::vector<int>>> on_links = {};
 };
 

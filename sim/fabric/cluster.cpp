@@ -27,11 +27,11 @@ std::vector<BytesPerSecond> nic_rates(Host host) {
   return rates;
 }
 
-/// A path beside the cluster's file, if there is such a file; else the word as it is.
+/// A path next to the cluster's file, if there is such a file; else the word as it is.
 std::string source_of(const std::string& word, const std::string& path) {
   std::error_code ignored;
-  const std::filesystem::path beside = std::filesystem::path(path).parent_path() / word;
-  return std::filesystem::is_regular_file(beside, ignored) ? beside.string() : word;
+  const std::filesystem::path sibling = std::filesystem::path(path).parent_path() / word;
+  return std::filesystem::is_regular_file(sibling, ignored) ? sibling.string() : word;
 }
 
 Result<Platform> load_platform(const std::string& path) {

@@ -22,9 +22,9 @@ struct Cluster {
   [[nodiscard]] int nnodes() const { return nhosts() / hosts_per_domain; }
 };
 
-/// path        of a cluster/1, or of a SimGrid platform; the files that it names are looked for beside it
+/// path        of a cluster/1, or of a SimGrid platform; the files that it names are looked for next to it
 /// nvl_domain  so many consecutive hosts share one NVLink domain; none: what the file and its hosts say
-/// node        what a platform's hosts are that do not say so, as --on takes it
+/// node        the node type of platform hosts without one of their own, as --on takes it
 /// errors      as read_file(), parse_cluster(), parse_platform(), cluster_of_platform(). Those of load_hosts(), with
 ///             the line of the entry
 Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterChange>& changes,

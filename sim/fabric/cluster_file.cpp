@@ -361,7 +361,7 @@ Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& no
     const std::string& source = host.node.empty() ? node : host.node;
     if (source.empty()) {
       return Error{ErrorCode::Corrupt,
-                   fmt::format("{}: nothing says which node host {} is", host.where, host.name),
+                   fmt::format("{}: the node type of host {} is unknown", host.where, host.name),
                    "add <prop id=\"ringside_node\" value=\"dgx-h100\"/> to it or to its zone, or "
                    "give --on dgx-h100@" +
                        platform.where};
@@ -379,7 +379,7 @@ Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& no
   for (const auto& [name, value] : changes) {
     if (name != "placement") {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("--set {}: {} says all of its fabric", name, platform.where),
+                   fmt::format("--set {}: {} defines its whole fabric", name, platform.where),
                    "change the platform's file; placement can be set"};
     }
     try {

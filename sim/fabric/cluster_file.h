@@ -27,12 +27,12 @@ struct ClusterFile {
   Placement placement;
 };
 
-/// `fabric.oversubscription` and `2`: what is to stand there instead.
+/// `fabric.oversubscription` and `2`: a key and its new value.
 using ClusterChange = std::pair<std::string, std::string>;
 
 /// `where` opens each message.
 /// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a value out of range; as
-///         `where:line: what`, with the mend. InvalidArgument: a change of what is no key
+///         `where:line: what`, with the fix. InvalidArgument: a change of an unknown key
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes = {});
 
@@ -40,7 +40,7 @@ struct Platform;
 
 /// A platform of SimGrid's as a cluster; its hosts are nodes in the order of the file.
 /// node    what a host is that does not say so; empty: each must
-/// errors  Corrupt: a host of which nothing says what it is. InvalidArgument: a change of what the file says itself
+/// errors  Corrupt: a host of unknown type. InvalidArgument: a change of a value that the file sets itself
 Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& node,
                                         const std::vector<ClusterChange>& changes);
 

@@ -66,7 +66,7 @@ struct FabricShape {
 };
 
 /// The switches and cables between a cluster's NICs. Links are numbered by arithmetic and ways found on demand: a
-/// fabric costs what is asked of it, not what it has.
+/// fabric costs as much as the links that are looked up, not as much as all its links.
 ///
 /// Links     two for each cable, one for each direction; and where routing is adaptive trunks, behind them
 /// Static    each flow takes one way by a hash, as ECMP does: some links carry several flows while others rest. Links
@@ -88,7 +88,7 @@ class Fabric {
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  /// flow   a hash of what it depends on (mixed_with()): alike numbers take alike ways
+  /// flow   a hash of the route's inputs (mixed_with()): equal numbers take equal routes
   /// shape  ports that are there
   [[nodiscard]] FabricWay way(FabricPort from, FabricPort to, std::uint64_t flow) const;
 
@@ -101,7 +101,7 @@ class Fabric {
   [[nodiscard]] virtual std::vector<int> tier_starts() const = 0;
   [[nodiscard]] virtual FabricShape shape() const = 0;
 
-  /// One direction of a cable: what it joins.
+  /// One direction of a cable, and its two ends.
   struct Wire {
     FabricEnd from, to;
     int number = -1;      ///< among alike cables between the two; -1: there is but one
@@ -124,7 +124,7 @@ class Fabric {
   /// A way's links, the cables of both NICs among them, and the switches on it.
   [[nodiscard]] virtual FabricWay find_way(FabricPort from, FabricPort to,
                                            std::uint64_t flow) const = 0;
-  /// What a trunk is called, and its links in turn.
+  /// What a trunk is called, and its links in order.
   /// shape  an id from nlinks() on
   struct Trunk {
     std::string name;

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 7> kCommonKeys{
 
 const std::array<FabricKindRow, 6>& table() {
   static const std::array<FabricKindRow, 6> rows{{
-      {FabricKind::Switch, "switch", "one switch that holds nobody up", {"rails"}, make_clos},
+      {FabricKind::Switch, "switch", "one switch without contention", {"rails"}, make_clos},
       {FabricKind::LeafSpine,
        "leaf_spine",
        "leaves, and spines that join them",

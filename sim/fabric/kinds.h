@@ -14,9 +14,9 @@ struct FabricKindRow {
   FabricKind kind;
   std::string_view name;  ///< in files
   std::string_view what;
-  std::vector<std::string_view> keys;  ///< beside those that every fabric has
+  std::vector<std::string_view> keys;  ///< in addition to those that every fabric has
   Result<std::unique_ptr<const Fabric>> (*make)(FabricSettings, std::vector<FabricHosts>);
-  bool is_elsewhere = false;  ///< all is in a file of its own: the common keys say nothing
+  bool is_elsewhere = false;  ///< a file of its own describes it: the common keys do not apply
 };
 std::span<const FabricKindRow> fabric_kinds();
 

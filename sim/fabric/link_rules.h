@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What a cable ends at, in words: `host 3 nic 1`, `pod 2 spine 5`.
+/// The name of a cable's end: `host 3 nic 1`, `pod 2 spine 5`.
 struct FabricEnd {
   struct Part {
     std::string_view word;  ///< lives as long as the program

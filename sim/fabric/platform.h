@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// How a zone finds ways between what stands in it.
+/// How a zone finds routes between its hosts, routers and zones.
 enum class ZoneKind : std::uint8_t {
   None,      ///< not at all
   Full,      ///< each way is written down
@@ -31,7 +31,7 @@ struct PlatformPoint {
   enum class Kind : std::uint8_t { Host, Router, Zone };
   Kind kind = Kind::Host;
   std::string name;
-  int zone = -1;  ///< that it stands in; -1: the outermost zone
+  int zone = -1;  ///< that contains it; -1: the outermost zone
   int index = 0;  ///< among the hosts, the routers, the zones
 };
 
@@ -41,7 +41,7 @@ struct PlatformLink {
   Seconds latency{};
   bool is_fat = false;  ///< FATPIPE: each flow has the rate for itself
   int zone = 0;
-  FabricEnd from = {}, to = {};  ///< what it joins, as far as that is said; for pictures
+  FabricEnd from = {}, to = {};  ///< its ends, as far as the file names them; for pictures
   std::string where = {};        ///< of the file; for messages
 };
 
@@ -78,7 +78,7 @@ struct Platform {
   struct Host {
     std::string name;
     int point = 0;
-    std::string node;  ///< what it is, as --on takes it; empty: not said
+    std::string node;  ///< its type, as --on takes it; empty: not given
     std::string where;
   };
   std::string where;
@@ -95,7 +95,7 @@ struct Platform {
 std::optional<std::vector<int>> platform_way(const Platform& platform, int from, int to);
 
 /// A platform of SimGrid's, version 4 and 4.1. `where` opens each message.
-/// errors  Corrupt, `where:line: what`, with the mend: not such a file; what is not said here (profiles, WIFI, bypasses,
+/// errors  Corrupt, `where:line: what`, with the fix: not such a file; an unsupported feature (profiles, WIFI, bypasses,
 ///         Vivaldi, limiters); names that are not there, or twice; a route whose ends or gateways are elsewhere
 Result<Platform> parse_platform(std::string_view text, const std::string& where);
 

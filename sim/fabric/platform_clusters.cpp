@@ -88,7 +88,8 @@ Status PlatformReader::read_cluster_zone(const XmlElement& element, int in,
   };
   if (kZones[kind] != ZoneKind::Star) {
     if (sharing == Sharing::FatPipe) {
-      return element.bad("links of a grid that nobody shares", "give SPLITDUPLEX or SHARED");
+      return element.bad("grid links without sharing are not supported",
+                         "give SPLITDUPLEX or SHARED");
     }
     PlatformZone& grid = zone(number);
     grid.nhosts = static_cast<int>(members.numbers.size());

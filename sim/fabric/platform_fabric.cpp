@@ -62,7 +62,7 @@ Status PlatformFabric::check() const {
     if (!link.is_fat || link.rate >= fastest_nic()) continue;
     return Error{ErrorCode::Corrupt,
                  fmt::format("{}: {} holds each flow to a rate that is less than a NIC's, and "
-                             "shares none: that cannot be said here",
+                             "shares none: that is not supported",
                              link.where, link.name),
                  "give it SHARED or SPLITDUPLEX"};
   }

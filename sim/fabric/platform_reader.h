@@ -80,7 +80,7 @@ class PlatformReader {
 
   Status read_backbone(const XmlElement& element, const std::string& name, int in);
 
-  /// Each way over a hub crosses its backbone; what comes twice counts once.
+  /// Each way over a hub crosses its backbone; what appears twice counts once.
   void add_backbone(int number);
 
   Status read_grid(const XmlElement& element, PlatformZone& grid, std::vector<int>& multiples);
@@ -99,7 +99,7 @@ class PlatformReader {
     links.push_back(is_down ? link.down : link.up);
   }
 
-  /// What a link joins, the first time that somebody says so.
+  /// Records what a link joins, at its first use.
   void join(LinkName& link, int from, int to);
 
   FabricEnd end_of(int at) {

@@ -29,8 +29,8 @@ Result<int> PlatformReader::member(const XmlElement& element, const char* key, i
   if (found == points_.end()) return unknown(element, name);
   const PlatformPoint& one = point(found->second);
   if (one.zone != of) {
-    return element.bad(fmt::format("{} does not stand in zone {}", name, zone(of).name),
-                       "put the route into its zone, or lead to the zone that it stands in");
+    return element.bad(fmt::format("{} is not in zone {}", name, zone(of).name),
+                       "put the route into its zone, or lead to the zone that contains it");
   }
   if ((one.kind == Kind::Zone) == is_zone) return found->second;
   return element.bad(fmt::format("{} is {} zone", name, is_zone ? "no" : "a"),
@@ -56,7 +56,7 @@ Result<int> PlatformReader::gateway(const XmlElement& element, const char* key, 
     return found->second;
   }
   return element.bad(fmt::format("{}: {} is no host or router of {}", key, name, point(of).name),
-                     "give one that stands in the zone");
+                     "give one of the zone");
 }
 
 void PlatformReader::join(LinkName& link, int from, int to) {
@@ -150,8 +150,7 @@ Status PlatformReader::read_spoke(const XmlElement& element, int of, bool is_of_
   const bool is_up = is_named("src");
   if (is_up == is_named("dst")) {
     if (is_up && element.text_or_empty("src") == element.text_or_empty("dst")) return {};
-    return element.bad("a route of a star has one end, the other is its hub",
-                       "leave out src or dst");
+    return element.bad("a route of a star has one end, the other is its hub", "remove src or dst");
   }
   RINGSIDE_TRY(const int at, member(element, is_up ? "src" : "dst", of, is_of_zones));
   PlatformZone::Spoke& spoke = zone(of).spokes[at];
@@ -172,7 +171,7 @@ Status PlatformReader::read_host_link(const XmlElement& element, int of) {
   const auto found = points_.find(name);
   if (found == points_.end()) return unknown(element, name);
   if (point(found->second).zone != of) {
-    return element.bad(fmt::format("{} does not stand in zone {}", name, zone(of).name),
+    return element.bad(fmt::format("{} is not in zone {}", name, zone(of).name),
                        "put the host_link into its zone");
   }
   PlatformZone::Spoke& spoke = zone(of).spokes[found->second];
@@ -182,7 +181,7 @@ Status PlatformReader::read_host_link(const XmlElement& element, int of) {
     const int id = link_named(link, is_down);
     if (id < 0) {
       return element.bad(fmt::format("{}: there is no link {}", key, link),
-                         "a <link> of that id must stand in the file");
+                         "add a <link> with that id to the file");
     }
     (is_down ? spoke.down : spoke.up) = {id};
   }

@@ -103,7 +103,7 @@ Result<Sharing> platform_sharing(const XmlElement& element, const char* key, Sha
   RINGSIDE_TRY(const std::string text, element.text(key, "SPLITDUPLEX"));
   const auto found = std::ranges::find(kNames, text);
   if (found == std::end(kNames)) {
-    return element.bad(fmt::format("{}=\"{}\" cannot be said here", key, text),
+    return element.bad(fmt::format("{}=\"{}\" is not supported", key, text),
                        suggestion(text, std::span(kNames).first(3)));
   }
   const auto index = found - std::begin(kNames);

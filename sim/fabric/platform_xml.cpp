@@ -40,7 +40,8 @@ Result<int> PlatformReader::add_point(const XmlElement& element, Kind kind, cons
                                       int in) {
   const int number = static_cast<int>(platform_.points.size());
   if (!points_.emplace(name, number).second) {
-    return element.bad(fmt::format("the name {} twice", name), "give each an id of its own");
+    return element.bad(fmt::format("the name {} appears twice", name),
+                       "give each an id of its own");
   }
   int index = static_cast<int>(platform_.zones.size());
   if (kind == Kind::Host) index = static_cast<int>(platform_.hosts.size());
@@ -67,7 +68,8 @@ Status PlatformReader::add_link(const XmlElement& element, const std::string& na
   const int first = static_cast<int>(platform_.links.size());
   const bool is_split = sharing == Sharing::SplitDuplex;
   if (!links_.emplace(name, LinkName{first, first + (is_split ? 1 : 0)}).second) {
-    return element.bad(fmt::format("the link {} twice", name), "give each an id of its own");
+    return element.bad(fmt::format("the link {} appears twice", name),
+                       "give each an id of its own");
   }
   link.is_fat = sharing == Sharing::FatPipe;
   link.where = place(element);
@@ -84,7 +86,7 @@ Status PlatformReader::refuse(const XmlElement& element, std::span<const char* c
                               const char* help) {
   for (const char* const key : keys) {
     if (!element.text_or_empty(key).empty()) {
-      return element.bad(fmt::format("{} of <{}> cannot be said here", key, element.name()), help);
+      return element.bad(fmt::format("{} of <{}> is not supported", key, element.name()), help);
     }
   }
   return {};
@@ -122,7 +124,7 @@ Status PlatformReader::read_zone(const XmlElement& element, int in, const std::s
   if (word == std::end(kWords)) {
     std::vector<std::string_view> known;
     for (const Word& one : kWords) known.push_back(one.name);
-    return element.bad(fmt::format("routing=\"{}\" cannot be said here", routing),
+    return element.bad(fmt::format("routing=\"{}\" is not supported", routing),
                        suggestion(routing, known));
   }
   RINGSIDE_TRY(const int number, open_zone(element, name, word->kind, in));

@@ -20,7 +20,7 @@ enum class FabricKind : std::uint8_t { Switch, LeafSpine, FatTree, DragonflyPlus
 /// What the NICs of a host are wired to.
 enum class Rails : std::uint8_t {
   None,       ///< all to one leaf
-  Optimised,  ///< each to a leaf of its own, which it shares with that NIC of the hosts beside
+  Optimised,  ///< each to a leaf of its own, which it shares with that NIC of neighbouring hosts
   Only        ///< the same, and no switch joins one rail with another
 };
 
@@ -40,7 +40,7 @@ struct FabricSettings {
 
   int hosts_per_leaf = 1;
   int hosts_per_pod = 1;        ///< of a fat tree's pod, of a dragonfly's group
-  double oversubscription = 1;  ///< of a leaf: what its NICs send over what its links up carry
+  double oversubscription = 1;  ///< of a leaf: the rate of its NICs divided by that of its links up
   double spine_oversubscription = 1;
   int spines = 0;              ///< of a pod, or of all; 0: as many as a leaf has links up
   int global_links = 0;        ///< of a dragonfly's spine; 0: as many as it has links down
@@ -53,9 +53,9 @@ struct FabricSettings {
   Seconds core_latency{};                        ///< of a cable between pods
 
   std::string file = {};                               ///< of a platform
-  std::shared_ptr<const Platform> platform = nullptr;  ///< what stands in it; null: not read yet
+  std::shared_ptr<const Platform> platform = nullptr;  ///< its content; null: not read yet
 
-  std::vector<LinkRule> rules = {};  ///< what is degraded, and what others take
+  std::vector<LinkRule> rules = {};  ///< degraded links, and the load of other jobs
 
   std::string where = {};  ///< of the file, "cluster.yaml:4"; for messages
 };

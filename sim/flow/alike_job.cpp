@@ -20,9 +20,9 @@ class Joining {
   std::optional<EventJob> run() {
     if (!begin()) return std::nullopt;
     for (;;) {
-      tell_links_apart();
+      distinguish_links();
       const std::size_t before = classes_.size();
-      if (!tell_channels_apart()) return std::nullopt;
+      if (!distinguish_channels()) return std::nullopt;
       if (classes_.size() == before) break;
     }
     count_lines();
@@ -32,7 +32,7 @@ class Joining {
   }
 
  private:
-  /// Channels that are alike: the first of them stands for all.
+  /// Channels that are alike: the first of them represents all.
   struct Class {
     std::size_t first = 0;
     std::int64_t channels = 0;
@@ -65,7 +65,7 @@ class Joining {
   }
 
   /// By their rates, and by which lines lie over them: as a sum, which does not depend on the order.
-  void tell_links_apart() {
+  void distinguish_links() {
     std::vector<std::uint64_t> lines(kind_of_.size());
     for (std::size_t i = 0; i < channels_.size(); ++i) {
       const ChannelFlow& channel = channels_[i];
@@ -89,7 +89,7 @@ class Joining {
   }
 
   /// returns  false: lines of one kind in one channel lie over links of different kinds
-  bool tell_channels_apart() {
+  bool distinguish_channels() {
     std::map<std::pair<int, std::vector<std::vector<int>>>, int> known;
     std::vector<Class> classes;
     std::vector<int> crossed;
@@ -127,7 +127,7 @@ class Joining {
     }
   }
 
-  /// Of links over which the same lines lie the narrowest one stands for all.
+  /// Of links that carry the same lines the narrowest one represents all.
   void merge_links() {
     std::map<Users, int> known;
     for (std::size_t kind = 0; kind < users_.size(); ++kind) {

@@ -13,7 +13,7 @@ namespace ringside {
 /// which those that carry the same count once. It is what fold() makes of the whole job, found channel by channel.
 ///
 /// Channels are of one class where their lines lie over links of the same kinds, and links of one kind where the same lines of
-/// the same classes lie over them: told apart in turns until no more are.
+/// the same classes lie over them: split round after round until no class splits any more.
 /// rate     bytes/s of a link
 /// returns  nothing where lines that are alike within a channel lie over links that are not, or chunks count as alike in some
 ///          channels and not in others: then what is alike in each is not alike in all of them together

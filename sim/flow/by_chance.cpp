@@ -50,8 +50,8 @@ struct Regime {
 class ChanceEngine {
  public:
   ChanceEngine(const SimRequest& request, const FlowKinds& kinds,
-               const std::function<void(double)>& tell)
-      : request_(request), kinds_(kinds), tell_(tell) {}
+               const std::function<void(double)>& on_progress)
+      : request_(request), kinds_(kinds), on_progress_(on_progress) {}
 
   Result<Seconds> run() {
     share_links();
@@ -59,7 +59,7 @@ class ChanceEngine {
     RINGSIDE_TRY(settle(empty_, {0.3, 0.6}));
     Seconds longest{};
     for (std::size_t i = 0; i < kinds_.classes.size(); ++i) {
-      tell({0.6, 1}, i, kinds_.classes.size());
+      report_progress({0.6, 1}, i, kinds_.classes.size());
       RINGSIDE_TRY(const Seconds time, time_of(i));
       longest = std::max(longest, time);
     }
@@ -71,10 +71,10 @@ class ChanceEngine {
   struct Part {
     double from = 0, to = 1;
   };
-  void tell(const Part& part, std::size_t done, std::size_t all) const {
+  void report_progress(const Part& part, std::size_t done, std::size_t all) const {
     if (all == 0) return;
     const double share = static_cast<double>(done) / static_cast<double>(all);
-    tell_(part.from + share * (part.to - part.from));
+    on_progress_(part.from + share * (part.to - part.from));
   }
 
   [[nodiscard]] const FlowShape& shape_of(int of_class) const {
@@ -102,7 +102,7 @@ class ChanceEngine {
   }
 
   /// Lines get rates by how much of the time others use their links; that depends on how long the loops take, and that
-  /// on the rates: so in turns, until it stays.
+  /// on the rates: so both are computed alternately until they no longer change.
   Status settle(Regime& regime, const Part& part) {
     const std::size_t classes = kinds_.classes.size();
     regime.times.resize(classes);
@@ -121,7 +121,7 @@ class ChanceEngine {
     for (int turn = 0; turn < kMostTurns; ++turn) {
       bool is_settled = true;
       for (std::size_t i = 0; i < classes; ++i) {
-        tell(part, static_cast<std::size_t>(turn) * classes + i, kMostTurns * classes);
+        report_progress(part, static_cast<std::size_t>(turn) * classes + i, kMostTurns * classes);
         const Seconds before = regime.times[i];
         if (regime.is_full) {
           RINGSIDE_TRY(regime.times[i], steady_time(i, regime.rates[i]));
@@ -264,8 +264,9 @@ class ChanceEngine {
           used.first = std::min(used.first, span.first);
           used.last = std::max(used.last, span.last);
         }
-        const Seconds beside = empty_.times[of_class] - Seconds{used.last - used.first};
-        longest = std::max(longest, Seconds{link.load / link.rate} + std::max(Seconds{}, beside));
+        const Seconds elsewhere = empty_.times[of_class] - Seconds{used.last - used.first};
+        longest =
+            std::max(longest, Seconds{link.load / link.rate} + std::max(Seconds{}, elsewhere));
       }
     }
     return longest;
@@ -305,7 +306,7 @@ class ChanceEngine {
 
   const SimRequest& request_;
   const FlowKinds& kinds_;
-  const std::function<void(double)>& tell_;
+  const std::function<void(double)>& on_progress_;
   std::vector<double> shares_;  ///< by class: of its bytes, in a second
   Regime full_;
   Regime empty_{.is_full = false};
@@ -317,8 +318,8 @@ class ChanceEngine {
 }  // namespace
 
 Result<Seconds> time_by_chance(const SimRequest& request, const FlowKinds& kinds,
-                               const std::function<void(double)>& tell) {
-  return ChanceEngine(request, kinds, tell).run();
+                               const std::function<void(double)>& on_progress) {
+  return ChanceEngine(request, kinds, on_progress).run();
 }
 
 }  // namespace ringside

@@ -17,11 +17,11 @@ namespace ringside {
 /// turns.
 ///
 /// Differs from events where lines that are not alike are in step all the same: docs/lab/accuracy.md has by how much.
-/// tell     is told how far it is, 0 to 1
+/// on_progress  receives the share that is done, 0 to 1
 /// returns  without the launch
 /// source   Schweitzer, Approximate analysis of multiclass closed networks of queues (1979), for what meets by chance
 /// errors   as simulate_events()
 Result<Seconds> time_by_chance(const SimRequest& request, const FlowKinds& kinds,
-                               const std::function<void(double)>& tell);
+                               const std::function<void(double)>& on_progress);
 
 }  // namespace ringside

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// The time of a call's steps by events, where what is alike is so little that these are few: all loops, or as many as it takes
+/// The time of a call's steps by events, where so many tasks are alike that few steps remain: all loops, or as many as it takes
 /// until each takes as long as the one before, and the same with the steps of long rings. What differs from simulate_events() is
 /// that pace alone, and where the job is folded by channels (join_alike()), that each chunk counts as the first of its loop.
 ///

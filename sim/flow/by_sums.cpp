@@ -123,7 +123,8 @@ Result<bool> is_large_exchange(const SimRequest& request) {
   return transfers > (request.network->has_fabric() ? kMostOnFabric : kMostAlone);
 }
 
-Result<SimResult> sum_exchange(const SimRequest& request, const std::function<void(double)>& tell) {
+Result<SimResult> sum_exchange(const SimRequest& request,
+                               const std::function<void(double)>& on_progress) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));
   const ExchangeSummer summer(request, planner);
@@ -136,7 +137,7 @@ Result<SimResult> sum_exchange(const SimRequest& request, const std::function<vo
                           static_cast<int>(std::int64_t{nranks} * (block + 1) / kBlocks),
                           blocks[static_cast<std::size_t>(block)]);
       },
-      [&](std::size_t block) { tell(static_cast<double>(block) / kBlocks); }));
+      [&](std::size_t block) { on_progress(static_cast<double>(block) / kBlocks); }));
   SimResult result{};
   ExchangeSums all;
   for (const ExchangeSums& one : blocks) {
@@ -154,7 +155,7 @@ Result<SimResult> sum_exchange(const SimRequest& request, const std::function<vo
     busiest.note(id, Seconds{all.links[link] / request.network->rate(id).value});
     if (request.wants_loads) result.loads.links.push_back({.link = id, .bytes = all.links[link]});
   }
-  busiest.tell(result);
+  busiest.write_to(result);
   for (const double chain : all.chains) all.longest = std::max(all.longest, chain);
   result.time = std::max(result.busiest, Seconds{all.longest}) + Seconds{all.latency};
   return result;

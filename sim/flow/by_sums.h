@@ -12,13 +12,14 @@ namespace ringside {
 /// errors  as plan_channels()
 Result<bool> is_large_exchange(const SimRequest& request);
 
-/// Such an exchange by what its parts need alone: all are under way at once, so the busiest link is never idle, and a rank's
+/// The time of an exchange from its parts alone: all are under way at once, so the busiest link is never idle, and a rank's
 /// sends on one channel go one after the other. The longer of the two, and a message's latency. Where links that many share by
 /// chance are what limits, some of their flows end early and leave others alone: that is not seen.
 ///
-/// tell     is told how far it is, 0 to 1
+/// on_progress  receives the share that is done, 0 to 1
 /// returns  time  of the steps, without the launch
 /// errors   as simulate_events()
-Result<SimResult> sum_exchange(const SimRequest& request, const std::function<void(double)>& tell);
+Result<SimResult> sum_exchange(const SimRequest& request,
+                               const std::function<void(double)>& on_progress);
 
 }  // namespace ringside

@@ -98,7 +98,7 @@ FlowShape make_shape(const SimRequest& request, EventJob job) {
       const LineEnd& end = shape.job.ends[static_cast<std::size_t>(task.send[port])];
       const auto number = static_cast<std::size_t>(end.line);
       const EventLine& line = shape.job.lines[number];
-      // Of a group's senders the first stands for all: together they make up one message.
+      // Of a group's senders the first represents all: together they make up one message.
       if (line.senders.front() != task.send[port]) continue;
       shape.bytes[number] = sent.bytes(port) / line.efficiency;
       shape.transfers += sent.messages(port) * line.copies;
@@ -119,7 +119,7 @@ double narrowest(const std::vector<int>& links, const SimNetwork& network,
   return rate;
 }
 
-/// Rates that tell lines apart: those of their narrowest links.
+/// Rates that distinguish lines: those of their narrowest links.
 void set_rates(const SimNetwork& network, EventJob& job) {
   std::unordered_map<int, double> known;
   for (EventLine& line : job.lines) line.rate = narrowest(line.links, network, known);

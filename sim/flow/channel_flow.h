@@ -18,7 +18,7 @@ struct FlowShape {
   int turns = 1;
   double first = 1;               ///< of all bytes, what the first loop of each turn sends
   std::int64_t steps_a_loop = 0;  ///< of the kinds
-  std::int64_t steps = 0;         ///< of all tasks that they stand for
+  std::int64_t steps = 0;         ///< of all tasks that they represent
   std::int64_t transfers = 0;
 };
 
@@ -50,7 +50,7 @@ class FlowShapes {
   /// errors  as wire_channel()
   Result<ChannelFlow> channel(const SimRequest& request, const TaskPlanner& planner, int number);
 
-  /// The same for a channel that is like one that is known (TaskPlanner::are_alike()): only its ways are looked for.
+  /// The same for a channel that is like a known one (TaskPlanner::are_alike()): only its routes are looked up.
   Result<ChannelFlow> channel_like(const SimRequest& request, const TaskPlanner& planner,
                                    int number, const ChannelFlow& known);
 

@@ -30,13 +30,14 @@ class FlowEngine {
     if (is_point_to_point(request_.choice.collective)) {
       RINGSIDE_TRY(const bool is_large, is_large_exchange(request_));
       if (is_large) {
-        RINGSIDE_TRY(result, sum_exchange(request_, [this](double share) { tell(share); }));
+        RINGSIDE_TRY(result,
+                     sum_exchange(request_, [this](double share) { report_progress(share); }));
         return finished(result, result.time);
       }
     }
-    tell(0);
+    report_progress(0);
     RINGSIDE_TRY(read_channels(result));
-    tell(kRead);
+    report_progress(kRead);
     const FlowKinds kinds = find_kinds(
         channels_, [this](int link) { return network_.rate(link).value; },
         network_.first_fabric_link());
@@ -45,22 +46,22 @@ class FlowEngine {
     if (!steps) {
       channels_.clear();
       RINGSIDE_TRY(steps, time_by_chance(request_, kinds, [this](double share) {
-                     tell(kRead + share * (1 - kRead));
+                     report_progress(kRead + share * (1 - kRead));
                    }));
     }
-    tell(1);
+    report_progress(1);
     return finished(result, *steps);
   }
 
  private:
-  /// What fills an empty pipe has less beside it than what follows: no answer is beyond the links for that.
+  /// While an empty pipe fills, less other traffic shares its links than later: no result may be faster than the links.
   [[nodiscard]] SimResult finished(SimResult result, Seconds steps) const {
     result.time = request_.costs.launch + std::max(steps, result.busiest);
     result.time = request_.overheads.total(result.time, result.busiest);
     return result;
   }
 
-  void tell(double share) const {
+  void report_progress(double share) const {
     if (request_.progress) request_.progress(share);
   }
 
@@ -86,7 +87,7 @@ class FlowEngine {
     };
     const auto count = static_cast<std::size_t>(request_.choice.nchannels);
     const auto made = [&](std::size_t number) {
-      tell(kRead * static_cast<double>(number) / static_cast<double>(count));
+      report_progress(kRead * static_cast<double>(number) / static_cast<double>(count));
     };
     RINGSIDE_TRY(for_each_on_cores(
         static_cast<int>(firsts.size()),
@@ -121,7 +122,7 @@ class FlowEngine {
         result.loads.links.push_back({.link = id, .bytes = link.load});
     }
     std::ranges::sort(result.loads.links, {}, &LinkLoad::link);
-    busiest.tell(result);
+    busiest.write_to(result);
   }
 
   const SimRequest& request_;

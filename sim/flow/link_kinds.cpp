@@ -33,7 +33,7 @@ class Kinds {
 
   FlowKinds run() {
     load_links();
-    tell_links_apart();
+    distinguish_links();
     for (const ChannelFlow& channel : channels_) classify(channel);
     list_lines();
     return std::move(kinds_);
@@ -58,7 +58,7 @@ class Kinds {
     }
   }
 
-  void tell_links_apart() {
+  void distinguish_links() {
     kind_of_.assign(loads_.size(), -1);
     std::map<std::tuple<std::uint64_t, double, bool>, int> known;
     for (std::size_t link = 0; link < loads_.size(); ++link) {

@@ -31,7 +31,7 @@ struct AlikeLinks {
   std::vector<LinesOver> lines = {};
 };
 
-/// What is left of many channels over many links once what is alike counts once.
+/// Many channels over many links, reduced to one of each kind.
 struct FlowKinds {
   std::vector<FlowClass> classes = {};
   std::vector<int> class_of = {};  ///< by channel
@@ -39,7 +39,7 @@ struct FlowKinds {
 };
 
 /// rate          bytes/s of a link
-/// first_fabric  links from this one on are told apart from those before it
+/// first_fabric  links from this one on are never of one kind with those before it
 FlowKinds find_kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate,
                      int first_fabric);
 

@@ -18,7 +18,7 @@ bool is_before(const std::pair<const FlowShape*, int>& a,
 }  // namespace
 
 void LinkUsers::Before::add(const LineSpan& span, double weight) {
-  if (span.last <= span.first) return;  // it meets nobody
+  if (span.last <= span.first) return;  // it shares its links with no other flow
   firsts_.push_back({span.first, weight, weight * span.first});
   lasts_.push_back({span.last, weight, weight * span.last});
 }

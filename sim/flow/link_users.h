@@ -8,7 +8,7 @@ namespace ringside {
 
 struct FlowShape;
 
-/// Lines that lie over a link, each as it uses the link now.
+/// The lines over a link, each with its present use of the link.
 struct LinkUser {
   const FlowShape* shape = nullptr;
   int kind = 0;

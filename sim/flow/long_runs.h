@@ -12,7 +12,7 @@ namespace ringside {
 class LongRuns {
  public:
   /// returns  nothing where there are none, lengths differ, or a line's two ends have not as many of them: then fewer steps
-  ///          would leave messages that nobody takes
+  ///          would leave messages without a receiver
   static std::optional<LongRuns> find(const EventJob& job);
 
   [[nodiscard]] std::int32_t length() const { return length_; }

@@ -20,7 +20,7 @@ template <typename Expected>
 Result<Expected> receive(int socket) {
   RINGSIDE_TRY(WireMessage message, receive_wire(socket));
   if (auto* const expected = std::get_if<Expected>(&message)) return std::move(*expected);
-  return Error{ErrorCode::Corrupt, "a message of the simulation comes out of its turn"};
+  return Error{ErrorCode::Corrupt, "a message of the simulation is out of order"};
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ class Caller {
   /// errors  PeerGone, Corrupt
   Result<WireRoutes> ask(WireQuestion question);
 
-  void tell(const WireProgress& progress) {
+  void report_progress(const WireProgress& progress) {
     static_cast<void>(send_wire(socket_, encode(progress)));
   }
 

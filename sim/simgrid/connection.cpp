@@ -9,7 +9,7 @@ namespace {
 
 namespace sg4 = simgrid::s4u;
 
-// What travels through the mailboxes: SimGrid wants an address, nobody looks behind it.
+// What travels through the mailboxes: SimGrid wants an address, but never reads what it points to.
 int nothing = 0;
 
 // SimGrid counts bytes in whole numbers. A fraction more or less is far below what it rounds.

@@ -22,7 +22,7 @@ class SimLane {
   virtual ~SimLane() = default;
 
   std::vector<int> links;      ///< that its messages cross
-  LineTimes* times = nullptr;  ///< null: nobody asks when it carries what
+  LineTimes* times = nullptr;  ///< null: times are not recorded
   std::size_t line = 0;        ///< of the times
   Rank first_sender = kNoRank;
   double bytes = 0;            ///< on the wire, so far
@@ -36,7 +36,7 @@ class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
  public:
   /// name     unique
   /// latency     from when a message's last byte has crossed the links until it is there
-  /// efficiency  what its messages get out of the links, 0 to 1
+  /// efficiency  the share of the links' rates that its messages achieve, 0 to 1
   SimConnection(const std::string& name, int slots, Seconds latency, double efficiency);
 
   /// With a receiver of its own, a mailbox lets a message travel before the receiver asks for it.
@@ -73,7 +73,7 @@ class SimGroup : public SimLane {
  public:
   /// name        unique
   /// latency     as of a connection
-  /// efficiency  what its messages get out of the links, 0 to 1
+  /// efficiency  the share of the links' rates that its messages achieve, 0 to 1
   SimGroup(const std::string& name, int slots, Seconds latency, double efficiency,
            const SwitchGroup& members);
 

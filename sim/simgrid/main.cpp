@@ -42,7 +42,7 @@ int wait_for(pid_t child) {
   return status;
 }
 
-/// Waits for a job, or for the end of whoever gives them.
+/// Waits for a job, or for the end of the process that sends jobs.
 bool is_job_there() {
   pollfd socket{.fd = kSocket, .events = POLLIN | POLLRDHUP, .revents = 0};
   while (::poll(&socket, 1, -1) < 0 && errno == EINTR) {
@@ -71,7 +71,7 @@ bool serve() {
   while (::poll(ends.data(), ends.size(), -1) < 0 && errno == EINTR) {
   }
   ::close(life[0]);
-  if (ends[0].revents == 0) ::kill(child, SIGKILL);  // nobody waits for the answer any more
+  if (ends[0].revents == 0) ::kill(child, SIGKILL);  // the caller is gone
   const int status = wait_for(child);
   if (WIFSIGNALED(status)) {
     static_cast<void>(send_wire(kSocket, encode(WireDeath{WTERMSIG(status)})));
@@ -90,7 +90,7 @@ int main() {
                stderr);
     return 2;
   }
-  // Whoever started this waits for a sign that it is what it should be.
+  // The process that started this one waits for a greeting, to see that this is the right program.
   static_cast<void>(
       ringside::send_wire(ringside::kSocket, encode(ringside::WireHello{RINGSIDE_VERSION})));
   while (ringside::is_job_there() && ringside::serve()) {

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// The part of a network that a simulation uses, as SimGrid's platform: a host wherever somebody sends
+/// The part of a network that a simulation uses, as SimGrid's platform: a host wherever a rank sends
 /// or receives, and a route for each pair of hosts that do. Links have no latency: that of a step is the
 /// primitives' business.
 ///

@@ -25,7 +25,7 @@ namespace {
 namespace sg4 = simgrid::s4u;
 
 /// SimGrid's settings. The model is plain: latency, and max-min fair shares of the bandwidth as given,
-/// without the factors and the window that stand for TCP.
+/// without the factors and the window that model TCP.
 std::vector<std::string> engine_arguments(std::size_t strands) {
   std::vector<std::string> arguments {
     "ringside", "--log=root.thres:critical", "--cfg=network/model:CM02",
@@ -78,7 +78,7 @@ class Simulation {
     note_times(wiring.lanes());
     for (SimTask& task : tasks_) start_actors(task);
     for (const Wiring::Group& group : wiring.groups()) start_actor(group);
-    tell_of_progress(wiring.steps());
+    start_progress_reports(wiring.steps());
     bool is_stuck = false;
     sg4::Engine::on_deadlock_cb([&is_stuck] { is_stuck = true; });
     engine->run();
@@ -121,7 +121,7 @@ class Simulation {
       result.transfers += lanes[i]->transfers;
       sums.add(i, lanes[i]->bytes, lanes[i]->links);
     }
-    tell_loads(*request_.network, std::move(sums), result);
+    set_loads(*request_.network, std::move(sums), result);
     return result;
   }
 
@@ -147,8 +147,8 @@ class Simulation {
   }
 
   /// Now, and from now on every tenth of a second.  all  steps that there are
-  void tell_of_progress(std::int64_t all) {
-    if (!wants_.tells_progress) return;
+  void start_progress_reports(std::int64_t all) {
+    if (!wants_.reports_progress) return;
     totals_.look_at = 0;
     totals_.look = [this, all, next = std::chrono::steady_clock::now()]() mutable {
       constexpr std::chrono::milliseconds kInterval{100};
@@ -157,7 +157,7 @@ class Simulation {
       const auto now = std::chrono::steady_clock::now();
       if (now < next) return;
       next = now + kInterval;
-      caller_.tell({totals_.steps, all});
+      caller_.report_progress({totals_.steps, all});
     };
     totals_.look();
   }
@@ -221,7 +221,7 @@ class Simulation {
     add_actor("switch", group.host, [carried] { carried->run(); })->daemonize();
   }
 
-  /// errors  always: who waits for what, the first few of them
+  /// errors  always: which ranks wait for what, the first few of them
   [[nodiscard]] Error deadlock() const {
     std::vector<std::string> waits;
     for (const SimTask& task : tasks_) {
@@ -240,7 +240,7 @@ class Simulation {
   Caller& caller_;
   std::vector<SimTask> tasks_;  ///< [rank x nchannels + channel]
   SimTotals totals_;
-  std::optional<LineTimes> times_;    ///< none: nobody asks
+  std::optional<LineTimes> times_;    ///< none: not recorded
   std::unique_ptr<CallTrace> trace_;  ///< null: not traced
 };
 

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Where actors wait for something that others bring about. (Suspending an actor would halt what it
-/// sends, too.) Who wakes up looks again whether it is there. Actors run one at a time: no locks.
+/// Where actors wait for an event that others cause. (Suspending an actor would halt what it
+/// sends, too.) An actor that wakes up looks again whether it is there. Actors run one at a time: no locks.
 class Signal {
  public:
   void wait() {
@@ -14,7 +14,7 @@ class Signal {
     semaphore_->acquire();
   }
   void wake_all() {
-    // Who wakes up runs before this returns, and may wait anew: not for this call.
+    // An actor that wakes up runs before this returns, and may wait anew: not for this call.
     for (int left = std::exchange(waiting_, 0); left > 0; --left) semaphore_->release();
   }
 

@@ -5,7 +5,7 @@
 namespace ringside {
 
 /// Which chunk a message is. It travels along, so that the receiver sees when an algorithm's steps do
-/// not fit together: without data nobody would.
+/// not fit together: there is no data that would show it.
 struct SimMessage {
   std::int64_t piece = 0;
   int chunk = 0;

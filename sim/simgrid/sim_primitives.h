@@ -25,7 +25,7 @@ struct SimPort {
 /// What all actors of a simulation share.
 struct SimTotals {
   std::int64_t steps = 0;
-  std::int64_t look_at = INT64_MAX;  ///< so many steps later look() is called, which sets it anew
+  std::int64_t look_at = INT64_MAX;  ///< look() is called after this many steps, and sets it anew
   std::function<void()> look = {};
   std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
 };

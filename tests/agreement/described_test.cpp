@@ -7,7 +7,7 @@
 namespace ringside::oracle {
 namespace {
 
-// Needs no golden files: of NCCL's answers it has the digests. Which value differs, ringside_agreement says beside the
+// Needs no golden files: of NCCL's answers it has the digests. Which value differs, ringside_agreement says with the
 // golden files.
 TEST(DescribedNodes, EveryAnswerHasTheDigestOfNccls) {
   const std::vector<DescribedJob> jobs = described_jobs();

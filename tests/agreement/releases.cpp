@@ -104,7 +104,7 @@ void renumber_types(Json& matrix, const Json& names) {
   }
 }
 
-/// What the release did not have yet is null in its answer, and is left out of both.
+/// What the release did not have yet is null in its answer, and is omitted from both.
 void leave_out_missing(Json& golden, Json& ours) {
   if (golden.is_array() && ours.is_array()) {
     for (std::size_t i = 0; i < std::min(golden.size(), ours.size()); ++i) {
@@ -115,7 +115,7 @@ void leave_out_missing(Json& golden, Json& ours) {
   std::vector<std::string> missing;
   for (auto& [key, value] : golden.items()) {
     const bool has_no_list = key == "directHeads" && value.empty();
-    // Up to 2.19 a rank that begins several channels heads the last one: the others have nobody.
+    // Up to 2.19 a rank that begins several channels heads the last one: the others have no head.
     if (key == "heads") {
       value.erase(std::remove(value.begin(), value.end(), Json::array()), value.end());
     }
@@ -212,8 +212,8 @@ std::span<const KnownDifference> known_differences() {
       {"2.22.3",
        "dgx-a100-sharp",
        {Part::Searches},
-       "what CollNetDirect's search found stands under CollNetChain; the merged graphs of both are "
-       "right"},
+       "what CollNetDirect's search found is listed under CollNetChain; the merged graphs of both "
+       "are right"},
       {"2.24.3", "mix-h100-8nic-4nic", kFromSystems, kOneProcess},
       {"2.25.1", "mix-h100-8nic-4nic", kFromSystems, kOneProcess},
       {"2.26.2", "mix-h100-8nic-4nic", kFromSystems, kOneProcess},

@@ -30,7 +30,7 @@ struct ReleaseAgreement {
 /// release  one of golden_releases()
 ReleaseAgreement compare_release(const std::string& release, int most = 2);
 
-/// A golden file in which something differs that is not ours to mend.
+/// A golden file in which something differs that is not ours to fix.
 struct KnownDifference {
   const char* release;
   const char* topology;  ///< of the file, whatever the number of nodes
@@ -42,7 +42,7 @@ std::span<const KnownDifference> known_differences();
 /// Is it known of a part of a file?
 bool is_known(const std::string& release, const std::string& name, Part part);
 
-/// The whole way of a release from the topology on, beside its own code's.
+/// The whole computation of a release from the topology on, in addition to its own code's.
 struct WholeAgreement {
   struct Count {
     int files = 0, differing_files = 0;
@@ -51,7 +51,7 @@ struct WholeAgreement {
   int files = 0, agreeing = 0;
   std::array<Count, kParts.size()> counts;
   std::vector<std::string> differences;  ///< in words, at most `most` of each part and file
-  std::vector<std::string> unknown;      ///< those of them that are none of known_differences()
+  std::vector<std::string> unknown;      ///< those of them that are not in known_differences()
 };
 
 /// release  one of golden_releases()

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// Nodes of one kind: GPUs evenly on two sockets, each beside its own NIC behind its own switch.
+/// Nodes of one kind: GPUs evenly on two sockets, each next to its own NIC behind its own switch.
 struct Idealised {
   int nodes = 1;
   int gpus = 8;
@@ -118,7 +118,7 @@ std::vector<std::string> split(const std::string& text, const std::string& by) {
   return parts;
 }
 
-/// The lines that open with a word: what stands before the colon, and what after it.
+/// The lines that open with a word: the text before the colon, and after it.
 struct Line {
   std::vector<std::string> head;
   std::string body;

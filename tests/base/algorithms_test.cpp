@@ -30,7 +30,7 @@ TEST(Algorithms, TheirNumbersAreNccls) {
   EXPECT_STREQ(facts_of(Algorithm{kNcclAlgorithms - 1}).name, "pat");
 }
 
-// The kernels of NCCL 2.30's device/generate.py, and what hosts have beside them.
+// The kernels of NCCL 2.30's device/generate.py, and the additional ones of hosts.
 TEST(Algorithms, EachDoesItsCollectives) {
   EXPECT_EQ(those_that_do(Collective::AllReduce),
             "tree ring collnet_direct collnet_chain nvls nvls_tree one_shot two_shot ");
@@ -69,7 +69,7 @@ TEST(Algorithms, WhatAnExecutorMayDoWithTheirBuffers) {
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.keeps_input; }), "two_shot ");
 }
 
-TEST(Algorithms, WhoAsksForOneThatDoesNotDoItHearsOfThoseThatDo) {
+TEST(Algorithms, ARequestForOneThatDoesNotDoItNamesThoseThatDo) {
   EXPECT_TRUE(check_algorithm(Collective::AllReduce, Algorithm::Tree));
   const Status refused = check_algorithm(Collective::AllGather, Algorithm::Tree);
   ASSERT_FALSE(refused);

@@ -63,9 +63,9 @@ TEST(FakeClock, AWaitOfHoursTakesNone) {
 }
 
 // 3 s and 5 s of one thread, 4 s of the other: each wakes at its own time, in order.
-TEST(FakeClock, ThoseWhoSleepWakeInTheOrderOfTheirTimes) {
+TEST(FakeClock, SleepersWakeInTheOrderOfTheirTimes) {
   FakeClock clock;
-  std::vector<Nanoseconds> woken;  // by one at a time: the clock stands still while one works
+  std::vector<Nanoseconds> woken;  // by one at a time: the clock does not advance while one works
   {
     const Attendance here(clock);
     auto other = async_on(clock, [&] {

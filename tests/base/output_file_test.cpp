@@ -121,7 +121,7 @@ TEST_F(Outputs, AFileInAFolderThatIsReadIsAnInput) {
   for (const std::string& folder : {root_.string() + "/logs", root_.string() + "/logs/deep/.."}) {
     EXPECT_FALSE(check(log, ContentKind::WebPage, {folder}, true)) << "even by force";
     EXPECT_TRUE(check(page, ContentKind::WebPage, {folder})) << "an older report among the logs";
-    EXPECT_TRUE(check(other, ContentKind::WebPage, {folder}, true)) << "beside the folder";
+    EXPECT_TRUE(check(other, ContentKind::WebPage, {folder}, true)) << "next to the folder";
   }
 }
 
@@ -132,7 +132,8 @@ TEST_F(Outputs, WhatIsNoRegularFileHoldsNothing) {
   EXPECT_TRUE(check(root_ / "new.svg", ContentKind::Svg));
   EXPECT_FALSE(fs::exists(root_ / "new.svg")) << "looking makes nothing";
   ASSERT_EQ(::mkfifo((root_ / "pipe").c_str(), 0600), 0);
-  EXPECT_TRUE(check(root_ / "pipe", ContentKind::Svg)) << "and nobody waits for its other end";
+  EXPECT_TRUE(check(root_ / "pipe", ContentKind::Svg))
+      << "and the check does not wait for its other end";
 }
 
 TEST_F(Outputs, APlaceThatCannotBeWrittenIsKnownBefore) {

@@ -18,7 +18,7 @@ TEST(ReportError, ControlCharactersOfForeignTextDoNotReachTheTerminal) {
   EXPECT_EQ(testing::internal::GetCapturedStderr(), "error: a\\x1b[2J\nb\nhelp:  c\\x7f\n");
 }
 
-TEST(ReportError, AnExceptionThatNobodyExpectsIsAnErrorLikeOthers) {
+TEST(ReportError, AnUnexpectedExceptionIsAnErrorLikeOthers) {
   testing::internal::CaptureStderr();
   int status = 0;
   try {

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// A folder that stands for /tmp.
+/// A folder in place of /tmp.
 class Temporary : public testing::Test {
  protected:
   Temporary() {

@@ -57,13 +57,13 @@ TEST(CApi, EveryCollectiveGivesWhatNcclsWould) {
     int blocks[3] = {10 * rank, 10 * rank + 1, 10 * rank + 2};
     int turned[3] = {};
     int block = 0;
-    int told = rank == 1 ? 77 : 0;
+    int value = rank == 1 ? 77 : 0;
     int most = 0;
     EXPECT_EQ(rsAllReduce(&one, &sum, 1, rsInt32, rsSum, comm, stream), rsSuccess);
     EXPECT_EQ(rsAllGather(&one, all, 1, rsInt32, comm, stream), rsSuccess);
     EXPECT_EQ(rsAlltoAll(blocks, turned, 1, rsInt32, comm, stream), rsSuccess);
     EXPECT_EQ(rsReduceScatter(blocks, &block, 1, rsInt32, rsSum, comm, stream), rsSuccess);
-    EXPECT_EQ(rsBroadcast(&told, &told, 1, rsInt32, 1, comm, stream), rsSuccess);
+    EXPECT_EQ(rsBroadcast(&value, &value, 1, rsInt32, 1, comm, stream), rsSuccess);
     EXPECT_EQ(rsReduce(&one, &most, 1, rsInt32, rsMax, 2, comm, stream), rsSuccess);
     EXPECT_EQ(rsStreamSynchronize(stream), rsSuccess);
     EXPECT_EQ(rsStreamQuery(stream), rsSuccess);
@@ -73,7 +73,7 @@ TEST(CApi, EveryCollectiveGivesWhatNcclsWould) {
       EXPECT_EQ(turned[peer], 10 * peer + rank);
     }
     EXPECT_EQ(block, 30 + 3 * rank);
-    EXPECT_EQ(told, 77);
+    EXPECT_EQ(value, 77);
     EXPECT_EQ(most, rank == 2 ? 3 : 0);
     rsResult_t error = rsInProgress;
     EXPECT_EQ(rsCommGetAsyncError(comm, &error), rsSuccess);
@@ -172,9 +172,9 @@ TEST(CApi, AGroupOfSendsAndReceivesIsARingWithoutWaiting) {
   });
 }
 
-// Rank 0 sends alone, rank 1 receives beside sends of other lengths, rank 2 receives alone: each message goes as its own
-// length has it go, whatever begins beside it.
-TEST(CApi, WhoSendsAloneReachesWhoReceivesInAGroup) {
+// Rank 0 sends alone, rank 1 receives together with sends of other lengths, rank 2 receives alone: each message goes as its own
+// length has it go, whatever begins with it.
+TEST(CApi, ARankThatSendsAloneReachesOneThatReceivesInAGroup) {
   for (const std::size_t length : {std::size_t{3}, std::size_t{1000}, std::size_t{100'000}}) {
     with_ranks(3, [length](int rank, rsComm_t comm) {
       rsStream_t stream = nullptr;
@@ -362,7 +362,7 @@ TEST(CApi, OneThreadMakesCallsPartsAndEndsAllRanksInGroups) {
   for (rsStream_t stream : streams) EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
 }
 
-TEST(CApi, WhoDestroysItsCommunicatorFirstIsNotTakenForDead) {
+TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotTakenForDead) {
   with_ranks(2, [](int rank, rsComm_t comm) {
     rsStream_t stream = nullptr;
     ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);
@@ -503,7 +503,7 @@ TEST(CApi, TheStatusServiceAnswersWhereNcclsVariableNamesIt) {
   ::unsetenv("NCCL_RAS_ADDR");
 }
 
-TEST(CApi, BadArgumentsAreRefusedAndTold) {
+TEST(CApi, BadArgumentsAreRefusedAndNamed) {
   EXPECT_EQ(rsGetUniqueId(nullptr), rsInvalidArgument);
   EXPECT_EQ(rsGroupEnd(), rsInvalidArgument);
   EXPECT_NE(std::string(rsGetLastError(nullptr)).find("rsGroupStart"), std::string::npos);

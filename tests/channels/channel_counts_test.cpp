@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// Of each channel. With small::rotations() they tell the channels apart.
+/// Of each channel. With small::rotations() they distinguish the channels.
 std::vector<Rank> tree_roots(const Connection& connection) {
   std::vector<Rank> roots;
   for (const std::vector<Channels::TreePlace>& tree : connection.channels.trees) {

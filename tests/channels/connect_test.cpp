@@ -17,7 +17,7 @@ const Channels::TreePlace& place(const Connection& connection, std::size_t chann
   return connection.channels.trees[channel][static_cast<std::size_t>(rank)];
 }
 
-/// A node of 8 GPUs and 8 NICs: ring c enters beside GPU c and leaves by its neighbour c xor 1.
+/// A node of 8 GPUs and 8 NICs: ring c enters next to GPU c and leaves by its neighbour c xor 1.
 NodeReport dgx_h100() {
   NodeReport report = small::nvls_node(8, 90);
   Graph& ring = report.graphs[GraphId::Ring];
@@ -151,7 +151,7 @@ TEST(ConnectNodes, RefusesOtherNumbersOfNicsOnlyWhenAsked) {
   EXPECT_EQ(refused.error().message, "node 1 has 4 network devices for a rank, node 0 has 1");
 }
 
-TEST(ConnectNodesDeathTest, ARingThatLeavesOutAGpuIsABug) {
+TEST(ConnectNodesDeathTest, ARingThatOmitsAGpuIsABug) {
   NodeReport node = small::node(4, 1);
   node.graphs[GraphId::Ring].intra[0] = {0, 1, 2, 2};
   EXPECT_DEATH(small::connect(node, 2), "does not hold each of 4 GPUs once");

@@ -5,7 +5,7 @@
 
 #include "engine/channels/connect.h"
 
-/// Nodes with graphs as simple as can be told from each other, and jobs made of them.
+/// Nodes with graphs as simple as can be while they differ, and jobs made of them.
 namespace ringside::small {
 
 /// Channel c passes the GPUs upwards from c on: c, c + 1, ... around.

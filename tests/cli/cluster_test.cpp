@@ -136,7 +136,7 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
 )";
   const Outcome unsaid = run_program({"topo", "--on", "p.xml"});
   EXPECT_EQ(unsaid.status, 2);
-  EXPECT_THAT(unsaid.err, HasSubstr("p.xml:3: nothing says which node host first is"));
+  EXPECT_THAT(unsaid.err, HasSubstr("p.xml:3: the node type of host first is unknown"));
   EXPECT_THAT(unsaid.err, HasSubstr("--on dgx-h100@p.xml"));
   const Outcome topo = run_program({"topo", "--on", "dgx-h100@p.xml", "--nodes", "2"});
   EXPECT_EQ(topo.status, 0) << topo.err;
@@ -152,7 +152,7 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   EXPECT_GT(sim["results"][0]["time_us"], 6710);
   const Outcome set = run_program({"topo", "--on", "dgx-h100@p.xml", "--set", "fabric.seed=2"});
   EXPECT_EQ(set.status, 2);
-  EXPECT_THAT(set.err, HasSubstr("says all of its fabric"));
+  EXPECT_THAT(set.err, HasSubstr("defines its whole fabric"));
   std::ofstream("c.yaml") << "ringside: cluster/1\nname: two\nnodes: [dgx-a100 x3]\n"
                              "fabric: {kind: platform, file: p.xml}\nplacement: [1, 0]\n";
   const Outcome named = run_program({"topo", "--on", "c.yaml"});

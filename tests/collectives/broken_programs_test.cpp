@@ -63,7 +63,7 @@ TEST_F(BrokenPrograms, APieceOfAnotherLengthIsSeen) {
   EXPECT_NE(verdict().find("elements arrived"), std::string::npos);
 }
 
-// Each algorithm, one run of steps on one rank left out at a time: no such program passes.
+// Each algorithm, one run of steps on one rank omitted at a time: no such program passes.
 TEST(MissingSteps, AreSeenInEachAlgorithmOnEachRank) {
   using enum Collective;
   const std::vector<PlannedCall> calls{

@@ -223,7 +223,7 @@ TEST(Cost, OfPat) {
 
 TEST(Cost, OfExchanges) {
   const ProofSummary all_to_all = cost_of({.collective = Collective::AllToAll, .nranks = 8}, 1);
-  EXPECT_EQ(all_to_all.rounds, 1);  // nobody waits for a receive before he sends
+  EXPECT_EQ(all_to_all.rounds, 1);  // no rank waits for a receive before it sends
   EXPECT_EQ(edges_of_one_chunk(all_to_all, kPair), 8 * 7);
   EXPECT_EQ(edges_of_one_chunk(cost_of({.collective = Collective::Gather, .nranks = 8}, 1), kPair),
             7);

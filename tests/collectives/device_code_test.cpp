@@ -7,7 +7,7 @@
 
 namespace {
 
-/// The body of a kernel in PTX, up to the brace that stands at the begin of a line.
+/// The body of a kernel in PTX, up to the brace at the begin of a line.
 [[maybe_unused]] std::string kernel(const std::string& ptx, const std::string& name) {
   const std::size_t begin = ptx.find(".visible .entry " + name + "(");
   if (begin == std::string::npos) return "";

@@ -40,7 +40,7 @@ TEST(DirectStores, OfARingAreThoseThatGoRoundTheSecondTime) {
 }
 
 // n ranks, of all loops' steps those of one.
-TEST(DirectStores, AreAllThatNobodyReduces) {
+TEST(DirectStores, AreAllThatAreNotReduced) {
   using enum Collective;
   const auto both = [](int count) { return Totals{count, count}; };
   EXPECT_EQ(totals_of({.collective = AllReduce, .nranks = 6}), both(6 * 5));
@@ -92,7 +92,7 @@ std::string verdict(const std::vector<ChannelTask>& tasks,
 TEST(DirectStores, ThatMayComeTooEarlyAreRefused) {
   const auto tasks = gather_on_nodes();
   auto direct = find_direct_stores(tasks);
-  // Strand 1 multicasts, strand 2 receives; in turn 0 the own block.
+  // Strand 1 multicasts, strand 2 receives; in round 0 the own block.
   for (std::size_t rank = 0; rank < direct.size(); ++rank) {
     const Heads& heads = tasks[rank].heads;
     const auto ends = first_ends(tasks[rank].send_peers, false);
@@ -140,7 +140,7 @@ TEST(DirectStores, OfTransfersGoWhereTheReceiverWantsThem) {
   auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{1, 1}));
   EXPECT_EQ(direct[0].shift, (std::vector<std::int64_t>{7 - 40}));
-  // One that sends more than the other takes would write beside its output.
+  // One that sends more than the other takes would write outside its output.
   takes.recvs = {{Rank{0}, 7, 299}};
   tasks[1] = plan(takes, 1);
   EXPECT_EQ(totals_of(find_direct_stores(tasks)), (Totals{0, 0}));

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-// In each round whoever is sent to receives from the sender, and no rank meets another twice.
+// In each round a rank's receiver receives from that rank, and no rank meets another twice.
 TEST(ExchangeSchedule, SendersAndReceiversMeetInEachRound) {
   for (const auto& [nranks, per_node] :
        {std::pair{1, 0}, {7, 0}, {16, 8}, {24, 8}, {36, 12}, {20, 8}, {128, 8}}) {

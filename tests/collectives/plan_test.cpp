@@ -98,7 +98,7 @@ TEST(Plan, WhatIsNotLaidIsUnsupported) {
   EXPECT_EQ(code(Algorithm::NvlsTree, Collective::AllReduce, 0), ErrorCode::Unsupported);
   EXPECT_EQ(code(Algorithm::CollNetChain, Collective::AllReduce, 0), ErrorCode::Unsupported);
   EXPECT_EQ(code(Algorithm::CollNetDirect, Collective::AllReduce, 0), ErrorCode::Unsupported);
-  // 9 ranks on nodes of 4, 4 and 1: one head a node, so eight ranks have nobody for their blocks
+  // 9 ranks on nodes of 4, 4 and 1: one head a node, so eight ranks have no head for their blocks
   EXPECT_EQ(code(Algorithm::Nvls, Collective::AllGather, 4), ErrorCode::Unsupported);
   EXPECT_EQ(code(Algorithm::Nvls, Collective::AllReduce, 4), ErrorCode::Aborted);  // fine
 }

@@ -7,7 +7,7 @@
 namespace ringside {
 
 /// Every collective by every algorithm and protocol that it has, on so many ranks, of float32, bfloat16, float16 and
-/// float8_e4m3, and of two of the other types: small and odd sizes, operations in turn, in place and not, buffers that lie
+/// float8_e4m3, and of two of the other types: small and odd sizes, operations round-robin, in place and not, buffers that lie
 /// askew.
 std::vector<DeviceCase> device_grid(int nranks);
 

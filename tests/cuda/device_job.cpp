@@ -18,8 +18,8 @@ std::size_t to_size(std::int64_t value) { return static_cast<std::size_t>(value)
 
 std::string to_string(const DeviceCase& test) {
   return fmt::format(
-      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, {} beside "
-      "16{}{}",
+      "{} by {} over {}, {} {}, {} ranks, count {}, {} channels, slot {}, {} warps, offset "
+      "{}{}{}",
       to_string(test.call.collective), to_string(test.choice.algorithm),
       to_string(test.choice.protocol), to_string(test.call.type), to_string(test.call.op),
       test.nranks, test.call.count, test.choice.nchannels, test.choice.slot.value,
@@ -101,15 +101,15 @@ Result<DeviceJob::Laid> DeviceJob::lay(const DeviceCase& test) {
     const auto index = to_size(rank);
     calls[index].scalar = scalar_of(test, rank);
     const std::vector<std::byte> input = input_of(test, rank);
-    const auto room = [](std::size_t bytes) { return Bytes{bytes + 2 * kBeside}; };
+    const auto room = [](std::size_t bytes) { return Bytes{bytes + 2 * kMargin}; };
     const auto shift = to_size(test.offset);
     const std::size_t outputs = to_size(sizes.output) * element;
     RINGSIDE_TRY(std::byte* const in, memory.take(room(input.size())));
     RINGSIDE_TRY(std::byte* const out, memory.take(room(outputs)));
     DeviceBuffers& own = laid.buffers[index];
     rooms_.push_back(out);
-    std::byte* input_at = in + kBeside + shift;
-    own.output = out + kBeside + shift;
+    std::byte* input_at = in + kMargin + shift;
+    own.output = out + kMargin + shift;
     if (test.in_place) {
       const std::size_t block = to_size(rank) * to_size(test.call.count) * element;
       const bool gathers = test.call.collective == Collective::AllGather;
@@ -121,7 +121,7 @@ Result<DeviceJob::Laid> DeviceJob::lay(const DeviceCase& test) {
       }
     }
     own.input = input_at;
-    const std::vector<std::byte> poison(outputs + 2 * kBeside, kPoison);
+    const std::vector<std::byte> poison(outputs + 2 * kMargin, kPoison);
     RINGSIDE_TRY(memory.write(out, poison));
     RINGSIDE_TRY(memory.write(input_at, input));
   }
@@ -173,14 +173,14 @@ Result<std::vector<DeviceJob::Outputs>> DeviceJob::run_together(
   return outputs;
 }
 
-std::string DeviceJob::touched_beside(const DeviceCase& test) {
+std::string DeviceJob::touched_outside(const DeviceCase& test) {
   const std::size_t outputs =
       to_size(sizes_of(test).output) * size_of(test.call.type).value + to_size(test.offset);
   for (std::byte* const room : rooms_) {
-    std::vector<std::byte> all(outputs + kBeside * 2 - 16);
+    std::vector<std::byte> all(outputs + kMargin * 2 - 16);
     if (!launcher_.memory.read(all, room)) return "cannot be read";
     for (std::size_t i = 0; i < all.size(); ++i) {
-      const bool is_output = i >= kBeside + to_size(test.offset) && i < kBeside + outputs;
+      const bool is_output = i >= kMargin + to_size(test.offset) && i < kMargin + outputs;
       if (!is_output && all[i] != kPoison) return fmt::format("byte {} of {}", i, all.size());
     }
   }

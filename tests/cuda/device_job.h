@@ -18,7 +18,7 @@ struct DeviceCase {
   Choice choice;
   int nranks = 2;
   int warps_per_strand = 2;
-  int offset = 0;         ///< bytes that buffers lie beside a multiple of 16
+  int offset = 0;         ///< bytes of buffers' addresses beyond a multiple of 16
   bool in_place = false;  ///< as NCCL has it
   /// Elements are small integers: their sums are the same in whatever order.
   bool is_exact = false;
@@ -30,8 +30,8 @@ struct DeviceCase {
 
 std::string to_string(const DeviceCase& test);
 
-/// Room beside an output, each way.
-inline constexpr std::size_t kBeside = 64;
+/// Room around an output, on each side.
+inline constexpr std::size_t kMargin = 64;
 
 /// What lies in an output before the call.
 inline constexpr std::byte kPoison{0xA5};
@@ -45,7 +45,7 @@ DeviceSizes sizes_of(const DeviceCase& test);
 /// The factor of PreMulSum.
 std::optional<ElementBits> scalar_of(const DeviceCase& test, int rank);
 
-/// What the rank puts in: any bits that are numbers of moderate size, of a pattern that tells ranks and places apart.
+/// What the rank puts in: any bits that are numbers of moderate size, of a pattern that distinguishes ranks and places.
 std::vector<std::byte> input_of(const DeviceCase& test, int rank);
 
 /// Whether each element is equal, or both are NaN of float32 or float64 (ReduceOp).
@@ -80,7 +80,7 @@ class DeviceJob {
 
   /// Whether a byte of the last call's outputs' memory outside of them has changed.
   /// returns  where, or nothing
-  [[nodiscard]] std::string touched_beside(const DeviceCase& test);
+  [[nodiscard]] std::string touched_outside(const DeviceCase& test);
 
   [[nodiscard]] DeviceConnections& connections() { return ranks_->connections(); }
   [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }

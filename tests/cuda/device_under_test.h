@@ -23,7 +23,7 @@ class DeviceUnderTest {
   virtual Result<std::byte*> take_piece(Bytes size) = 0;
 
   int dead_rank = -1;   ///< whose blocks end before they begin
-  bool hangs = false;   ///< on fibres: whether its blocks stand still until they are stopped
+  bool hangs = false;   ///< on fibres: whether its blocks hang until they are stopped
   bool dies = false;    ///< on fibres: whether its process does, once its blocks have begun
   bool aborts = false;  ///< whether the host says so, soon after a launch has begun
 

@@ -100,14 +100,14 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
 }
 
 // 2(n - 1) + 1 = 5 primitives of a ring in one loop, in the rank's trace with times of the host's clock.
-// Rank 0 sends a megabyte by itself, rank 1 receives it beside a send of 8 bytes: both choose for it alike.
-TEST(CudaChoice, ListedMessagesAreChosenForWhateverIsBesideThem) {
+// Rank 0 sends a megabyte by itself, rank 1 receives it together with a send of 8 bytes: both choose for it alike.
+TEST(CudaChoice, ListedMessagesAreChosenForWhateverElseIsInTheCall) {
   const CollectiveCall alone{
       .collective = Collective::Send, .count = 1 << 18, .sends = {{Rank{1}, 0, 1 << 18}}};
-  const CollectiveCall beside{.collective = Collective::SendRecv,
-                              .sends = {{Rank{2}, 0, 2}},
-                              .recvs = {{Rank{0}, 0, 1 << 18}}};
-  EXPECT_EQ(bytes_to_choose_by(alone, 3), bytes_to_choose_by(beside, 3));
+  const CollectiveCall grouped{.collective = Collective::SendRecv,
+                               .sends = {{Rank{2}, 0, 2}},
+                               .recvs = {{Rank{0}, 0, 1 << 18}}};
+  EXPECT_EQ(bytes_to_choose_by(alone, 3), bytes_to_choose_by(grouped, 3));
   EXPECT_EQ(bytes_to_choose_by({.collective = Collective::AllGather, .count = 2}, 3), 24_B);
 }
 
@@ -156,7 +156,7 @@ TEST_F(CudaExecutorTest, ARankThatDiesInAKernelBreaksTheCommunicatorOnEveryRank)
 TEST_F(CudaExecutorTest, ARankThatDoesNotCallIsNamed) {
   run_all(Seconds{0.2}, [&](Communicator& communicator, int rank) {
     if (rank == 2) {
-      // Until the others have given up, and told.
+      // Until the others have given up, and notified this rank.
       while (!communicator.async_error()) std::this_thread::yield();
       return;
     }

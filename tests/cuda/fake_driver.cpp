@@ -22,7 +22,7 @@ struct FakeState {
     CUmemGenericAllocationHandle at = 0;  ///< 0: nothing lies there
   };
 
-  /// Whoever has a handle of it: its file is the same.
+  /// Shared by all handles of it: its file is the same.
   struct Multicast {
     std::size_t members = 0;
     std::size_t size = 0;
@@ -94,7 +94,7 @@ CUresult export_file(void* number, CUmemGenericAllocationHandle handle,
                      CUmemAllocationHandleType type, unsigned long long /*flags*/) {
   RINGSIDE_MAY_FAIL("cuMemExportToShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
-  // As the driver's, which other programs inherit if nobody sees to it.
+  // As the driver's, which other programs inherit unless the caller prevents it.
   *static_cast<int*>(number) = ::dup(state->handles.at(handle).get());
   return CUDA_SUCCESS;
 }
@@ -111,7 +111,7 @@ CUresult retain(CUmemGenericAllocationHandle* handle, void* address) {
   return add_handle(handle, copy_of(state->handles.at(found->second.at).get()));
 }
 CUresult reserve(CUdeviceptr* address, std::size_t size, std::size_t /*alignment*/,
-                 CUdeviceptr /*wish*/, unsigned long long /*flags*/) {
+                 CUdeviceptr /*address*/, unsigned long long /*flags*/) {
   RINGSIDE_MAY_FAIL("cuMemAddressReserve");
   void* const range = ::mmap(nullptr, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (range == MAP_FAILED) return CUDA_ERROR_OUT_OF_MEMORY;

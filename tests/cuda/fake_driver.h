@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What stands for a driver's cuMem: pages are files in memory, and addresses are of hosts, so that what lies there can be
+/// Replaces a driver's cuMem: pages are files in memory, and addresses are of hosts, so that what lies there can be
 /// read and written; what is stored through a multicast object goes nowhere else. One at a time. Without a GPU.
 class FakeDriver {
  public:

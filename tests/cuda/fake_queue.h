@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// What stands for a stream of CUDA's: work in its order, on a thread of its own; or, while it is captured, in a graph.
+/// Replaces a stream of CUDA's: work in its order, on a thread of its own; or, while it is captured, in a graph.
 class FakeStream {
  public:
   using Graph = std::vector<HostStream::Work>;
@@ -81,7 +81,7 @@ class FakeQueue final : public DeviceQueue {
     return stream.stream != nullptr && static_cast<FakeStream*>(stream.stream)->is_capturing();
   }
 
-  /// All that have begun, for whoever begins them to look at.
+  /// All that have begun, for tests to look at.
   std::vector<DeviceLaunch> launches;
 
  private:
@@ -101,7 +101,7 @@ class FakeQueue final : public DeviceQueue {
   std::condition_variable changed_;
   Ticket ended_ = 0;
   bool has_hung_ = false;
-  FakeStream own_;  // last: its thread uses what stands above
+  FakeStream own_;  // last: its thread uses the members above
 };
 
 }  // namespace ringside

@@ -92,7 +92,7 @@ class FibreDevice final : public DeviceUnderTest {
   std::uint64_t seed_ = 1;
   FakeQueue queue_{[this](const DeviceLaunch& launch, Collective collective) {
     return run(launch, collective);
-  }};  // last: its thread uses what stands above
+  }};  // last: its thread uses the members above
 };
 
 }  // namespace

@@ -77,7 +77,7 @@ class FibreGpu final : public Gpu {
   DeviceLauncher launcher_;
   GpuFacts facts_;
   int timed_ = 0;
-  mutable FakeStream stream_;  // last: its thread uses what stands above
+  mutable FakeStream stream_;  // last: its thread uses the members above
 };
 
 }  // namespace ringside

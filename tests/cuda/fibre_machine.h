@@ -107,11 +107,11 @@ class FibreMachine {
       for (std::size_t k = 1; k < places.size(); ++k) {
         sums[i] = reduce_pack(reduction, sums[i], load_pack(places[k]));
       }
-      if (!shared_->has_fenced(warp_of_block_)) sums[i] = FibreStrand::kNobodys;
+      if (!shared_->has_fenced(warp_of_block_)) sums[i] = FibreStrand::kGarbage;
     }
   }
   void multicast_pack(std::byte* to, const Pack& pack) {
-    const Pack& sent = shared_->has_fenced(warp_of_block_) ? pack : FibreStrand::kNobodys;
+    const Pack& sent = shared_->has_fenced(warp_of_block_) ? pack : FibreStrand::kGarbage;
     for (std::byte* const place : FibreSwitch::places(to)) {
       shared_->pending.push_back(
           {.to = place, .pack = sent, .warp = warp_of_block_, .is_multicast = true});

@@ -9,7 +9,7 @@ namespace ringside {
 
 /// What fibres have for a device's memory: this process's.
 /// shares_by  None: no other rank reaches it. Else all of this host do, those of this process by its address (Address:
-///            these alone); others by a path that stands for CUDA's IPC and, as that, does not work within a process, or
+///            these alone); others by a path that replaces CUDA's IPC and, as that, does not work within a process, or
 ///            by a file
 /// lets_adapters  whether some is to be had that network adapters read and write
 /// is_by_pcie     whether others reach it by PCIe

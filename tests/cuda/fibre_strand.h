@@ -29,11 +29,11 @@ struct FibreBarrier {
 ///
 /// A GPU's plain stores may be seen late, and in any order, until the thread that made them, or one that a barrier
 /// has joined with it, stores with release. So they wait here: a release takes along those of its own warp and
-/// those from before the strand's last barrier. Whoever forgets either leaves what he stored behind.
+/// those from before the strand's last barrier. A kernel that forgets either loses what it stored.
 ///
-/// What goes through addresses of a switch is ordered with the rest across a fence alone: stores are left behind that no
-/// fence has come after, and whoever has acquired something and had no fence since loads and stores there what nobody
-/// has sent.
+/// What goes through addresses of a switch is ordered with the rest across a fence alone: stores without a fence behind
+/// them are lost, and a thread that has acquired something and had no fence since loads and stores garbage
+/// there.
 struct FibreStrand {
   struct Pending {
     std::byte* to;
@@ -50,7 +50,7 @@ struct FibreStrand {
     bool is_joined = false;
     friend bool operator==(const Acquired&, const Acquired&) = default;
   };
-  static constexpr Pack kNobodys{0x5A5A5A5A5A5A5A5AU, 0x5A5A5A5A5A5A5A5AU};
+  static constexpr Pack kGarbage{0x5A5A5A5A5A5A5A5AU, 0x5A5A5A5A5A5A5A5AU};
 
   FibreBarrier barrier;
   std::vector<Pending> pending;

@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// What stands for an NVSwitch: ranges of addresses at which several copies of some memory are one. Nobody can load or
-/// store there but a FibreMachine that asks for the copies.
+/// Replaces an NVSwitch: ranges of addresses at which several copies of some memory are one. Only
+/// a FibreMachine that asks for the copies can load or store there.
 ///
 /// Threads  any
 class FibreSwitch {
  public:
   /// copies   each of so many bytes; they outlive the process's fibres
-  /// bound    how many members are ready: nobody asks for places before all are. Null: they are
+  /// bound    how many members are ready: no member asks for places before all are. Null: they are
   /// returns  where all of them are one
   /// errors   System: no addresses
   static Result<std::byte*> join(const std::vector<std::byte*>& copies, std::size_t bytes,

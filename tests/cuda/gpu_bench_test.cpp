@@ -38,7 +38,7 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
 }
 
 // 4 of the ring's messages a size and rank would be twice as many calls one by one; and clocks are warmed first.
-TEST(GpuBench, GraphsAreTimedWhereTheyAreWishedFor) {
+TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
   FibreGpu gpu;
   BenchOptions options;
   options.sizes = {120_B};

@@ -44,7 +44,7 @@ TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
 }
 
 // As it has to be called: a driver waits here for who has not joined.
-TEST(GpuMulticast, NobodyBindsBeforeAllHaveJoined) {
+TEST(GpuMulticast, NoMemberBindsBeforeAllHaveJoined) {
   const FakeDriver driver;
   const auto first = member(driver, 0);
   const auto file = first->make(kPair);

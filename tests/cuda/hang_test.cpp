@@ -65,21 +65,21 @@ class KernelThatStops : public testing::TestWithParam<HangWay> {
   std::vector<hang::ConnectionProgress> connections_;
 };
 
-TEST_P(KernelThatStops, IsBlamedWhereItHangs) {
+TEST_P(KernelThatStops, IsNamedWhereItHangs) {
   const auto verdict = stop(&DeviceUnderTest::hangs);
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->best.culprits, std::vector<int>{2})
       << hang::why_of(verdict->best) << "; " << reason_;
 }
 
-TEST_P(KernelThatStops, IsBlamedWhereItDies) {
+TEST_P(KernelThatStops, IsNamedWhereItDies) {
   const auto verdict = stop(&DeviceUnderTest::dies);
   ASSERT_TRUE(verdict) << verdict.error().message;
   EXPECT_EQ(verdict->best.culprits, std::vector<int>{2})
       << hang::why_of(verdict->best) << "; " << reason_;
 }
 
-// A proxy plays them, and by Simple copies; where kernels share memory nobody could.
+// A proxy plays them, and by Simple copies; where kernels share memory no proxy is there to do so.
 Result<int> all_reduce_with(const Fault& fault, const char* transport, Protocol protocol) {
   DeviceCase test;
   test.nranks = 3;
@@ -95,7 +95,7 @@ Result<int> all_reduce_with(const Fault& fault, const char* transport, Protocol 
   });
 }
 
-TEST(KernelFaults, AConnectionThatIsCutIsToldWhereAProxyServesIt) {
+TEST(KernelFaults, AConnectionThatIsCutIsReportedWhereAProxyServesIt) {
   const Fault cut{.kind = FaultKind::CutLink, .from = 0, .to = 1, .step = 20};
   for (const Protocol protocol : {Protocol::Simple, Protocol::LL}) {
     const auto ended = all_reduce_with(cut, "tcp", protocol);

@@ -54,7 +54,7 @@ std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<Device
     for (std::size_t i = 0; i < cases.size(); ++i) {
       answers[i][static_cast<std::size_t>(rank)] = answer(communicator, cases[i], rank);
     }
-    EXPECT_TRUE(communicator.barrier());  // nobody reads a case any more
+    EXPECT_TRUE(communicator.barrier());  // no rank reads a case any more
     for (DeviceCase& test : cases) {
       if (rank != 0) continue;
       communicator.set_wishes({.algorithm = test.choice.algorithm,

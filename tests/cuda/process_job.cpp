@@ -44,7 +44,7 @@ Result<int> run_processes(const ProcessJob& job,
   options.logs = job.logs;
   options.dumps = job.dumps;
   options.faults = job.faults;
-  options.grace = Seconds{20};  // so that nobody is ended who would have ended by himself
+  options.grace = Seconds{20};  // so that no process is killed that would have ended by itself
   options.communicator.op_timeout = job.op_timeout;
   options.communicator.connect_timeout = Seconds{30};
   options.make_executor = executor_of(job, device);

@@ -17,7 +17,7 @@ struct ProcessJob {
   std::string transport = {};             ///< between them; empty: the fastest
   MemoryWay shares_by = MemoryWay::None;  ///< as DeviceCompany has it, where there is a choice
   bool lets_adapters = false;             ///< likewise
-  MemoryWish memory = {};                 ///< what of that is used
+  MemorySettings memory = {};             ///< what of that is used
   bool registers = true;                  ///< CudaProcessOptions
   Seconds op_timeout{20};                 ///< processes that share cores take their time
   int dead_rank = -1;                     ///< whose blocks end before they begin
@@ -65,7 +65,7 @@ Result<std::vector<std::byte>> run_case(const ProcessRank& rank, const DeviceCas
 Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const DeviceCase& test,
                                            std::byte* in, std::byte* out);
 
-/// Every case in turn.
+/// Every case, one after the other.
 /// expected  host_answers() of them
 /// returns   1: an output is not as expected; that is printed
 Result<int> run_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,

@@ -114,7 +114,7 @@ TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
 }
 
 // A ring of 3: each rank sends on one connection, and receives on one. Lines are made by proxies.
-TEST_P(CudaProcesses, ACommunicatorTellsHowItsConnectionsAreMade) {
+TEST_P(CudaProcesses, ACommunicatorReportsHowItsConnectionsAreMade) {
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
         RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
@@ -141,7 +141,7 @@ class TestFolder {
   const std::string path_ = fmt::format("{}cuda_processes_{}", testing::TempDir(), ::getpid());
 };
 
-TEST(CudaProcessLog, TellsWhichNetworkTheConnectionsOfKernelsTake) {
+TEST(CudaProcessLog, LogsWhichNetworkTheConnectionsOfKernelsTake) {
   const TestFolder folder;
   ProcessJob job = job_of(kProxy);
   job.logs = folder.path();
@@ -170,14 +170,14 @@ TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheT
     return is_late ? 0 : 2;
   });
   if (is_without_device(status)) GTEST_SKIP() << status.error().message;
-  // As each rank has told it, the job ends with that.
+  // As each rank reports it, the job ends with that.
   ASSERT_TRUE(status || status.error().code != ErrorCode::System) << status.error().message;
   if (status) {
     EXPECT_EQ(*status, 0);
   }
 }
 
-// An hour is no answer: the others' kernels are told to stop.
+// An hour is no answer: the others' kernels are stopped.
 TEST_P(CudaProcesses, AnAbortOfOneRankEndsTheKernelsOfAll) {
   ProcessJob job = job_of(GetParam());
   job.op_timeout = Seconds{3600};
@@ -282,8 +282,8 @@ TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
   EXPECT_ENDS_WELL(status);
 }
 
-// Every algorithm and protocol: those that there are between these ranks are timed, the others left out.
-TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
+// Every algorithm and protocol: those that exist between these ranks are timed, the others skipped.
+TEST_P(CudaProcesses, AGridSkipsWhatIsNotThere) {
   const bool has_lines = GetParam().shares_memory();
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
@@ -306,7 +306,7 @@ TEST_P(CudaProcesses, AGridLeavesOutWhatIsNotThere) {
 }
 
 // As NCCL's users turn it off, and choose.
-TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsIsWished) {
+TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
   const auto options_by = [](const char* name, const char* value) {
     return cuda_process_options(nullptr, [=](const char* asked) {
       const bool is_it = std::string(asked) == name;

@@ -115,7 +115,7 @@ class LentLineRecvEnd final : public RecvEnd {
   const HostRegion region_{Bytes{kSlot}};
 };
 
-/// A proxy's FIFO and the line behind it; what a kernel does is done by hand.
+/// A proxy's FIFO and the line behind it; the test does manually what a kernel does.
 class ProxyTest : public testing::Test {
  protected:
   /// first  messages that are through already
@@ -266,7 +266,7 @@ TEST_F(ProxyTest, OfLentSlotsTheKernelGetsBackThoseThatHaveLeft) {
   EXPECT_FALSE(*proxy->move());
 }
 
-TEST_F(ProxyTest, OfLentSlotsTheKernelIsToldOfAllThatAreThereAndGivesThemBackOneByOne) {
+TEST_F(ProxyTest, TheKernelSeesAllLentSlotsThatHaveArrivedAndGivesThemBackOneByOne) {
   ProxyFifo kernel = fifo(Protocol::Simple, true);
   LentLineRecvEnd end;
   std::vector<std::uint64_t> tails;  // when it was flushed
@@ -291,7 +291,7 @@ TEST_F(ProxyTest, OfLentSlotsTheKernelIsToldOfAllThatAreThereAndGivesThemBackOne
   EXPECT_EQ(tails, (std::vector<std::uint64_t>{0, 5}));
 }
 
-TEST_F(ProxyTest, OfLentSlotsNothingIsToldThatCouldNotBeFlushed) {
+TEST_F(ProxyTest, LentSlotsThatCouldNotBeFlushedAreNotReported) {
   ProxyFifo kernel = fifo(Protocol::Simple, true);
   LentLineRecvEnd end;
   kernel.flush = [] { return Status(Error{ErrorCode::System, "the GPU is gone"}); };
@@ -312,7 +312,7 @@ TEST_F(ProxyTest, ServesUntilTheLaunchHasEndedAndAllHasLeft) {
   Failure failure;
   EXPECT_TRUE(serve(all, is_over, failure, {}));
   EXPECT_EQ(line_.messages.size(), 1U);
-  // A line that stays full, once nobody waits for it in a kernel.
+  // A line that stays full, once no kernel waits for it.
   kernel.end.sizes[1] = 8;
   *kernel.end.tail = 2;
   line_.most = 1;

@@ -1,4 +1,4 @@
-// Calls that nobody waits for: several under way, in one launch or behind each other, ordered with a stream, in graphs.
+// Calls without a wait: several under way, in one launch or behind each other, ordered with a stream, in graphs.
 // Ranks are threads, each with fibres of its own.
 
 #include <fmt/format.h>
@@ -191,7 +191,7 @@ TEST_P(CudaStreams, ACallIsBehindWhatItsStreamHoldsAndBeforeWhatFollows) {
       });
       ASSERT_TRUE(rank.communicator->enqueue({sum(input, output, kLength)}, DeviceStream{&stream}));
       stream.push([&] { seen = output[kLength - 1]; });
-      EXPECT_EQ(seen, 0);  // nobody has waited for it
+      EXPECT_EQ(seen, 0);  // no call has waited for it
       gate.count_down();
       stream.synchronize();
       EXPECT_EQ(seen, 2 * round);
@@ -201,7 +201,7 @@ TEST_P(CudaStreams, ACallIsBehindWhatItsStreamHoldsAndBeforeWhatFollows) {
   });
 }
 
-// More than are kept planned, all of them behind a stream that stands still: those that are dropped stay until then.
+// More than are kept planned, all of them behind a stream that is blocked: those that are dropped stay until then.
 TEST_P(CudaStreams, ManyCallsAreUnderWay) {
   with_queues({.transport = GetParam()}, [](QueueRank& rank) {
     FakeStream stream;
@@ -315,9 +315,9 @@ TEST(CudaGraphs, WhatCannotStandInOneIsRefusedWithWhatToDo) {
   expect_refusal({.has_trace = true}, true, "record no trace");
 }
 
-// Rank 1's blocks do not come: nobody waits for the graph, but whoever asks is told.
-TEST(CudaGraphs, WhatFailsInOneIsToldToWhoeverAsks) {
-  std::latch is_told(1);
+// Rank 1's blocks do not come: no call waits for the graph, but a caller that asks gets the error.
+TEST(CudaGraphs, AFailureInOneIsReportedToACallerThatAsks) {
+  std::latch is_reported(1);
   with_queues({.op_timeout = Seconds{0.3}}, [&](QueueRank& rank) {
     FakeStream stream;
     const CollectiveCall call = sum(rank.numbers(10, 3), rank.numbers(10), 10);
@@ -330,11 +330,11 @@ TEST(CudaGraphs, WhatFailsInOneIsToldToWhoeverAsks) {
     stream.launch(graph);
     stream.synchronize();
     if (rank.rank == 1) {
-      is_told.wait();
+      is_reported.wait();
       return;
     }
     const auto error = rank.communicator->async_error();
-    is_told.count_down();
+    is_reported.count_down();
     ASSERT_TRUE(error);
     EXPECT_NE(error->message.find("rank 0 waited in vain for a chunk of rank 1"), std::string::npos)
         << error->message;
@@ -343,7 +343,7 @@ TEST(CudaGraphs, WhatFailsInOneIsToldToWhoeverAsks) {
 }
 
 // The launches behind the first end with it, and do not write over what it has reported.
-TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsTold) {
+TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
   with_queues({.op_timeout = Seconds{0.5}}, [](QueueRank& rank) {
     FakeStream stream;
     std::latch gate(1);
@@ -388,7 +388,7 @@ TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
   });
 }
 
-// Every look at a head takes as long as memory does. Here whoever looks finds no room for ever.
+// Every look at a head takes as long as memory does. Here a sender that looks never finds room.
 TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
   const auto device = *make_device();
   DeviceJob job(device->launcher());

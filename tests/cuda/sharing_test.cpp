@@ -148,17 +148,17 @@ TEST(MemoryWays, FilesAreUsedWhereEveryRankHasThem) {
   EXPECT_EQ(way_between_processes(std::array{has, has_not}), MemoryWay::Ipc);
 }
 
-TEST(MemoryWays, AreAsIsWishedOrRefused) {
+TEST(MemoryWays, AreAsRequestedOrRefused) {
   const DevicePlace has{.shares_by_ipc = true, .shares_by_file = true};
   const DevicePlace has_not{.shares_by_ipc = true};
-  EXPECT_TRUE(as_wished(has, {})->shares_by_file);
-  EXPECT_TRUE(as_wished(has, {.by_file = true})->shares_by_file);
-  EXPECT_FALSE(as_wished(has, {.by_file = false})->shares_by_file);
-  EXPECT_FALSE(as_wished(has_not, {})->shares_by_file);
-  const auto refused = as_wished(has_not, {.by_file = true});
+  EXPECT_TRUE(with_settings(has, {})->shares_by_file);
+  EXPECT_TRUE(with_settings(has, {.by_file = true})->shares_by_file);
+  EXPECT_FALSE(with_settings(has, {.by_file = false})->shares_by_file);
+  EXPECT_FALSE(with_settings(has_not, {})->shares_by_file);
+  const auto refused = with_settings(has_not, {.by_file = true});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
-  EXPECT_TRUE(as_wished(has_not, {.may_open = false, .by_file = true}));
+  EXPECT_TRUE(with_settings(has_not, {.may_open = false, .by_file = true}));
 }
 
 // Under WSL there is no IPC; threads do without.

@@ -30,7 +30,7 @@ TEST_P(CudaSwitchProcesses, EveryCollectiveGivesTheHostsAnswer) {
 INSTANTIATE_TEST_SUITE_P(Ranks, CudaSwitchProcesses, testing::Values(2, 3, 4),
                          [](const auto& test) { return std::to_string(test.param); });
 
-/// Whether the events of a traced all-reduce by nvls say that copies stood for a switch.
+/// Whether the events of a traced all-reduce by nvls say that copies replaced a switch.
 Result<bool> is_said_to_be_modelled(ProcessJob job) {
   job.trace_path = fmt::format("{}cuda_switch_{}.rtrace", testing::TempDir(), ::getpid());
   const DeviceCase test = nvls_case(Collective::AllReduce, 2, 90);
@@ -66,7 +66,7 @@ TEST(CudaSwitchProcesses, TheTraceSaysWhetherASwitchDidIt) {
 }
 
 // NCCL_NVLS_ENABLE=0 of one rank would do: all choose alike.
-TEST(CudaSwitchProcesses, CopiesStandForASwitchThatIsNotWished) {
+TEST(CudaSwitchProcesses, CopiesReplaceASwitchThatIsNotRequested) {
   ProcessJob job = switch_job(2, MemoryWay::File);
   job.memory.by_switch = false;
   EXPECT_MODELLED(job, true);
@@ -78,7 +78,7 @@ TEST(CudaSwitchProcesses, CopiesStandForASwitchWhereRanksShareAGpu) {
   EXPECT_MODELLED(job, true);
 }
 
-// What bench runs and prints: wishes for nvls, and the grid of all algorithms.
+// What bench runs and prints: requests for nvls, and the grid of all algorithms.
 TEST(CudaSwitchProcesses, ABenchmarkSaysWhatASwitchDid) {
   const ProcessJob job = switch_job(2, MemoryWay::File);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
@@ -118,12 +118,12 @@ TEST(CudaSwitchProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThan
     if (output) return 1;
     return output.error().message.find("waited in vain for") != std::string::npos ? 0 : 2;
   });
-  // As each rank has told it, the job may end with that.
+  // As each rank reports it, the job may end with that.
   if (!status && status.error().code == ErrorCode::Timeout) return;
   RINGSIDE_ENDS_WELL_OR_SKIP(status);
 }
 
-// Behind the switch nobody sees it: its sockets close.
+// Behind the switch no rank sees it: its sockets close.
 TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   ProcessJob job = switch_job(3, MemoryWay::File);
   job.op_timeout = Seconds{3600};
@@ -138,7 +138,7 @@ TEST(CudaSwitchProcesses, ARankThatIsKilledEndsTheKernelsOfAll) {
   });
   if (status) {
     RINGSIDE_ENDS_WELL_OR_SKIP(status);
-    FAIL() << "nobody has missed rank 1";
+    FAIL() << "no rank has missed rank 1";
   }
   if (status.error().message.find("no NVIDIA driver") != std::string::npos) GTEST_SKIP();
   EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;
@@ -156,7 +156,7 @@ TEST(CudaSwitchProcesses, AnAbortEndsTheWaitForMemory) {
   });
   if (status) {
     RINGSIDE_ENDS_WELL_OR_SKIP(status);
-    FAIL() << "nobody has missed rank 1";
+    FAIL() << "no rank has missed rank 1";
   }
   if (status.error().message.find("no NVIDIA driver") != std::string::npos) GTEST_SKIP();
   EXPECT_NE(status.error().message.find("rank 1"), std::string::npos) << status.error().message;

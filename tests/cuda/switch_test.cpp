@@ -53,7 +53,7 @@ void expect_the_hosts_answer(std::vector<DeviceCase> cases) {
       ASSERT_EQ(difference(cases[i], (*outputs)[rank], expected[i][rank]), "")
           << to_string(cases[i]) << ", rank " << rank;
     }
-    ASSERT_EQ(ranks.job().touched_beside(cases[i]), "") << to_string(cases[i]);
+    ASSERT_EQ(ranks.job().touched_outside(cases[i]), "") << to_string(cases[i]);
   }
   EXPECT_TRUE(ranks.has_used_switch());
 }
@@ -136,7 +136,7 @@ std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
   return sum;
 }
 
-// 40 loops: whoever does not wait for room writes over what is not read yet, in copies of which one rank is late.
+// 40 loops: a rank that does not wait for room writes over what is not read yet, in copies of which one rank is late.
 TEST(CudaSwitch, EverybodyHasAsManySlotsAsThereAreAndNoMore) {
   for (int slots = 1; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);

@@ -14,7 +14,7 @@ namespace {
 struct Place {
   const char* name;
   MemoryWay shares_by;  ///< with other processes
-  MemoryWish memory;
+  MemorySettings memory;
 };
 
 /// Ranks that are threads of this process, with a device and launches of their own each: what a program does that has

@@ -52,7 +52,7 @@ TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
   }
 }
 
-// A chain needs no more than one: nobody sends before he has received.
+// A chain needs no more than one: no rank sends before it has received.
 TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
@@ -91,8 +91,8 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
 }
 
-// What dumps tell: each message counts at both ends, and who has waited in between waits no more.
-TEST_P(CudaWaits, BothEndsOfAConnectionTellHowFarTheyHaveCome) {
+// What dumps report: each message counts at both ends, and a rank that has waited in between waits no more.
+TEST_P(CudaWaits, BothEndsOfAConnectionReportHowFarTheyHaveCome) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   const DeviceCase test = ring_case(GetParam(), 128 * 3 * 40);
@@ -112,8 +112,8 @@ TEST_P(CudaWaits, BothEndsOfAConnectionTellHowFarTheyHaveCome) {
   }
 }
 
-// A ring 0 -> 1 -> 2: rank 2 has nothing to do until it has heard of rank 1, whose own end waits for nobody.
-TEST_P(CudaWaits, AnEndThatIsWaitedForInVainTellsSo) {
+// A ring 0 -> 1 -> 2: rank 2 has nothing to do until it has heard of rank 1, whose own end is not blocked.
+TEST_P(CudaWaits, AnEndThatIsWaitedForInVainReportsIt) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   DeviceJob job(device.launcher());
@@ -161,8 +161,8 @@ TEST_P(CudaWaits, AnAbortEndsAWaitForRoom) {
       << outputs.error().message;
 }
 
-// No byte beside an output is written, however askew it lies and whatever its length.
-TEST_P(CudaWaits, NoByteBesideAnOutputIsTouched) {
+// No byte next to an output is written, however askew it lies and whatever its length.
+TEST_P(CudaWaits, NoByteOutsideAnOutputIsTouched) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   DeviceCase test = ring_case(GetParam(), 1);
@@ -171,7 +171,7 @@ TEST_P(CudaWaits, NoByteBesideAnOutputIsTouched) {
     test.call.count = count;
     test.offset = static_cast<int>(count % 16);
     expect_sums(job, test);
-    ASSERT_EQ(job.touched_beside(test), "") << to_string(test);
+    ASSERT_EQ(job.touched_outside(test), "") << to_string(test);
   }
 }
 

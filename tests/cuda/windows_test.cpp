@@ -39,7 +39,7 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
   }
 };
 
-/// The call's input and output beside each other in `base`, the output as many bytes askew.
+/// The call's input and output next to each other in `base`, the output as many bytes askew.
 Result<std::vector<std::byte>> run_in(const ProcessRank& rank, const DeviceCase& test,
                                       std::byte* base) {
   std::byte* const out = base + kOutputs + test.offset;
@@ -52,7 +52,7 @@ Result<std::vector<std::byte>> run_in(const ProcessRank& rank, const DeviceCase&
   return run_case_in(rank, test, in, out);
 }
 
-int told(const DeviceCase& test, int rank, const std::string& what) {
+int print_wrong(const DeviceCase& test, int rank, const std::string& what) {
   std::fprintf(stderr, "%s, rank %d: %s\n", to_string(test).c_str(), rank, what.c_str());
   return 1;
 }
@@ -77,7 +77,7 @@ TEST_P(CudaWindows, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
       RINGSIDE_TRY(const auto output, run_in(rank, cases[i], base));
       const std::string wrong =
           difference(cases[i], output, expected[i][static_cast<std::size_t>(rank.rank)]);
-      if (!wrong.empty()) return told(cases[i], rank.rank, wrong);
+      if (!wrong.empty()) return print_wrong(cases[i], rank.rank, wrong);
     }
     return 0;
   });
@@ -96,7 +96,7 @@ Result<std::uint64_t> chunks_stored(const ProcessRank& rank, std::byte* base) {
   return rank.device.last_traffic.stored.value * kRanks / output.size();
 }
 
-// Before it is registered, and when it is no more; beside what is; and of a rank whose memory nobody can open.
+// Before it is registered, and when it is no more; outside of a window; and of a rank whose memory no other can open.
 TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
@@ -146,7 +146,7 @@ TEST_P(CudaWindows, NothingIsStoredBetweenAReceiversCalls) {
       if (rank.rank == 1) std::this_thread::sleep_for(std::chrono::milliseconds(20));
       if (rank.rank == 1) RINGSIDE_TRY(memory.read(output, base + kOutputs));
       const std::string wrong = difference(test, output, input_of(test, 0));
-      if (!wrong.empty()) return told(test, rank.rank, wrong);
+      if (!wrong.empty()) return print_wrong(test, rank.rank, wrong);
     }
     return 0;
   });

@@ -63,7 +63,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, CudaWorks,
                                          Collective::ReduceScatter, Collective::SendRecv),
                          [](const auto& test) { return to_string(test.param); });
 
-// Whoever times out has the others give up at once, in this call and before the next.
+// A rank that times out has the others give up at once, in this call and before the next.
 TEST(CudaWorks, NoCallBeginsBehindOneThatWasGivenUp) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;

@@ -59,7 +59,7 @@ TEST(ChannelText, P2pNamesTheConnectionSince214AndTheDeviceSince218) {
   EXPECT_EQ(connection_text({20, 5}, p2p), "Channel 00/0 : 3[3] -> 4[4] via P2P/indirect/7[7]");
 }
 
-TEST(ChannelText, SharedMemoryIsToldInThreeWays) {
+TEST(ChannelText, SharedMemoryIsLoggedInThreeWays) {
   const ConnectionFacts shm = between(kThree, kFour, Medium::Shm);
   EXPECT_EQ(connection_text({12, 12}, shm),
             "Channel 00 : 3[5d000] -> 4[9a000] via direct shared memory");

@@ -121,7 +121,7 @@ TEST(CommunicatorText, ThresholdsOfTwoFormsOfCollNet) {
   EXPECT_EQ(thread_thresholds_text({14, 3}, {}), "threadThresholds 8/8/64 | 8/8/64 | 512 | 512");
 }
 
-TEST(CommunicatorText, NvlsTellsItsChannelsFrom227To229) {
+TEST(CommunicatorText, NvlsLogsItsChannelsFrom227To229) {
   EXPECT_EQ(nvls_support_text({18, 5}, 3, false, 16),
             "NVLS multicast support is not available on dev 3");
   EXPECT_EQ(nvls_support_text({26, 6}, 3, true, 16),

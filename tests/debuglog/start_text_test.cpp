@@ -42,7 +42,7 @@ TEST(StartText, P2pDisableIsALevelUntil222) {
             "NCCL_P2P_DISABLE set by environment to 1");
 }
 
-TEST(StartText, AMissingPluginIsToldInSixWays) {
+TEST(StartText, AMissingPluginIsLoggedInSixWays) {
   constexpr const char* kReason =
       "libnccl-net.so: cannot open shared object file: No such file or directory";
   EXPECT_THAT(no_net_plugin_text({16, 5}),

@@ -11,7 +11,7 @@ using testing::HasSubstr;
 
 const NetInterface kPeer{"eth0", "10.1.0.2"};
 
-TEST(WarningText, ACompletionWithErrorIsToldInFourWays) {
+TEST(WarningText, ACompletionWithErrorIsLoggedInFourWays) {
   const auto message = [](NcclVersion version) {
     return completion_warning(version, kPeer, 41234, 12, "mlx5_2").message;
   };

@@ -79,7 +79,7 @@ placement: scattered 7
   EXPECT_EQ(file->placement.seed, 7U);
 }
 
-TEST(ClusterFile, RefusesWithLineAndMend) {
+TEST(ClusterFile, RefusesWithLineAndFix) {
   const std::string head = kHead;
   EXPECT_THAT(
       refusal(head + "fabrik: {kind: switch}\n"),
@@ -160,7 +160,7 @@ TEST(ClusterFile, IsChangedKeyByKey) {
   EXPECT_THAT(refusal(text, {{"fabric.oversubscription", ""}}), HasSubstr("oversubscription"));
 }
 
-TEST(ClusterFile, IsToldFromAHostByItsKey) {
+TEST(ClusterFile, IsDistinguishedFromAHostByItsKey) {
   EXPECT_TRUE(is_cluster_text("# a comment\nringside: cluster/1\n"));
   EXPECT_TRUE(is_cluster_text("ringside:   \"cluster/9\""));
   EXPECT_FALSE(is_cluster_text("ringside: host/1\nname: cluster/1"));
@@ -223,7 +223,7 @@ TEST_F(LoadedCluster, CountsNvlinkDomainsAsNodes) {
 }
 
 // 16 hosts, 3 to a domain: 16 / 3 is no whole number.
-TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreToldWithTheirLine) {
+TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreReportedWithTheirLine) {
   const std::string path =
       write("c.yaml", std::string(kHead) + "nvl_domain: 3\nfabric: {kind: switch}\n");
   const auto by_file = load_cluster(path, {}, {});
@@ -242,7 +242,7 @@ TEST_F(LoadedCluster, AByteOrderMarkIsNoPartOfIt) {
   EXPECT_EQ(cluster->nhosts(), 16);
 }
 
-TEST_F(LoadedCluster, FindsHostsBesideItsFile) {
+TEST_F(LoadedCluster, FindsHostsNextToItsFile) {
   const std::string host =
       "ringside: host/1\nname: mine\ncpu: {arch: x86_64}\nkinds:\n"
       "  gpu: {is: gpu, pcie: gen4 x16, id: 10de:2330, sm: 90}\n"

@@ -96,7 +96,7 @@ TEST(StaticRouting, LetsFlowsCollide) {
   for (const auto& [link, count] : many) EXPECT_NEAR(count, 1000, 148);
 }
 
-TEST(StaticRouting, LeavesOutWhatIsDown) {
+TEST(StaticRouting, SkipsWhatIsDown) {
   const auto fabric = fabric_of(
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 0 -> spine 1, share: 0}, "
       "{link: spine 2 -> leaf 1, share: 0}]}",

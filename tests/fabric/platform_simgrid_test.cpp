@@ -105,8 +105,8 @@ Ways our_ways(const std::string& path) {
 
 class EachPlatform : public testing::TestWithParam<std::string> {};
 
-// Names differ, what is behind them may not: links of ours and of SimGrid's stand for each other one to one. Star is a
-// word that SimGrid 3.32's files do not know yet. Two chassis of a dragonfly have ways in 3.32 that leave out a link, and
+// Names differ, what is behind them may not: links of ours and of SimGrid's correspond one to one. Star is a
+// word that SimGrid 3.32's files do not know yet. Two chassis of a dragonfly have ways in 3.32 that omit a link, and
 // below the top of a fat tree with several ports its choice of one is another.
 TEST_P(EachPlatform, HasTheWaysThatSimGridFinds) {
   const std::string path =

@@ -80,7 +80,7 @@ TEST(Platform, GoesOverAStarsHub) {
 }
 
 // 3 groups of 2 chassis with 4 blades of 2 hosts: whatever the way, each link begins where the one before ends.
-TEST(Platform, LeavesOutNoLinkOfADragonfly) {
+TEST(Platform, OmitsNoLinkOfADragonfly) {
   const auto platform = parse_platform(
       "<platform version=\"4.1\"><cluster id=\"c\" prefix=\"n\" suffix=\"\" radical=\"0-47\" "
       "bw=\"1Gbps\" lat=\"1us\" topology=\"DRAGONFLY\" topo_parameters=\"3,4;2,3;4,2;2\"/>"
@@ -122,7 +122,7 @@ TEST(Platform, TakesTheNearestWordForWhatAHostIs) {
   EXPECT_THAT(nodes, ElementsAre("inner", "inner", "outer", "own"));
 }
 
-TEST(Platform, RefusesWithLineAndMend) {
+TEST(Platform, RefusesWithLineAndFix) {
   const auto inside = [](const std::string& text, const std::string& routing = "Full") {
     return platform_refusal(zone_with(kTwoHosts + text, routing));
   };
@@ -137,13 +137,13 @@ TEST(Platform, RefusesWithLineAndMend) {
   EXPECT_THAT(inside("<link id=\"l\" bandwidth=\"1Gbps\"/>"), HasSubstr("the link l twice"));
   EXPECT_THAT(inside("<link id=\"m\"/>"), HasSubstr("add bandwidth="));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" bandwidth_file=\"x\"/>"),
-              HasSubstr("bandwidth_file of <link> cannot be said here"));
+              HasSubstr("bandwidth_file of <link> is not supported"));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" sharing_policy=\"WIFI\"/>"),
-              HasSubstr("sharing_policy=\"WIFI\" cannot be said here"));
-  EXPECT_THAT(inside("<bypassRoute src=\"a\" dst=\"b\"/>"), HasSubstr("may not stand inside"));
+              HasSubstr("sharing_policy=\"WIFI\" is not supported"));
+  EXPECT_THAT(inside("<bypassRoute src=\"a\" dst=\"b\"/>"), HasSubstr("is not allowed inside"));
   EXPECT_THAT(inside("<zone id=\"y\" routing=\"None\"/>"),
               HasSubstr("hosts and zones in one zone"));
-  EXPECT_THAT(inside("", "Vivaldi"), HasSubstr("routing=\"Vivaldi\" cannot be said here"));
+  EXPECT_THAT(inside("", "Vivaldi"), HasSubstr("routing=\"Vivaldi\" is not supported"));
   EXPECT_THAT(inside("<backbone id=\"m\" bandwidth=\"1Gbps\"/>"), HasSubstr("without a hub"));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" sharing_policy=\"SPLITDUPLEX\"/>"
                      "<route src=\"a\" dst=\"b\"><link_ctn id=\"m\"/></route>"),

@@ -59,7 +59,7 @@ TEST(FaultText, WhatIsWrittenIsReadBack) {
   }
 }
 
-TEST(FaultText, BadTextSaysWhatAndTheMend) {
+TEST(FaultText, BadTextSaysWhatAndTheFix) {
   struct Bad {
     const char* text;
     const char* what;
@@ -73,7 +73,7 @@ TEST(FaultText, BadTextSaysWhatAndTheMend) {
         Bad{"skip:rank", "'rank' is no key with a value", "skip:rank=3"},
         Bad{"skip:", "'' is no key with a value", "skip:rank=3"},
         Bad{"skip:rank=-1", "skip: rank: -1", "give 0 to"},
-        Bad{"skip:rank=1,rank=2", "'rank' comes twice", "keep one"},
+        Bad{"skip:rank=1,rank=2", "'rank' appears twice", "keep one"},
         Bad{"skip:on=a b", "names no communicator", "letters"},
         Bad{"late", "late: by how much?", "late:by"}, Bad{"late:by=1e9s", "too long", "1000000s"},
         Bad{"slow_link:from=0", "slow_link: how slow?", "rate"},

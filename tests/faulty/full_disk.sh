@@ -10,7 +10,7 @@ set -euo pipefail
 program=$(realpath "$1")
 if [[ -z ${RINGSIDE_OWN_MOUNTS:-} ]]; then
   unshare --mount true 2>/dev/null || {
-    echo "left out: no mount namespace of its own may be made here"
+    echo "skipped: no mount namespace of its own may be made here"
     exit 77
   }
   RINGSIDE_OWN_MOUNTS=1 exec unshare --mount --propagation private "$0" "$program"

@@ -26,7 +26,7 @@ int main(int argc, char** argv) {
                      .string();
   int exact = 0;
   int harmless = 0;  // jobs that ended well: the fault lay behind their last message
-  int accused = 0;
+  int wrongly_named = 0;
   double slowest = 0;
   std::map<std::string, std::pair<int, int>> by_kind;
   for (int i = 0; i < count; ++i) {
@@ -44,9 +44,9 @@ int main(int argc, char** argv) {
     }
     const bool is_exact = verdict->culprits == hang.culprits && verdict->kind != "no dumps" &&
                           verdict->kind != "not_a_hang";
-    const bool is_unjust = verdict->accuses_healthy(hang);
+    const bool is_unjust = verdict->names_healthy(hang);
     exact += is_exact ? 1 : 0;
-    accused += is_unjust ? 1 : 0;
+    wrongly_named += is_unjust ? 1 : 0;
     slowest = std::max(slowest, verdict->run_s + verdict->examine_s);
     auto& [right, all] = by_kind[to_string(hang.plan.faults[0].kind)];
     right += is_exact ? 1 : 0;
@@ -66,9 +66,9 @@ int main(int argc, char** argv) {
   }
   const int hung = count - harmless;
   fmt::print(
-      "{} jobs ended well; of {} others exact culprits in {} ({:.1f} %), healthy ranks accused in "
+      "{} jobs ended well; of {} others exact culprits in {} ({:.1f} %), healthy ranks named in "
       "{}, "
       "slowest {:.1f} s with a timeout of {} s\n",
-      harmless, hung, exact, 100.0 * exact / std::max(hung, 1), accused, slowest, timeout_s);
+      harmless, hung, exact, 100.0 * exact / std::max(hung, 1), wrongly_named, slowest, timeout_s);
   return 0;
 }

@@ -103,7 +103,7 @@ def disturb(job, rng, faults, held):
 
 
 def culprits_of(program, dumps):
-    """returns  whom `hang` blames by the dumps; nobody where there are none"""
+    """returns  the ranks that `hang` names by the dumps; none without dumps"""
     if not os.listdir(dumps):
         return set()
     answer = subprocess.run([program, "hang", "--json", dumps], capture_output=True, text=True, check=False).stdout
@@ -111,7 +111,7 @@ def culprits_of(program, dumps):
 
 
 def play(program, seed):
-    """returns  what went wrong, or nothing; and a line that tells of the round"""
+    """returns  what went wrong, or nothing; and a line that describes the round"""
     rng = random.Random(seed)
     faults = rng.choice([0, 1, 1, 1, 2])
     held = []
@@ -133,23 +133,23 @@ def play(program, seed):
         took = time.monotonic() - began
         for stranger in held:
             stranger.close()
-        # An exchange beside the data knows its neighbours alone; then the dumps have to tell.
-        blamed = culprits_of(program, dumps)
-        told = f"lost {sorted(lost)} status {job.returncode} {took:.1f} s, {len(os.listdir(dumps))} dumps"
+        # An exchange outside the data path knows its neighbours alone; then the dumps have to show it.
+        named_by_dumps = culprits_of(program, dumps)
+        summary = f"lost {sorted(lost)} status {job.returncode} {took:.1f} s, {len(os.listdir(dumps))} dumps"
     left = [pid for pid in ranks if os.path.exists(f"/proc/{pid}")]
     if left:
-        return f"left processes {left}\n{said}", told
+        return f"left processes {left}\n{said}", summary
     if job.returncode == 0:
-        # Whoever was hit may have had nothing left to do.
-        return ("" if "Out of bounds values : 0 OK" in said else f"wrong data\n{said}"), told
+        # A rank that was hit may have had nothing left to do.
+        return ("" if "Out of bounds values : 0 OK" in said else f"wrong data\n{said}"), summary
     if not lost:
-        return f"failed though nobody was lost\n{said}", told
+        return f"failed though no rank was lost\n{said}", summary
     if took > TIMEOUT_S + GRACE_S:
-        return f"took {took:.1f} s\n{said}", told
-    named = {int(rank) for rank in re.findall(r"ranks? (\d+)", said)} | blamed
+        return f"took {took:.1f} s\n{said}", summary
+    named = {int(rank) for rank in re.findall(r"ranks? (\d+)", said)} | named_by_dumps
     if not named & lost:
-        return f"lost {sorted(lost)}, and it is not said, nor by the dumps, which blame {sorted(blamed)}\n{said}", told
-    return "", told
+        return f"lost {sorted(lost)}, and it is not said, nor by the dumps, which name {sorted(named_by_dumps)}\n{said}", summary
+    return "", summary
 
 
 def main():
@@ -158,9 +158,9 @@ def main():
     seed = int(sys.argv[3]) if len(sys.argv) > 3 else 1
     wrong = 0
     for at in range(seed, seed + rounds):
-        why, told = play(program, at)
+        why, summary = play(program, at)
         wrong += bool(why)
-        print(f"{at:4} {'BAD ' if why else 'ok  '} {told}" + (f": {why}" if why else ""), flush=True)
+        print(f"{at:4} {'BAD ' if why else 'ok  '} {summary}" + (f": {why}" if why else ""), flush=True)
     print(f"{rounds} jobs, {wrong} of them wrong")
     return 1 if wrong else 0
 

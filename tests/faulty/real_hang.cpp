@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kIterations = 6;
 
-/// What the plans are made of. Late and slow are left out: such jobs end well.
+/// What the plans are made of. Late and slow are omitted: such jobs end well.
 constexpr std::array kKinds{
     FaultKind::Skip,      FaultKind::Kill,    FaultKind::WrongCount,      FaultKind::Stall,
     FaultKind::Blackhole, FaultKind::Add,     FaultKind::WrongType,       FaultKind::Exit,
@@ -45,9 +45,9 @@ bool waits_for_all(const hangs::Step& step) {
 bool has_place(const hangs::Program& program, FaultKind kind,
                const std::vector<const hangs::Step*>& calls, std::size_t at) {
   const hangs::Step& step = *calls[at];
-  // A rank alone in its group hurts nobody.
+  // A rank alone in its group blocks no other.
   if (program.groups[static_cast<std::size_t>(step.group)].ranks.size() < 2) return false;
-  // Small messages lie in the slots: a sender waits for nobody, nor does the root of a broadcast.
+  // Small messages lie in the slots: a sender is not blocked, nor is the root of a broadcast.
   const bool waits = waits_for_all(step);
   switch (kind) {
     case FaultKind::Skip:
@@ -69,7 +69,7 @@ bool has_place(const hangs::Program& program, FaultKind kind,
 
 }  // namespace
 
-bool RealVerdict::accuses_healthy(const RealHang& hang) const {
+bool RealVerdict::names_healthy(const RealHang& hang) const {
   return !std::ranges::includes(hang.culprits, culprits);
 }
 

@@ -10,16 +10,16 @@
 
 namespace ringside {
 
-/// A healthy program, what goes wrong in it on real ranks, and who is to blame.
+/// A healthy program, what goes wrong in it on real ranks, and the culprits.
 struct RealHang {
   std::uint64_t seed = 0;
   std::string workload;
   hangs::Program program;
   FaultPlan plan;
-  std::vector<int> culprits;  ///< empty: nobody
+  std::vector<int> culprits;  ///< empty: no culprit
 };
 
-/// Drawn from the seed: kinds of faults come in turn, workloads, ranks, calls and the like are drawn.
+/// Drawn from the seed: kinds of faults alternate, workloads, ranks, calls and the like are drawn.
 RealHang draw_real_hang(std::uint64_t seed, int nranks = 8);
 
 /// What `ringside hang` makes of the dumps of one run.
@@ -31,7 +31,7 @@ struct RealVerdict {
   std::string error;  ///< what the run ended with; empty: it ended well
   double run_s = 0;   ///< of the run, and of looking at its dumps
   double examine_s = 0;
-  [[nodiscard]] bool accuses_healthy(const RealHang& hang) const;
+  [[nodiscard]] bool names_healthy(const RealHang& hang) const;
 };
 
 /// Runs it on real processes, which write their dumps into `folder` (made, and emptied first), and examines them.

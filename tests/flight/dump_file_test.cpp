@@ -55,7 +55,7 @@ TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
   EXPECT_EQ(files_in(folder_), 1);
 }
 
-// Before it has its name a dump is written to another file. Whoever can guess that one's name, in a folder for all, makes a
+// Before it has its name a dump is written to another file. An attacker that can guess that one's name, in a folder for all, makes a
 // link of it to a file that only this user can write.
 TEST_F(DumpFile, NoLinkThatIsPlantedForItIsFollowed) {
   const std::string victim = folder_ + "/spare/victim";

@@ -32,9 +32,9 @@ FlightFacts all_reduce(std::int64_t count) {
 }
 
 FlightRecorder::Group& join(FlightRecorder& recorder, const std::string& name = "0",
-                            FlightRecorder::TellOthers tell = {}) {
+                            FlightRecorder::AskOthers ask_others = {}) {
   return recorder.join({name, "default_pg", {4, 5}, 1, std::chrono::seconds(30)}, {},
-                       std::move(tell));
+                       std::move(ask_others));
 }
 
 TEST(FlightRecorder, ACallGoesFromScheduledToCompletedAndOneThatFailsIsRetiredAlone) {
@@ -202,7 +202,7 @@ TEST_F(WrittenDumps, AFailureIsWrittenOnceAndTheOthersAreAskedOnce) {
   EXPECT_EQ(dump["entries"].size(), 1U);  // as it was when it failed
 }
 
-TEST_F(WrittenDumps, OneThatHasLeftAsksNobody) {
+TEST_F(WrittenDumps, OneThatHasLeftAsksNoRank) {
   std::atomic<int> asked{0};
   FlightRecorder recorder(settings_, 2);
   recorder.leave(join(recorder, "0", [&] { ++asked; }));
@@ -215,12 +215,12 @@ TEST_F(WrittenDumps, WhatWasAskedForIsWrittenBeforeTheEnd) {
   {
     FlightRecorder recorder(settings_, 2);
     join(recorder);
-    recorder.failed("the last words");
+    recorder.failed("the last lines");
   }
-  EXPECT_EQ(read(2)["ringside"]["reason"], "the last words");
+  EXPECT_EQ(read(2)["ringside"]["reason"], "the last lines");
 }
 
-TEST_F(WrittenDumps, NothingIsWrittenWhereNobodyWantsIt) {
+TEST_F(WrittenDumps, NothingIsWrittenUnlessRequested) {
   settings_.dumps_on_failure = false;
   {
     FlightRecorder recorder(settings_, 2);
@@ -272,11 +272,11 @@ TEST_F(StuckThreads, EndTheProcessOnceTheirCallHasLongOutlivedItsTimeout) {
         std::this_thread::sleep_for(kPlenty);
         std::exit(0);
       },
-      testing::KilledBySignal(SIGABRT), "call 1 of communicator 0 stands still");
+      testing::KilledBySignal(SIGABRT), "call 1 of communicator 0 makes no progress");
   EXPECT_NE(read(7)["ringside"]["reason"].get<std::string>().find("stuck"), std::string::npos);
 }
 
-TEST_F(StuckThreads, AreNoneWhereSomethingMovesOrNobodyLooks) {
+TEST_F(StuckThreads, AreNoneWhereSomethingMovesOrTheCheckIsOff) {
   for (const bool moves : {true, false}) {
     settings_.heartbeat = std::chrono::milliseconds(moves ? 200 : 0);
     FlightRecorder recorder(settings_, 7);
@@ -307,7 +307,7 @@ TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {
       EXPECT_EQ(read(7)["ringside"]["reason"], "SIGUSR1");
     }
   }
-  // Whoever comes next finds the signal as it was.
+  // The next recorder finds the signal as it was.
   struct sigaction now {};
   ASSERT_EQ(::sigaction(SIGUSR1, nullptr, &now), 0);
   EXPECT_EQ(now.sa_handler, SIG_DFL);

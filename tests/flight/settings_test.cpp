@@ -65,12 +65,12 @@ TEST(FlightSettings, WithoutErrorHandlingNothingEndsAtItsTimeoutUnlessSomebodyWa
 
 TEST(FlightSettings, TheMonitorsHeartbeatAndTheReportOfLaggingRanksAreTakenOver) {
   EXPECT_EQ(flight_settings(environment_of({}))->heartbeat, std::chrono::seconds(480));
-  EXPECT_FALSE(flight_settings(environment_of({}))->tells_desync);
+  EXPECT_FALSE(flight_settings(environment_of({}))->reports_desync);
   const auto settings = flight_settings(environment_of(
       {{"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "20"}, {"TORCH_NCCL_DESYNC_DEBUG", "1"}}));
   ASSERT_TRUE(settings);
   EXPECT_EQ(settings->heartbeat, std::chrono::seconds(20));
-  EXPECT_TRUE(settings->tells_desync);
+  EXPECT_TRUE(settings->reports_desync);
   const auto off = flight_settings(environment_of(
       {{"TORCH_NCCL_HEARTBEAT_TIMEOUT_SEC", "20"}, {"TORCH_NCCL_ENABLE_MONITORING", "0"}}));
   ASSERT_TRUE(off);

@@ -5,8 +5,7 @@
 #include "sim/fabric/cluster_file.h"
 #include "sim/fabric/kinds.h"
 
-/// A cluster file of unknown origin: rejected with its place and the fix, or a fabric whose paths consist of its
-/// links.
+/// A cluster from a stranger: refused with its place and the fix, or a fabric whose ways are made of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {

@@ -12,8 +12,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   static_cast<void>(gui::parse_lesson(std::string(data, data + size), "fuzz.yaml"));
   std::vector<std::byte> bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
-  for (const bool is_fixed : {false, true}) {
-    if (is_fixed) fix_checksums(bytes);
+  for (const bool has_fixed_checksums : {false, true}) {
+    if (has_fixed_checksums) fix_checksums(bytes);
     auto file = TraceFile::parse(bytes, "fuzz.rtrace");
     if (!file) continue;
     if (auto replay = Replay::make(std::move(*file))) gui::show_all(std::move(*replay));

@@ -5,7 +5,7 @@
 #include "harness/hangs/outline.h"
 #include "harness/hangs/program.h"
 
-/// A program of groups and calls of unknown origin: rejected with its place and the fix, or one whose
+/// A program of groups and calls from a stranger: refused with its place and the fix, or one whose
 /// every call is of a group that the rank is in.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::hangs;

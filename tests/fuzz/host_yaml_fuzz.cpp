@@ -5,7 +5,7 @@
 #include "engine/topology/sources/host_yaml.h"
 #include "engine/topology/sources/nccl_xml.h"
 
-/// A host in our own YAML of unknown origin: rejected with its place and the fix, or one that prints as an
+/// A host in our own YAML from a stranger: refused with its place and the fix, or one that prints as an
 /// XML which NCCL's grammar takes.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;

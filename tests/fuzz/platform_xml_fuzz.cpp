@@ -5,8 +5,7 @@
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
 
-/// A SimGrid platform of unknown origin: rejected with its place and the fix, or hosts whose paths consist of its
-/// links.
+/// A SimGrid platform from a stranger: refused with its place and the fix, or hosts whose ways are made of its links.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   const auto check = [](const Error& error) {

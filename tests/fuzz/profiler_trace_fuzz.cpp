@@ -6,7 +6,7 @@
 #include "study/interchange/import.h"
 #include "study/interchange/profiler_trace.h"
 
-/// A profiler's trace of unknown origin: rejected with the fix, or calls that a scenario can hold.
+/// A profiler's trace from a stranger: refused with the fix, or calls that a scenario can hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   auto job = study::import_profiler_traces({{"a.json", std::string(data, data + size)}});

@@ -70,7 +70,7 @@ std::vector<std::byte> other_host() {
   return sink.bytes();
 }
 
-/// Merged with another host's, before and after it: the result is a complete trace.
+/// Merged with another host's trace, before and behind it: what comes out is a whole trace.
 void merge_all(const ringside::TraceFile& file) {
   using namespace ringside;
   static const std::vector<std::byte> bytes = other_host();

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Sets the checksum of every frame in the bytes: random bytes never have a valid one.
+/// Corrects the checksum of every frame in the bytes: a fuzzer does not guess checksums.
 inline void fix_checksums(std::span<std::byte> bytes) {
   using namespace rtrace;
   if (bytes.size() < sizeof(FileHeader)) return;

@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// A client that does not know the secret is never admitted, however the bytes are cut.
+/// No peer without the secret is let in, however the bytes are cut.
 void shake(HandshakeRole role, std::span<const std::byte> bytes, std::size_t piece) {
   Handshake handshake(role, Secret{});
   while (!bytes.empty() && handshake.wanted() > 0) {
@@ -80,7 +80,7 @@ void read_preamble(std::span<const std::byte> bytes) {
 /// What an RDMA end is taken to have said is said again alike.
 void read_rdma(std::span<const std::byte> bytes) {
   const ConnectionShape shape{Protocol::LL, Bytes{4096}};
-  // A client that gets here knows the shape.
+  // A peer that has come this far knows the shape.
   const auto preamble = preamble_of(shape);
   std::vector<std::byte> message(preamble.begin(), preamble.end());
   message.insert(message.end(), bytes.begin(), bytes.end());
@@ -104,7 +104,7 @@ void read_part(std::span<const std::byte> bytes) {
   RINGSIDE_ASSERT(std::ranges::equal(mark->wire(), wire), "a part has two forms");
 }
 
-/// The data that transports send to all ranks.
+/// What transports send to all ranks about themselves.
 void read_addresses(std::string_view text) {
   const SocketCounts counts = parse_socket_counts(text);
   RINGSIDE_ASSERT(counts.sockets() >= 1 && counts.sockets() <= SocketCounts::kMostSockets,

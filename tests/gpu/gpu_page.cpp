@@ -28,7 +28,7 @@
 namespace ringside {
 namespace {
 
-/// What stands in one table.
+/// The content of one table.
 struct Table {
   Collective collective;
   int nranks;
@@ -148,8 +148,8 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
                                                      done();
                                                    }));
   std::printf(
-      "\nCopies within the GPU: %.1f GB/s, beside which a launch's loads and stores together count "
-      "half.\n",
+      "\nCopies within the GPU: %.1f GB/s, compared with which a launch's loads and stores "
+      "together count half.\n",
       in_gbs(bench.copy));
   if (wrong == 0) return {};
   return Error{ErrorCode::Corrupt, fmt::format("{} wrong elements", wrong)};

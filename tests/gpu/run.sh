@@ -5,7 +5,7 @@
 #
 # exit status  0: all well, 1: something is wrong, or was not reached, 2: the command line is wrong, 3: it cannot run here (it says why)
 #
-# Where it lies beside programs that bundle.sh has built, or RINGSIDE_GPU_BINARIES names their folder, it runs those. Else it builds them
+# Where it lies next to programs that bundle.sh has built, or RINGSIDE_GPU_BINARIES names their folder, it runs those. Else it builds them
 # in build/gpu first, which needs nvcc 12 or newer, g++, CMake 3.25, Ninja or make, and the libraries that RINGSIDE_ONLY_GPU asks for, half
 # of ringside's: on Debian libfmt-dev libyaml-cpp-dev nlohmann-json3-dev libpugixml-dev libhwloc-dev libhwy-dev libsodium-dev
 # libflatbuffers-dev flatbuffers-compiler libxxhash-dev libgtest-dev libgmock-dev pkg-config.
@@ -24,7 +24,7 @@ elif [[ ! $limit =~ ^[1-9][0-9]{0,5}$ ]]; then
   exit 2
 fi
 begin=$SECONDS
-# shellcheck disable=SC1091  # they lie beside it
+# shellcheck disable=SC1091  # they lie next to it
 . "$here/bounded.sh" && . "$here/tests.sh" && . "$here/page.sh" || exit 3
 
 cannot() {
@@ -66,7 +66,7 @@ running="" guard=""
 start_guard "$logs/running"
 trap pack EXIT
 trap 'exit 1' TERM INT HUP
-trap : PIPE # the page is written though nobody reads the output any more
+trap : PIPE # the page is written even if the reader of the output is gone
 
 PATH=$PATH:/usr/local/cuda/bin:/usr/sbin:/sbin
 command -v nvidia-smi > /dev/null || cannot "no nvidia-smi: this host has no NVIDIA driver"
@@ -90,7 +90,7 @@ build_here() {
   cmake "${generator[@]}" -B "$build" -S . -DRINGSIDE_ONLY_GPU=ON -DRINGSIDE_CUDA=ON -DRINGSIDE_BATCH=5 \
     -DCMAKE_BUILD_TYPE=RelWithDebInfo -DRINGSIDE_CUDA_ARCHITECTURES="$architecture" > "$logs/configure.log" 2>&1 ||
     { tail -20 "$logs/configure.log" >&2; cannot "configuring failed: see above"; }
-  grep -q 'found     CUDA Toolkit' "$logs/configure.log" || cannot "nvcc is older than 12, or libcudart_static.a is not beside it"
+  grep -q 'found     CUDA Toolkit' "$logs/configure.log" || cannot "nvcc is older than 12, or libcudart_static.a is not next to it"
   cmake --build "$build" -j"$(nproc)" --target ringside_gpu_test ringside_gpu_processes_test ringside_gpu_page > "$logs/build.log" 2>&1 ||
     { grep -E -A5 'error' "$logs/build.log" | tail -40 >&2; cannot "building failed: $out/logs.tgz has the log"; }
   tests=$build/tests/cuda/ringside_gpu_test
@@ -186,7 +186,7 @@ sanitize() {
   local tool=$1 log=$logs/$1.log outcome
   : > "$log"
   bounded "$(share 7)" "$(share 7)" "$log" "$sanitizer" --tool "$tool" --error-exitcode 9 "$tests" \
-    --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteBeside*/ll128'
+    --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteOutside*/ll128'
   outcome=$?
   if [[ $outcome == 0 ]]; then
     echo "| compute-sanitizer $tool | fine |"

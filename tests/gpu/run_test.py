@@ -115,7 +115,7 @@ class RunTest(unittest.TestCase):
         (self.folder / "dev/nvidia0").touch()
         if FIBRES is None:
             (self.binaries / "ringside_gpu_test").symlink_to(STANDIN)
-            # What is told to do something else than to pass is the other one.
+            # The one that has to do something else than to pass is the other one.
             self.put("binaries/ringside_gpu_processes_test", f"#!/bin/bash\nunset RINGSIDE_STANDIN\nexec {STANDIN} \"$@\"\n")
         else:
             self.put("binaries/ringside_gpu_test", FIBRE_PROGRAM.replace("PROGRAM", f"{FIBRES}/ringside_cuda_test").replace("AT", AT))
@@ -186,8 +186,8 @@ class StandIns(RunTest):
         page = self.run_page(RINGSIDE_STANDIN="fail")
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"))
-        self.assertIn("- CudaMiddle.DoesAsItIsTold failed: 3 wrong   elements", page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold alone: fails", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested failed: 3 wrong   elements", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested alone: fails", page.text)
         self.assertRegex(page.row("tests"), r"12 passed, 1 failed, 2 skipped, 0 not run")
 
     def test_an_illegal_access_fails_no_other_test(self):
@@ -207,13 +207,13 @@ class StandIns(RunTest):
         page = self.run_page(RINGSIDE_STANDIN="crash")
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold crashed: signal 11 (SIGSEGV)", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested crashed: signal 11 (SIGSEGV)", page.text)
         self.assertRegex(page.row("tests"), r"12 passed, 1 failed, 2 skipped, 0 not run")
 
     def test_leaving_in_the_middle_is_no_success(self):
         page = self.run_page(RINGSIDE_STANDIN="exit")
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold crashed: ended with status 0", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested crashed: ended with status 0", page.text)
 
     def test_a_program_that_fails_behind_its_tests(self):
         page = self.run_page(RINGSIDE_STANDIN="exit_badly")
@@ -230,8 +230,8 @@ class StandIns(RunTest):
         page = self.run_page(seconds=40, RINGSIDE_STANDIN=what)
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold hung: no output for 3 s", page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold alone: hung", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested hung: no output for 3 s", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested alone: hung", page.text)
         self.assertRegex(page.row("tests"), r"12 passed, 1 failed, 2 skipped, 0 not run")
 
     def test_hanging(self):
@@ -243,7 +243,7 @@ class StandIns(RunTest):
     def test_what_prints_for_ever_takes_no_more_than_its_stage(self):
         page = self.run_page(seconds=20, RINGSIDE_STANDIN="chatter")
         self.assertEqual(page.status, 1, page.text)
-        self.assertRegex(page.verdict, r"^incomplete: .*: 6 \(CudaMiddle.DoesAsItIsTold was running\); what ran is fine")
+        self.assertRegex(page.verdict, r"^incomplete: .*: 6 \(CudaMiddle.DoesAsRequested was running\); what ran is fine")
         self.assertIn("## two processes", page.text)
 
     def test_a_gpu_that_does_not_open_fails_the_page(self):
@@ -324,7 +324,7 @@ class StandIns(RunTest):
         page = Page(process, 0, self.folder)
         self.assertEqual(page.status, 1)
         self.assertTrue(page.verdict.startswith('unfinished: stage "tests"'), page.verdict)
-        self.assertIn("CudaMiddle.DoesAsItIsTold", page.logs["logs/this.log"])
+        self.assertIn("CudaMiddle.DoesAsRequested", page.logs["logs/this.log"])
         self.assert_ends(self.binaries)
 
     def test_no_program_outlives_it_when_it_is_killed(self):
@@ -353,7 +353,7 @@ class StandIns(RunTest):
         page = self.run_page(RINGSIDE_STANDIN="flood")
         self.assert_complete(page)
         self.assertEqual((page.status, page.verdict), (1, "FAILED: tests that failed: 1"), page.text)
-        self.assertIn("- CudaMiddle.DoesAsItIsTold hung: more than 50 MB of output", page.text)
+        self.assertIn("- CudaMiddle.DoesAsRequested hung: more than 50 MB of output", page.text)
         self.assertLess(len(page.logs["logs/tests.log"]), 60_000_000)
 
     def test_a_program_that_does_not_list_its_tests(self):

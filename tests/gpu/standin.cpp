@@ -1,4 +1,4 @@
-// Stands for ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests whose names run.sh knows, and one that does what
+// Replaces ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests whose names run.sh knows, and one that does what
 // RINGSIDE_STANDIN says.
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -19,9 +19,9 @@ bool is_context_broken = false;
 
 TEST(CudaBits, EveryCollectiveAlgorithmAndProtocol) {}
 
-TEST(CudaMiddle, DoesAsItIsTold) {
-  const char* const told = std::getenv("RINGSIDE_STANDIN");
-  const std::string what = told == nullptr ? "pass" : told;
+TEST(CudaMiddle, DoesAsRequested) {
+  const char* const mode = std::getenv("RINGSIDE_STANDIN");
+  const std::string what = mode == nullptr ? "pass" : mode;
   if (what == "fail") FAIL() << "3 wrong | elements";
   if (what == "break_context") {
     is_context_broken = true;
@@ -46,9 +46,9 @@ TEST(CudaMiddle, DoesAsItIsTold) {
 }
 
 TEST(CudaMiddle, FailsInCompanyAlone) {
-  const char* const told = std::getenv("RINGSIDE_STANDIN");
+  const char* const mode = std::getenv("RINGSIDE_STANDIN");
   const bool is_alone = testing::UnitTest::GetInstance()->test_to_run_count() == 1;
-  EXPECT_TRUE(is_alone || told == nullptr || std::string(told) != "fail_in_company");
+  EXPECT_TRUE(is_alone || mode == nullptr || std::string(mode) != "fail_in_company");
 }
 
 TEST(CudaBits, EveryTypeAndOperation) { EXPECT_CONTEXT(); }

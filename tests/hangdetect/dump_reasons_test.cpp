@@ -114,9 +114,9 @@ TEST(DumpReasons, AConnectionThatCannotBeMadeIsToldAsOneThatBroke) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_EQ(said[0].what, What::EngineCut);
   EXPECT_TRUE(said[0].ranks.empty());
-  const std::vector<RankDump> late{read_back(
-      dump_of("rank 0 cannot reach rank 1 on channel 0: nobody came to 10.0.0.1:4000 in time"), 0,
-      names)};
+  const std::vector<RankDump> late{read_back(dump_of("rank 0 cannot reach rank 1 on channel 0: no "
+                                                     "connection to 10.0.0.1:4000 arrived in time"),
+                                             0, names)};
   EXPECT_TRUE(reasons_of(late, names).empty());
 }
 

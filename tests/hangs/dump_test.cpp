@@ -150,7 +150,7 @@ TEST(Dump, OlderFormatsHaveFewerKeys) {
 }
 
 // Rank 0 of 2 waits in its 2nd call from about 1 ms on; the watchdog's patience is 600 s.
-TEST(Watchdog, TellsTheOldestCallAndHowFarTheGroupCame) {
+TEST(Watchdog, ReportsTheOldestCallAndHowFarTheGroupCame) {
   HangCase hang;
   SmallProgram small(2);
   small.call(0, Op::AllReduce, 0);

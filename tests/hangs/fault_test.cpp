@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSeeds = 12;
 
-/// What the culprit did in its group, beside what another member did.
+/// What the culprit did in its group, and what another member did.
 struct Sight {
   Surface surface;
   const Step* own = nullptr;
@@ -110,7 +110,7 @@ TEST(Fault, AnOrderMismatchSwapsTwoCallsOfOneGroup) {
   }
 }
 
-TEST(Fault, InACycleTheCulpritWaitsForThoseWhoWaitForIt) {
+TEST(Fault, InACycleTheCulpritWaitsForRanksThatWaitForIt) {
   int cycles = 0;
   for (int seed = 0; seed < kSeeds; ++seed) {
     const HangCase hang = made(FaultClass::DeadlockCycle, seed);
@@ -191,7 +191,7 @@ HangCase made_of_ring(FaultClass kind, int seed) {
 }
 
 // Each iteration's body has four sends and receives of a kind at most: those of three rounds, and what is made twice. Only
-// p2p_unmatched leaves out one end alone.
+// p2p_unmatched skips one end alone.
 TEST(Fault, FaultsTakePlaceInWhatBeginsTogether) {
   for (const FaultClass kind :
        {FaultClass::MissingRank, FaultClass::DeadRank, FaultClass::Straggler,
@@ -268,7 +268,7 @@ TEST(Truth, ACulpritWithoutAFileMayStayUnnamed) {
   EXPECT_GT(lost, 5);
 }
 
-TEST(Truth, NobodyIsToBlameForAHealthyJobWhateverIsLost) {
+TEST(Truth, AHealthyJobHasNoCulpritWhateverIsLost) {
   for (int seed = 0; seed < kSeeds; ++seed) {
     const Truth truth = find_truth(made(FaultClass::NotAHang, seed, 40));
     ASSERT_EQ(truth.culprits.size(), 1U);
@@ -277,21 +277,21 @@ TEST(Truth, NobodyIsToBlameForAHealthyJobWhateverIsLost) {
 }
 
 // The rank that leaves the all-reduce out waits in the next round for its neighbours, who wait for it in the all-reduce.
-TEST(Truth, WhoGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
-  int told = 0;
+TEST(Truth, ARankThatGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
+  int checked = 0;
   for (int seed = 0; seed < 8 * kSeeds; ++seed) {
     const HangCase hang = made_of_ring(FaultClass::DivergedControlFlow, seed);
-    if (hang.fault.text != "leaves out one collective and goes on") continue;
+    if (hang.fault.text != "skips one collective and continues") continue;
     const int culprit = hang.fault.culprits.front();
     const auto& records = hang.play.ranks[static_cast<std::size_t>(culprit)].records;
     const bool is_in_ring = std::any_of(records.begin(), records.end(), [](const Record& record) {
       return is_p2p(record.step->op) && record.completed == kNever;
     });
     if (!is_in_ring) continue;
-    ++told;
+    ++checked;
     EXPECT_EQ(find_truth(hang).classes.count("p2p_unmatched"), 1U) << seed;
   }
-  EXPECT_GT(told, 2);
+  EXPECT_GT(checked, 2);
 }
 
 TEST(Truth, OfTwoMembersThatDisagreeEitherMayBeRight) {

@@ -107,7 +107,7 @@ TEST(Grouped, CollectivesFollowEachOther) {
   EXPECT_FALSE(is_done(play, 0, 1));
 }
 
-// Both halves stand there, and those that begin with them.
+// Both halves are pending, and those that begin with them.
 TEST(Grouped, ATransferThatTheNetworkLosesNeverEnds) {
   const Program program = program_of("- send_recv: {on: world, count: 5}\n");
   const PlayTimes times{.is_even = true};
@@ -205,7 +205,7 @@ TEST(Streams, AJoinWaitsForOneStreamAlone) {
   EXPECT_GE(started("- join: {on: left}\n"), 0);
 }
 
-TEST(Streams, KernelsOnAnotherStreamRunBeside) {
+TEST(Streams, KernelsOnAnotherStreamRunConcurrently) {
   const auto end = [](const std::string& keys) {
     const Play play = played(program_of("- kernel: {time: 2ms" + keys + "}\n- kernel: 2ms\n"));
     std::int64_t last = 0;

@@ -18,7 +18,7 @@
 // usage: ringside_hang_grid [--cases N] [--seed S] [--class C] [--lost P] [--wrong | --inexact]
 // Makes up N cases for each of 0 % and 40 % lost files (or for P), examines each as `ringside hang` would,
 // and prints the table of docs/lab/hang-accuracy.md. --wrong lists every wrong answer with the command that
-// makes its files, --inexact every case whose culprits themselves were not told, with what is left of it.
+// makes its files, --inexact every case whose culprits themselves were not named, with what is left of it.
 // Status 1 when a bar of the table is missed.
 
 namespace {
@@ -101,7 +101,7 @@ std::vector<int> ranks_without(const std::vector<bool>& has) {
   return ranks;
 }
 
-/// All that one needs to see why the culprits themselves were not told.
+/// All that one needs to see why the culprits themselves were not named.
 std::string describe(const hangs::HangCase& made, const Answer& answer, int i) {
   const hangs::Truth truth = hangs::find_truth(made);
   std::string right;
@@ -216,13 +216,13 @@ Result<int> run(const std::vector<std::string>& words) {
   std::string folder = (fs::temp_directory_path() / "ringside_hang_grid_XXXXXX").string();
   if (::mkdtemp(folder.data()) == nullptr) return system_error(folder, errno);
   fmt::print(
-      "{} made-up hangs a table, of 2 to 64 ranks and every class in turn, seed {}. Right is what "
+      "{} made-up hangs a table, of 2 to 64 ranks, classes alternating, seed {}. Right is what "
       "the "
       "files that are left\n"
       "allow to say: `in doubt` counts the cases where that is more than one answer, `named` those "
       "in "
       "which the culprits\n"
-      "themselves were told. Confident is a confidence of {} and more.\n",
+      "themselves were named. Confident is a confidence of {} and more.\n",
       options.each.cases, options.each.seed, kConfident);
   bool is_fine = true;
   for (const int lost : options.lost) {

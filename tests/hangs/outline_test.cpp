@@ -56,7 +56,7 @@ TEST(OutlineYaml, EachRankGetsItsOwnPart) {
   EXPECT_FALSE(play(program, {}, 1).is_hung());
 }
 
-TEST(OutlineYaml, WhatCannotBeMeantIsToldWithItsLine) {
+TEST(OutlineYaml, InvalidInputIsReportedWithItsLine) {
   EXPECT_EQ(error_of("hang-program/1", "hang-program/2").substr(0, 9), "p.yaml:1:");
   EXPECT_EQ(error_of("- compute: 2ms", "- compute: 2 sheep").substr(0, 10), "p.yaml:9: ");
   EXPECT_NE(error_of("- all_reduce: {on: tensor", "- all_reduse: {on: tensor").find("all_reduce"),

@@ -36,7 +36,7 @@ TEST(Player, AHostGoesOnAfterACallAndStopsAtASynchronize) {
   EXPECT_EQ(play.ranks[0].records.size(), 2U);
   EXPECT_EQ(play.ranks[0].end.host, RankEnd::Host::WaitsForGpu);
   EXPECT_EQ(play.ranks[1].end.host, RankEnd::Host::Finished);
-  // The first kernel runs and waits for rank 1; the second one stands behind it on the stream.
+  // The first kernel runs and waits for rank 1; the second one is queued behind it on the stream.
   EXPECT_NE(record(play, 0, 0).started, kNever);
   EXPECT_EQ(record(play, 0, 1).started, kNever);
 }
@@ -94,7 +94,7 @@ TEST(Player, ASendWaitsForItsReceive) {
   SmallProgram small(3);
   small.call(0, Op::Send, kWorld, 1000, 1);
   small.call(1, Op::Recv, kWorld, 1000, 0);
-  small.call(2, Op::Send, kWorld, 1000, 1);  // nobody receives it
+  small.call(2, Op::Send, kWorld, 1000, 1);  // no rank receives it
   const Play play = small.play();
   EXPECT_TRUE(is_done(play, 0, 0));
   EXPECT_TRUE(is_done(play, 1, 0));

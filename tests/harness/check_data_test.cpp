@@ -51,7 +51,7 @@ TEST(CheckData, ReductionsOfAllRanksAreRightForEveryTypeAndOperation) {
   }
 }
 
-// One rank of 4 left out shows wherever its contribution was not 0, or 1 of a product. With 4 ranks all is
+// One rank of 4 missing shows wherever its contribution was not 0, or 1 of a product. With 4 ranks all is
 // exact; where 8 bits are rounded, the tolerance is wider than what one rank gives.
 TEST(CheckData, AMissingRankShowsForEveryTypeAndOperation) {
   for (int i = 0; i < 12; ++i) {

@@ -243,7 +243,7 @@ void expect_rank_2_missed(const LoggedRun& run) {
   EXPECT_THAT(run.hang.culprits, ElementsAre(2));
 }
 
-// It hears of the failure in its sleep, and reports it as all do: its calls tell.
+// It hears of the failure in its sleep, and reports it as all do: its calls show it.
 TEST(DebugLog, ARankThatComesFarTooLateIsNamed) {
   for (const char* const transport : {"shm", "tcp"}) {
     expect_rank_2_missed(run_without_rank_2(transport, [] { ::sleep(1); }));

@@ -68,7 +68,7 @@ TEST_P(FaultyJob, AChangedCallIsNamedWithBothSides) {
                "rank 2 called all_gather");
 }
 
-TEST_P(FaultyJob, WhoLeavesOutStallsOrIsStoppedLetsTheOthersRunIntoTheTimeout) {
+TEST_P(FaultyJob, ARankThatSkipsStallsOrIsStoppedLetsTheOthersRunIntoTheTimeout) {
   for (const char* fault : {"stall:rank=2,call=3", "stop:rank=2,call=3"}) {
     expect_error(fault, ErrorCode::Timeout, "lost rank");
   }
@@ -76,13 +76,13 @@ TEST_P(FaultyJob, WhoLeavesOutStallsOrIsStoppedLetsTheOthersRunIntoTheTimeout) {
   expect_error("skip:rank=2,call=11", ErrorCode::Timeout, "rank");
 }
 
-TEST_P(FaultyJob, WhoDiesIsNamed) {
+TEST_P(FaultyJob, ARankThatDiesIsNamed) {
   expect_error("kill:rank=2,call=3", ErrorCode::PeerGone, "rank 2 (pid");
   expect_error("exit:rank=2,call=3", ErrorCode::PeerGone, "rank 2 is gone");
   expect_error("throw:rank=2,call=3", ErrorCode::System, "rank 2: an exception");
 }
 
-TEST_P(FaultyJob, AConnectionThatLosesOrHoldsDataIsFoundByWhoWaitsForIt) {
+TEST_P(FaultyJob, AConnectionThatLosesOrHoldsDataIsFoundByTheRankThatWaits) {
   expect_error("blackhole:from=1,after=64K", ErrorCode::Timeout, "lost rank 1");
   expect_error("stall_link:from=1,after=64K", ErrorCode::Timeout, "lost rank");
   expect_error("cut_link:from=1,after=64K", ErrorCode::PeerGone, "rank 1 lost rank");

@@ -82,7 +82,7 @@ Result<int> reduce_for_ever(JobRank& rank, const std::function<void(int)>& befor
   }
 }
 
-TEST(JobTrace, ThePathTellsHostsAndProcessesApart) {
+TEST(JobTrace, ThePathDistinguishesHostsAndProcesses) {
   JobOptions job;
   job.trace_path = testing::TempDir() + "job_test_%h_%p.rtrace";
   const auto status = run_job(job, [](JobRank&) -> Result<int> { return 0; });
@@ -225,7 +225,7 @@ TEST_P(Job, ARankThatNeverComesIsNamed) {
       << status.error().message;
 }
 
-TEST_P(Job, ARankThatStandsStillRunsIntoTheOperationTimeout) {
+TEST_P(Job, ARankThatHangsRunsIntoTheOperationTimeout) {
   JobOptions job = local_job(2, GetParam());
   job.communicator.op_timeout = Seconds{0.5};
   const auto status = run_job(job, [](JobRank& rank) -> Result<int> {
@@ -241,7 +241,7 @@ TEST_P(Job, ARankThatStandsStillRunsIntoTheOperationTimeout) {
       << status.error().message;
 }
 
-TEST_P(Job, RanksThatDisagreeOnTheCountAreTold) {
+TEST_P(Job, RanksThatDisagreeOnTheCountAreReported) {
   const auto status = run_job(local_job(2, GetParam()), [](JobRank& rank) -> Result<int> {
     std::vector<float> data(1024, 1.0F);
     const std::int64_t count = rank.communicator.rank() == Rank{0} ? 1024 : 1000;

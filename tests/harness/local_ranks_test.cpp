@@ -23,7 +23,7 @@ TEST(LocalRanks, EachRankRunsOnceAndTheLargestStatusIsTheAnswer) {
   EXPECT_EQ(*status, 1);
 }
 
-TEST(LocalRanks, RankZeroTellsTheOthersALine) {
+TEST(LocalRanks, RankZeroSendsTheOthersALine) {
   const auto status = run_local_ranks(3, [](const LocalRank& me) -> Result<int> {
     if (me.rank() == 0) {
       RINGSIDE_TRY(me.publish("ringside:127.0.0.1:1:00"));
@@ -37,7 +37,7 @@ TEST(LocalRanks, RankZeroTellsTheOthersALine) {
 }
 
 // Stopped before it had said where the ranks meet, rank 0 was waited for without end.
-TEST(LocalRanks, ARankZeroThatStandsStillIsNotWaitedForForEver) {
+TEST(LocalRanks, ARankZeroThatHangsIsNotWaitedForForEver) {
   const auto status = run_local_ranks(
       3,
       [](const LocalRank& me) -> Result<int> {
@@ -48,7 +48,7 @@ TEST(LocalRanks, ARankZeroThatStandsStillIsNotWaitedForForEver) {
       Seconds{0.2});
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().code, ErrorCode::Timeout);
-  EXPECT_NE(status.error().message.find("rank 0 has not told rank"), std::string::npos);
+  EXPECT_NE(status.error().message.find("rank 0 did not send rank"), std::string::npos);
 }
 
 TEST(LocalRanks, AKilledRankIsNamedAndTheOthersAreEnded) {
@@ -69,7 +69,7 @@ TEST(LocalRanks, AKilledRankIsNamedAndTheOthersAreEnded) {
 }
 
 // Ranks 0 and 2 only report that they lost rank 1; rank 1 says why.
-TEST(LocalRanks, TheErrorThatExplainsTheOthersIsTheOneTold) {
+TEST(LocalRanks, TheErrorThatExplainsTheOthersIsTheOneReported) {
   const auto status = run_local_ranks(3, [](const LocalRank& me) -> Result<int> {
     if (me.rank() == 1) {
       std::this_thread::sleep_for(milliseconds(100));

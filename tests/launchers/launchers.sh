@@ -4,7 +4,7 @@
 #
 #     tests/launchers/launchers.sh PATH/OF/ringside [mpirun | torchrun | slurm]...
 #
-# A launcher that is missing is left out, with the reason. Status 1: one of them failed; 77: all were left out.
+# A launcher that is missing is skipped, with the reason. Status 1: one of them failed; 77: all were skipped.
 set -euo pipefail
 
 program=$(realpath "$1")
@@ -21,7 +21,7 @@ failed=0
 log=$(mktemp)
 trap 'rm -rf "$log" "$log".*' EXIT
 
-left_out() { echo "left out: $1: $2"; }
+skipped() { echo "skipped: $1: $2"; }
 
 # expect NAME PATTERN COMMAND...: it ends well, or with whatever status where NAME begins with "!", and says PATTERN.
 expect() {
@@ -59,13 +59,13 @@ check_scenario() {
   expect "$name" "expected    just that" "$@" "$program" run "$log.yaml" --on real -o "$log.dumps"
 }
 
-# Both at the head of the job die: somebody else has to tell.
+# Both at the head of the job die: another rank has to report it.
 readonly DEATHS=(--fault 'kill:rank=0,call=2' --fault 'kill:rank=1,call=2')
-readonly TOLD='rank 0 is gone: its process or host ended without a goodbye, and so did rank 1'
+readonly REPORTED='rank 0 is gone: its process or host ended without a goodbye, and so did rank 1'
 
 try_mpirun() {
   command -v mpirun >/dev/null || {
-    left_out mpirun "not here: apt-get install openmpi-bin"
+    skipped mpirun "not here: apt-get install openmpi-bin"
     return
   }
   local run=(mpirun --allow-run-as-root --oversubscribe)
@@ -84,7 +84,7 @@ try_torchrun() {
     break
   done
   ((${#run[@]})) || {
-    left_out torchrun "no PyTorch: apt-get install python3-torch"
+    skipped torchrun "no PyTorch: apt-get install python3-torch"
     return
   }
   # PyTorch 1.13 on Python 3.11, which is Debian 12, does not know its own default, 0, of these.
@@ -107,7 +107,7 @@ try_steps() {
     check_data "srun --mpi=$mpi, two nodes" shm+tcp srun --mpi="$mpi" -N2 -n4 bash -c "$as_host" - "${BENCH[@]}"
   done
   check_scenario "srun, a scenario that hangs" srun --mpi=none -N2 -n4
-  expect "!srun, ranks 0 and 1 die together" "$TOLD" \
+  expect "!srun, ranks 0 and 1 die together" "$REPORTED" \
     srun --mpi=none --kill-on-bad-exit=0 -N2 -n4 "${BENCH[@]}" "${DEATHS[@]}"
 }
 
@@ -118,7 +118,7 @@ try_slurm() {
   tried=$((tried + $(grep -cE '^(ok|FAILED)' "$log.steps" || true)))
   case $status in
     0) ;;
-    77) left_out slurm "$(tail -n 1 "$log.steps" | sed 's/^left out: //')" ;;
+    77) skipped slurm "$(tail -n 1 "$log.steps" | sed 's/^skipped: //')" ;;
     *) failed=$((failed + 1)) ;;
   esac
   rm -f "$log.steps"

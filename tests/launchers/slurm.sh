@@ -5,13 +5,13 @@
 #
 # munged, slurmctld and a slurmd a node, with files and ports of their own below a folder that goes with them; the machine's
 # own Slurm, if there is one, is left alone. The nodes are n1 and n2, whose names mean this machine in a /etc/hosts that
-# nobody else sees. Status 77: something is missing, and the last line says what.
+# no other process sees. Status 77: something is missing, and the last line says what.
 set -euo pipefail
 
 readonly NODES=2 CPUS=64
 
 leave_out() {
-  echo "left out: $1"
+  echo "skipped: $1"
   exit 77
 }
 

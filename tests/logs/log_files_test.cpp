@@ -125,7 +125,7 @@ TEST_F(LogFilesTest, AFolderThatCannotBeMadeIsAnError) {
   EXPECT_EQ(written.error().code, ErrorCode::InvalidArgument);
 }
 
-// Two jobs in one folder would be audited as one, beside the truth of the second.
+// Two jobs in one folder would be audited as one, with the truth of the second.
 TEST_F(LogFilesTest, ASecondJobIsNotMixedIntoTheFolderOfTheFirst) {
   const LogJob job = *LogJob::make(said::request("one-gpu-one-nic", 1, "2.21"));
   ASSERT_TRUE(write_log_files(job, folder_));

@@ -88,7 +88,7 @@ TEST(Misconfiguration, WithoutRdmaTheJobTakesSockets) {
   EXPECT_THAT(job.log.lines, Contains("Using network Socket"));
   EXPECT_THAT(job.log.connections, Contains(medium("NET/Socket/0")));
   EXPECT_THAT(job.log.connections, Each(Not(medium("NET/IB"))));
-  EXPECT_THAT(job.log.warnings, IsEmpty()) << "nobody warns of it";
+  EXPECT_THAT(job.log.warnings, IsEmpty()) << "no line warns of it";
 }
 
 TEST(Misconfiguration, WithoutPeerMemoryNoConnectionHasGdr) {
@@ -134,7 +134,7 @@ TEST(Misconfiguration, AShortRingLeavesARankOut) {
   EXPECT_THAT(job.log.completed, IsEmpty());
 }
 
-TEST(Misconfiguration, VersionsAreToldByAllRanksSince222) {
+TEST(Misconfiguration, VersionsAreLoggedByAllRanksSince222) {
   const Broken job = broken("version", said::request("dgx-a100", 2, "2.23"));
   EXPECT_THAT(job.log.lines, Contains("NCCL version 2.23.4+cuda12.6"));
   EXPECT_THAT(job.log.lines, Contains("NCCL version 2.22.3+cuda12.5"));
@@ -143,7 +143,7 @@ TEST(Misconfiguration, VersionsAreToldByAllRanksSince222) {
                        "22203"));
 }
 
-TEST(Misconfiguration, EarlierVersionsAreToldByTheNodesOwnCommunicators) {
+TEST(Misconfiguration, EarlierVersionsAreLoggedByTheNodesOwnCommunicators) {
   const Broken job = broken("version", said::request("dgx-a100", 2, "2.18"));
   EXPECT_THAT(job.log.lines, Contains("NCCL version 2.18.6+cuda12.2"));
   EXPECT_THAT(job.log.lines, Contains("NCCL version 2.17.1+cuda12.1"));
@@ -169,7 +169,7 @@ TEST(Misconfiguration, TwoRanksOfOneGpuSayTheSameBusId) {
             2);
 }
 
-TEST(Misconfiguration, NobodyReachesDocker0) {
+TEST(Misconfiguration, Docker0CannotBeReached) {
   const Broken job = broken("interface", said::request("dgx-a100", 2, "2.21"));
   EXPECT_THAT(job.log.lines, Contains("Bootstrap : Using docker0:172.17.0.1<0>"));
   EXPECT_THAT(job.log.warnings,

@@ -69,7 +69,7 @@ const Document& document(std::int64_t events) {
   return *made;
 }
 
-/// events, then what is in sight: 1 of so many parts of the whole; then whether all lanes stand for themselves
+/// events, then what is in sight: 1 of so many parts of the whole; then whether all lanes have rows of their own
 void GuiPrepareTimeline(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   State view = first_state(shown);
@@ -93,7 +93,7 @@ BENCHMARK(GuiPrepareTimeline)
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-/// events, whether all lanes stand for themselves: the slowest of all zooms, each the median of 9 frames.
+/// events, whether all lanes have rows of their own: the slowest of all zooms, each the median of 9 frames.
 void GuiPrepareAtAnyZoom(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   const Canvas canvas{.width = 1600, .height = 1000};

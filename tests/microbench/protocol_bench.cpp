@@ -21,7 +21,7 @@
 /// each on a core of its own, looking without a pause. OneWay is half of a ping-pong; OneWayOfACacheLine is
 /// the least that any protocol can take: one word that goes to the other core and comes back.
 ///
-/// An iteration is a batch of messages, short beside a time slice. best_ns and best_gbs are of the best
+/// An iteration is a batch of messages, short compared with a time slice. best_ns and best_gbs are of the best
 /// batch: on a machine that is busy with other things, that is one in which both threads ran.
 namespace ringside {
 namespace {
@@ -43,7 +43,7 @@ struct Connection {
 };
 
 /// Looks until ready() says yes. A thread that waits for long gives its core away: the other side may not
-/// be running. returns  false: it was told to stop
+/// be running. returns  false: it was stopped
 template <typename Ready>
 bool wait_until(const std::stop_token& stop, Ready ready) {
   for (int looks = 1; !ready(); ++looks) {

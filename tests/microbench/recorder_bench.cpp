@@ -14,7 +14,7 @@ namespace {
 
 const std::string kPath = "recorder_bench.rtrace";
 
-/// What stands for the work of a primitive: short enough for the recording to show beside it.
+/// Represents the work of a primitive: short enough for the recording to show in comparison.
 std::uint64_t work(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }

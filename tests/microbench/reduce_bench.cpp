@@ -7,7 +7,7 @@
 #include "engine/reduce/copy.h"
 #include "engine/reduce/reduce_op.h"
 
-/// What a reduction costs beside a memcpy of as many bytes. The rate is of the result's bytes: a sum of two
+/// What a reduction costs compared with a memcpy of as many bytes. The rate is of the result's bytes: a sum of two
 /// reads twice of that.
 namespace ringside {
 namespace {

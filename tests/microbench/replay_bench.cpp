@@ -17,7 +17,7 @@ constexpr int kChannels = 4;
 constexpr std::uint32_t kSteps = 39'063;  // x 64 x 4: 10 million
 constexpr std::int64_t kStepNs = 1000;
 
-/// Rings as 64 processes record them: a lane each, its channels in turns, buffers of 4096 events.
+/// Rings as 64 processes record them: a lane each, its channels alternating, buffers of 4096 events.
 const std::vector<std::byte>& trace_bytes() {
   static const std::vector<std::byte> bytes = [] {
     const auto sink = std::make_shared<TraceMemorySink>();

@@ -118,10 +118,10 @@ class Hosts:
         local = nranks // self.count
         ranks = []
         for rank in range(nranks):
-            told = {"RANK": str(rank), "WORLD_SIZE": str(nranks), "LOCAL_RANK": str(rank % local),
+            variables = {"RANK": str(rank), "WORLD_SIZE": str(nranks), "LOCAL_RANK": str(rank % local),
                     "LOCAL_WORLD_SIZE": str(local), "MASTER_ADDR": master, "MASTER_PORT": "29500",
                     "RINGSIDE_SECRET": "of these tests"}
-            ranks.append(self.start(rank // local + 1, words, {**told, **(environment or {})},
+            ranks.append(self.start(rank // local + 1, words, {**variables, **(environment or {})},
                                     self.folder / f"out.{rank}"))
         return ranks
 
@@ -164,7 +164,7 @@ class Hosts:
         run("ip", "-n", self.name(host), "link", "set", "eth0", "mtu", str(mtu))
 
     def set_switch_mtu(self, host, mtu):
-        """The switch's port takes no longer packets from the host, and tells nobody. (A veth passes what its own host has
+        """The switch's port takes no longer packets from the host, without notice. (A veth passes what its own host has
         yet to cut, whatever the length: so each host cuts for itself.)"""
         for other in range(1, self.count + 1):
             self._uncut(other)

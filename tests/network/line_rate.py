@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""All-reduce between hosts of a known line rate (hosts.py), beside the line.
+"""All-reduce between hosts of a known line rate (hosts.py), compared with the line.
 
     tests/network/line_rate.py PATH/OF/ringside [--rate 1gbit] [--rounds 5]
 
@@ -98,7 +98,7 @@ def main():
     options = parser.parse_args()
     reason = why_not()
     if reason:
-        sys.exit(f"left out: {reason}")
+        sys.exit(f"skipped: {reason}")
     line = gigabytes(options.rate)
     program = str(Path(options.program).resolve())
     print(f"line {options.rate}: {line:.3f} GB/s a direction; all_reduce, 64 MiB, float, {options.rounds} rounds; "

@@ -82,7 +82,7 @@ class Data(unittest.TestCase):
 
 
 class Faults(unittest.TestCase):
-    """Each ends on every rank, and the dumps tell `hang` between whom."""
+    """Each ends on every rank, and from the dumps `hang` names both ends."""
 
     def break_network(self, fault, nranks=NRANKS, seconds=NOTICED_S, options=("--op-timeout", "8s")):
         """Runs all-reduce on a host a rank, and the fault in the middle. returns  the verdict, all that was said"""
@@ -91,7 +91,7 @@ class Faults(unittest.TestCase):
             words = bench("-b", "4M", "-e", "4M", "--iters", "100000", "-w", "1", "-c", "off", "--dumps", str(dumps),
                           *options)
             ranks = hosts.start_ranks(words, nranks)
-            # The table's head stands there once all are connected.
+            # The table's head is printed once all are connected.
             for _ in range(300):
                 if "(us)" in hosts.said(0):
                     break
@@ -149,7 +149,7 @@ class Faults(unittest.TestCase):
 
     def test_a_connection_that_is_half_open_names_the_rank_that_went(self):
         def lose_host(hosts, _):
-            # As when a host loses its power and comes back: nobody was told.
+            # As when a host loses its power and comes back: no peer got a notice.
             hosts.link(3, "down")
             for pid in run("ip", "netns", "pids", hosts.name(3)).split():
                 run("kill", "-9", pid)
@@ -173,7 +173,7 @@ class Faults(unittest.TestCase):
             ranks = hosts.start_ranks([PROGRAM, "probe", "--pairs", "--size", "256K", "--json"], 4)
             self.assertIsNotNone(wait_all(ranks, 60), hosts.said(0))
             slow = [one for one in json.loads(hosts.said(0))["findings"] if one["id"] == "low_bandwidth"]
-            # A busy machine may have others slow as well, but none so slow that this one is not told.
+            # A busy machine may have others slow as well, but none so slow that this one is not named.
             self.assertTrue(any("rank 1" in one["title"] for one in slow), hosts.said(0))
 
 
@@ -183,7 +183,7 @@ def main():
         sys.exit(__doc__)
     reason = why_not()
     if reason:
-        print(f"left out: {reason}")
+        print(f"skipped: {reason}")
         sys.exit(77)
     PROGRAM = str(Path(sys.argv[1]).resolve())
     unittest.main(argv=[sys.argv[0], *sys.argv[2:]], verbosity=2)

@@ -1,7 +1,7 @@
-// What 8 B cost two processes by verbs alone, which nothing that stands on them gets below: half a round trip, as ib_write_lat has
+// What 8 B cost two processes by verbs alone, the lower bound of all that uses them: half a round trip, as ib_write_lat has
 // it, and an exchange, in which both write at once and go on when the other one's word has come, as in an all-reduce.
 //
-//     rdma_exchange DEVICE GID_INDEX [ROUNDS]         prints us; built by hand: g++ -O2 -std=c++20 rdma_exchange.cpp -libverbs
+//     rdma_exchange DEVICE GID_INDEX [ROUNDS]         prints us; built manually: g++ -O2 -std=c++20 rdma_exchange.cpp -libverbs
 
 #include <infiniband/verbs.h>
 #include <sched.h>
@@ -26,8 +26,8 @@ void need(bool is_so, const char* what) {
   std::exit(1);
 }
 
-/// What one process tells the other, in memory that both have.
-struct Told {
+/// What one process sends the other, in memory that both have.
+struct Message {
   std::uint32_t queue;
   std::uint32_t key;
   std::uint64_t memory;
@@ -37,7 +37,7 @@ struct Told {
 
 class Process {
  public:
-  Process(const char* device, int gid_index, Told& mine, Told& theirs)
+  Process(const char* device, int gid_index, Message& mine, Message& theirs)
       : mine_(mine), theirs_(theirs) {
     ibv_device** const list = ibv_get_device_list(nullptr);
     ibv_context* context = nullptr;
@@ -53,11 +53,11 @@ class Process {
     need(region != nullptr, "ibv_reg_mr");
     key_ = region->lkey;
     completions_ = ibv_create_cq(context, 256, nullptr, nullptr, 0);
-    ibv_qp_init_attr wish{};
-    wish.send_cq = wish.recv_cq = completions_;
-    wish.cap = {128, 1, 1, 1, 8};
-    wish.qp_type = IBV_QPT_RC;
-    pair_ = ibv_create_qp(domain, &wish);
+    ibv_qp_init_attr attributes{};
+    attributes.send_cq = attributes.recv_cq = completions_;
+    attributes.cap = {128, 1, 1, 1, 8};
+    attributes.qp_type = IBV_QPT_RC;
+    pair_ = ibv_create_qp(domain, &attributes);
     need(pair_ != nullptr, "ibv_create_qp");
     mine_.queue = pair_->qp_num;
     mine_.key = region->rkey;
@@ -132,8 +132,8 @@ class Process {
          "RTS");
   }
 
-  Told& mine_;
-  Told& theirs_;
+  Message& mine_;
+  Message& theirs_;
   std::uint64_t* words_ = nullptr;  ///< what came, what goes
   std::uint32_t key_ = 0;
   ibv_cq* completions_ = nullptr;
@@ -151,9 +151,9 @@ int main(int count, char** words) {
   void* const shared =
       ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   need(shared != MAP_FAILED, "mmap");
-  auto* const told = static_cast<Told*>(shared);
+  auto* const messages = static_cast<Message*>(shared);
   const bool leads = ::fork() != 0;
-  Process process(words[1], std::atoi(words[2]), told[leads ? 0 : 1], told[leads ? 1 : 0]);
+  Process process(words[1], std::atoi(words[2]), messages[leads ? 0 : 1], messages[leads ? 1 : 0]);
   std::uint64_t word = 0;
   const auto time = [&](auto one) {
     process.meet();

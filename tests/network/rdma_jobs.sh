@@ -47,7 +47,7 @@ fault() {
   begin_faulty 1000000
   sleep 6
   eval "$2"
-  tell_end "$name"
+  check_end "$name"
 }
 
 begin_faulty() {
@@ -56,10 +56,10 @@ begin_faulty() {
     --timeout 30s
 }
 
-tell_end() {
+check_end() {
   local i rank status
   for ((i = 0; i < 300; ++i)); do
-    # Whom a fault has killed or stopped nobody waits for.
+    # Ranks that a fault has killed or stopped are not waited for.
     kill -0 "${ranks[0]}" 2>/dev/null || break
     sleep 0.1
   done
@@ -92,7 +92,7 @@ case $2 in
     fault killed 'kill -9 ${ranks[1]}'
     # shellcheck disable=SC2016
     fault stopped 'kill -STOP ${ranks[1]}'
-    # As when a host loses its power and comes back: nobody was told.
+    # As when a host loses its power and comes back: no peer got a notice.
     # shellcheck disable=SC2016
     fault half_open 'ip link set p2 down; kill -9 ${ranks[1]}; sleep 1; ip link set p2 up'
     sleep 3
@@ -100,7 +100,7 @@ case $2 in
     ip link set p2 mtu 1500
     # A GID of rank 1 that rank 0's does not reach: the link-local one.
     RANK1=NCCL_IB_GID_INDEX=0 begin_faulty 100
-    tell_end wrong_gid
+    check_end wrong_gid
     # These two slow a job and break nothing.
     tc qdisc add dev p2 root netem loss 1%
     NCCL_IB_TIMEOUT=14 start 2 2 bench all_reduce -b 8 -e 1M -f 32 --iters 3 -w 1 -c every --timeout 60s

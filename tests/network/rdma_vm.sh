@@ -4,7 +4,7 @@
 #
 #     tests/network/rdma_vm.sh PATH/OF/ringside PATH/OF/ringside_transport_contract_test [contract | proxies | jobs | faults | speed]...
 #
-# proxies: kernels on fibres whose messages an adapter takes from their slots; its test lies beside the other one's folder.
+# proxies: kernels on fibres whose messages an adapter takes from their slots; its test lies next to the other one's folder.
 # The machine is made by tools/rdma-vm.sh in RINGSIDE_SHARED (default: ../shared). Status 77: it is not there, or cannot run.
 set -euo pipefail
 
@@ -18,7 +18,7 @@ machine=$(realpath -m "${RINGSIDE_SHARED:-$here/../../../shared}")/tools/rdma-vm
 readonly program contract here machine
 
 leave_out() {
-  echo "left out: $1"
+  echo "skipped: $1"
   exit 77
 }
 [[ -x $machine ]] || leave_out "no $machine (RINGSIDE_SHARED)"
@@ -84,7 +84,7 @@ for one in "${wanted[@]}"; do
       check "their data" 'Out of bounds values : 0 OK'
       check "the debug log names the adapter" 'NET/IB : Using \[0\]rx1:1/RoCE'
       check "several queue pairs, split" 'split: .*#wrong 0'
-      check "a GID index that is none" 'NCCL_IB_GID_INDEX=77: rx1:1/RoCE has no GID there'
+      check "an invalid GID index" 'NCCL_IB_GID_INDEX=77: rx1:1/RoCE has no GID there'
       check "RDMA turned off" 'off: 2 ranks over tcp'
       ;;
     faults)
@@ -96,7 +96,7 @@ for one in "${wanted[@]}"; do
         for rank in 0 1; do
           check "$fault, as rank $rank has it" "$fault dump $rank: (rank [01] (lost|cannot reach) rank [01]|a call of another)"
         done
-        check_absent "$fault: nobody is taken for dead" "$fault (rank|dump) .*is gone: its process"
+        check_absent "$fault: no rank is taken for dead" "$fault (rank|dump) .*is gone: its process"
       done
       check "mtu: the likely cause" 'mtu dump [01]: .*the MTU differs on the way'
       check "removed: the likely cause" 'removed dump [01]: .*an adapter was removed'

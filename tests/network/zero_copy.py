@@ -3,7 +3,7 @@
 
     tests/network/zero_copy.py [--rate 10gbit] [--rounds 5]
 
-Sends 1 GiB in pieces of 256 KiB, as tcp's slots between hosts are, both ways of sending in turn. For docs/lab/benchmarks.md; no test.
+Sends 1 GiB in pieces of 256 KiB, as tcp's slots between hosts are, both ways of sending alternately. For docs/lab/benchmarks.md; no test.
 The kernel says of each send whether it was copied all the same, as it does where the receiver is on the same machine.
 """
 
@@ -88,7 +88,7 @@ def main():
     options = parser.parse_args()
     reason = why_not()
     if reason:
-        sys.exit(f"left out: {reason}")
+        sys.exit(f"skipped: {reason}")
     print(f"1 GiB in pieces of 256 KiB over {options.rate}, load {os.getloadavg()[0]:.1f}; median of {options.rounds}")
     results = {0: [], 1: []}
     for _ in range(options.rounds):

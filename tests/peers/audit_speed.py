@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""How fast `ringside audit` reads the logs of a large job, beside wc and ripgrep.
+"""How fast `ringside audit` reads the logs of a large job, compared with wc and ripgrep.
 
     tests/peers/audit_speed.py BUILD_FOLDER [--log FILE] [--rounds N] [--write FILE]
 
 Without --log it generates three, each about 1 GB of 1,024 ranks on 128 hosts with nothing wrong: "calls" has
 every collective (COLL), "tuning" what was chosen for it (TUNING) too, "init" what NCCL_DEBUG=INFO alone
-prints, of many communicators. Each program runs N times from the page cache, in turn; printed is the median rate of
+prints, of many communicators. Each program runs N times from the page cache, alternately; printed is the median rate of
 the wall clock with its range, and the most memory that one run took. Needs taskset (util-linux) and rg
 (ripgrep).
 """
@@ -109,7 +109,7 @@ def main():
     arguments = parser.parse_args()
     ringside = os.path.join(arguments.build, "cli", "ringside")
     lines = [f"{datetime.date.today()}, {os.cpu_count()} cores of {cpu_name()}, load average at the start "
-             f"{os.getloadavg()[0]:.1f}. From the page cache, {arguments.rounds} rounds in turn, median (range).",
+             f"{os.getloadavg()[0]:.1f}. From the page cache, {arguments.rounds} alternating rounds, median (range).",
              "", "| log | program | GB/s | most memory, MB |", "|---|---|---|---|"]
     for name, options in [("given", None)] if arguments.log else LOGS.items():
         with tempfile.TemporaryDirectory(prefix="ringside-audit-") as folder:

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""All-reduce of float sums: ringside beside Open MPI and Gloo, in one sitting.
+"""All-reduce of float sums: ringside compared with Open MPI and Gloo, in one sitting.
 
     tests/peers/compare.py BUILD_FOLDER [--write FILE] [--rounds N] [--quick]
 
-All run in turn, N times, rank r bound to core r modulo the cores; a run's figure is the median over its
+All run alternately, N times, rank r bound to core r modulo the cores; a run's figure is the median over its
 iterations of the slowest rank's time. Printed are the median and the range over the runs, and the ratio of
 ringside's median to the best peer's. Buffers are what each library hands out for them (ringside's
 SharedMemory, MPI_Alloc_mem; Gloo has nothing of the kind); a column has ringside on ordinary memory. Gloo
-knows no shared memory: its figures over loopback TCP, measured beside the first transport, stand beside both.
+knows no shared memory: its figures over loopback TCP, measured together with the first transport, are shown next to both.
 """
 
 import argparse
@@ -29,7 +29,7 @@ SIZES = [  # bytes, iterations
     (64 << 20, 6),
     (256 << 20, 3),
 ]
-HEADLINE_SIZES = (64 << 10, 64 << 20)  # told for both kinds of buffers, above the table
+HEADLINE_SIZES = (64 << 10, 64 << 20)  # shown for both kinds of buffers, above the table
 CASES = [("shm", 2), ("shm", 4), ("tcp", 2), ("tcp", 4)]
 TIMEOUT_S = 120
 
@@ -41,7 +41,7 @@ def output_of(command):
     return done.stdout
 
 
-TITLE = "All-reduce beside Open MPI and Gloo"
+TITLE = "All-reduce compared with Open MPI and Gloo"
 
 
 def ringside_us(build, transport, ranks, size, iterations, buffers="shared"):

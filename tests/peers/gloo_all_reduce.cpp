@@ -64,7 +64,7 @@ int run(int rank, int ranks, const char* folder, std::uint64_t bytes, std::int64
                 std::min(halving_us, ring_us),
                 halving_us < ring_us ? "halving_doubling" : "ring_chunked");
   }
-  // Whoever leaves first breaks the others' connections.
+  // The rank that leaves first breaks the others' connections.
   std::vector<std::string> done;
   for (int other = 0; other < ranks; ++other) done.push_back("done" + std::to_string(other));
   store.set(done[static_cast<std::size_t>(rank)], {'1'});

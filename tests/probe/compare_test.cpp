@@ -17,7 +17,7 @@ TEST(ProbeCompare, TheOddHostIsNamed) {
   EXPECT_EQ(findings[0].hosts, std::vector<std::string>{"h3"});
 }
 
-TEST(ProbeCompare, OfTwoNobodyIsOdd) {
+TEST(ProbeCompare, OfTwoNeitherIsOdd) {
   const auto differences = compare({host("h1", "9000"), host("h2", "1500")});
   ASSERT_EQ(differences.size(), 1u);
   EXPECT_TRUE(differences[0].is_split);

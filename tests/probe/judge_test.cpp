@@ -28,7 +28,7 @@ TEST(ProbeJudge, ReadsWhatIsThere) {
   EXPECT_EQ(machine.rdma[0].device, "mlx5_0");
   EXPECT_EQ(machine.rdma[0].state, "ACTIVE");
   EXPECT_EQ(machine.rdma[0].gigabits(), 400);
-  ASSERT_EQ(machine.rdma[0].gids.size(), 2u);  // the empty one is left out
+  ASSERT_EQ(machine.rdma[0].gids.size(), 2u);  // the empty one is omitted
   EXPECT_EQ(machine.rdma[0].gids[1].index, 3);
   ASSERT_EQ(machine.gpus.size(), 1u);
   EXPECT_EQ(machine.gpus[0].model, "NVIDIA H100");
@@ -48,7 +48,7 @@ TEST(ProbeJudge, APortThatIsDownOrHasNoSubnetManager) {
   const MadeUpMachine made;
   made.write("/sys/class/infiniband/mlx5_1/ports/1/state", "2: INIT\n");
   EXPECT_EQ(ids_of(made), Ids{"rdma_port_down"});
-  // Never cabled, beside one that works: ordinary.
+  // Never cabled, while another one works: ordinary.
   made.write("/sys/class/infiniband/mlx5_1/ports/1/state", "1: DOWN\n");
   made.write("/sys/class/infiniband/mlx5_1/ports/1/phys_state", "3: Disabled\n");
   EXPECT_EQ(ids_of(made), Ids{});
@@ -170,7 +170,7 @@ TEST(ProbeJudge, LimitsAreTooLow) {
   MadeUpMachine made;
   made.sources.limits = {.memlock = 64 << 10, .nofile = 256};
   EXPECT_EQ(ids_of(made), (Ids{"memlock_limit", "fd_limit"}));
-  made.remove("/sys/class/infiniband");  // nobody locks memory then
+  made.remove("/sys/class/infiniband");  // no memory is locked then
   EXPECT_EQ(ids_of(made), Ids{"fd_limit"});
   made.sources.limits.nofile = 1024;
   EXPECT_EQ(ids_of(made), Ids{}) << "what a login has everywhere";

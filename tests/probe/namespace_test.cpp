@@ -8,7 +8,7 @@
 
 #include "tests/cli/program.h"
 
-/// The program in a network of its own: a link to nobody in particular, and one thing wrong with it.
+/// The program in a network of its own: a link without a peer, and one thing wrong with it.
 namespace ringside {
 namespace {
 

@@ -170,7 +170,7 @@ TYPED_TEST(StressLines, EveryWordCrossesBetweenTwoProcesses) {
   }
   Fifo receiver(static_cast<std::byte*>(memory), kSlot);
   EXPECT_EQ(wrong_steps(receiver, 0, kSteps), 0U);
-  ::kill(child, SIGKILL);  // it has ended, or waits for slots that nobody gives back
+  ::kill(child, SIGKILL);  // it has ended, or waits for slots that are never given back
   ::waitpid(child, nullptr, 0);
   ::munmap(memory, size);
 }

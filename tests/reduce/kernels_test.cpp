@@ -121,7 +121,7 @@ class Placed {
  public:
   Placed(const KernelSet& set, const Pool& pool, RedOp op) : set_(set), pool_(pool), op_(op) {}
 
-  /// returns  wrong elements and changed bytes beside them
+  /// returns  wrong elements and changed bytes next to them
   int run(std::size_t count, std::size_t shift, int inputs, int outputs, bool in_place) {
     const std::size_t width = width_of(pool_.type);
     const std::size_t bytes = count * width;
@@ -177,7 +177,7 @@ class Placed {
   std::size_t first_ = 256;
 };
 
-TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNothingBeside) {
+TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNothingElse) {
   for (const DataType type : reference::kTypes) {
     const Pool pool(type);
     for (const RedOp op : {RedOp::Sum, RedOp::Max, RedOp::PreMulSum}) {

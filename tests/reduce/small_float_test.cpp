@@ -49,7 +49,7 @@ TEST(SmallFloat, EveryCodeHasItsValueAndComesBack) {
   }
 }
 
-// Between each value and the next: the middle goes to the even one, the floats beside it to the nearer.
+// Between each value and the next: the middle goes to the even one, the floats next to it to the nearer.
 TEST(SmallFloat, EveryRoundingIsToTheNearestAndTiesGoToEven) {
   for (const Format& format : kFormats) {
     int wrong = 0;

@@ -39,7 +39,7 @@ void expect_chain(const Replay& replay, const std::vector<PathLeg>& legs) {
 }
 
 // Rank 0 computes long before it sends; 1 has waited since 0, and hands on to 2.
-TEST(CriticalPath, GoesBackToWhoCameLate) {
+TEST(CriticalPath, GoesBackToTheLateRank) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Copy, -1, -1, {0, 500}),
       step_of(0, 1, Primitive::Send, -1, 1, {500, 520}),

@@ -97,7 +97,7 @@ TEST_P(RandomTrace, ARangeHoldsWhatAScanFinds) {
   }
 }
 
-// Each event seen is in one fold; what is as long as the resolution stands alone; the longest of a fold is
+// Each event seen is in one fold; what is as long as the resolution has its own; the longest of a fold is
 // its longest; sums are sums.
 TEST_P(RandomTrace, FoldsHideNothing) {
   std::vector<Fold> folds;

@@ -67,7 +67,7 @@ TEST(TransferIndex, NothingAtAllIsAnswered) {
   EXPECT_EQ(index.receive_of(kOneWay, EventId{0}), kNoEvent);
 }
 
-// 64 ranks with 4 channels each, a ring: what the index takes beside the file. 4 bytes an event for its place on its
+// 64 ranks with 4 channels each, a ring: the memory of the index. 4 bytes an event for its place on its
 // lane; 32 for 8 events, and a third of that for the levels above.
 TEST(ReplayMemory, ARingTakesLessThanTenBytesAnEvent) {
   constexpr std::uint32_t kRanks = 64;

@@ -112,7 +112,7 @@ TEST(Bootstrap, ARootWithoutANumberOfRanksLearnsItFromTheFirst) {
   EXPECT_TRUE(errors_of({0, 1}, 2, root->id()).empty());
 }
 
-TEST(Bootstrap, RanksThatNeverComeAreNamedToAllWhoDid) {
+TEST(Bootstrap, RanksThatNeverComeAreNamedToAllThatDid) {
   FakeClock clock;
   const auto root = make_root(8, seconds(8), clock);
   const auto errors = errors_of({0, 1, 4}, 8, root->id(), clock);
@@ -190,8 +190,8 @@ TEST(Bootstrap, TheWrongSecretIsRefusedAndLoggedWhileTheRealRanksJoin) {
               ContainsRegex("NCCL WARN .* refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
-// Rank 2 comes, its port takes connections, and nobody answers there: as of a process that is stopped then.
-TEST(Bootstrap, WhoIsStoppedBeforeItHasItsLinksIsNamedToAll) {
+// Rank 2 comes, its port takes connections, and no thread answers there: as of a process that is stopped then.
+TEST(Bootstrap, ARankStoppedBeforeItHasItsLinksIsNamedToAll) {
   FakeClock clock;
   const auto root = make_root(4, std::chrono::seconds(8), clock);
   const auto listener = listen_on(Endpoint{loopback_address()});
@@ -213,7 +213,7 @@ TEST(Bootstrap, WhoIsStoppedBeforeItHasItsLinksIsNamedToAll) {
               "rank 2 does not answer: it is stopped, or cannot be reached (no links within 8 s of "
               "everybody's arrival)")
         << rank;
-    EXPECT_EQ(joined.error().is_told_elsewhere, rank != 0);
+    EXPECT_EQ(joined.error().is_reported_elsewhere, rank != 0);
   };
   run_ranks({0, 1, 3}, join, clock);
 }
@@ -246,7 +246,7 @@ RootMessage next_of_kind(RootMessage::Kind kind, const UniqueFd& root) {
 }
 
 // The secret of a job may be guessed (rendezvous.h). Where a rank that has joined listens, it is of no use.
-TEST(Bootstrap, WhoKnowsTheJobsSecretCannotTakeThePlaceOfARankThatHasJoined) {
+TEST(Bootstrap, APeerWithTheJobsSecretCannotTakeThePlaceOfARankThatHasJoined) {
   testing::internal::CaptureStderr();
   const auto root = make_root(2);
   auto rank_1 = std::async(std::launch::async, [&] { return must_join(1, 2, root->id()); });
@@ -328,7 +328,7 @@ TEST(Bootstrap, TheRootItselfRefusesARankOutOfRange) {
   testing::internal::GetCapturedStderr();
 }
 
-TEST(Bootstrap, ARankAfterTheJobHasMetIsToldThatItIsLate) {
+TEST(Bootstrap, ARankAfterTheJobHasMetLearnsThatItIsLate) {
   testing::internal::CaptureStderr();
   const auto root = make_root(2);
   EXPECT_TRUE(errors_of({0, 1}, 2, root->id()).empty());
@@ -407,7 +407,7 @@ TEST(AllGather, ALatePeerIsNamedAtTheDeadline) {
   run_ranks(first_ranks(2), body, clock);
 }
 
-TEST(AllGather, RanksThatGiveDifferentSizesAreTold) {
+TEST(AllGather, RanksThatGiveDifferentSizesAreReported) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());
@@ -415,7 +415,7 @@ TEST(AllGather, RanksThatGiveDifferentSizesAreTold) {
     const auto all =
         bootstrap->all_gather(std::vector<std::byte>(rank == 0 ? 4 : 8), deadline_in(kPlenty));
     ASSERT_FALSE(all);
-    // Whoever finds it first closes, so the other may see only that.
+    // The rank that finds it first closes, so the other may see only that.
     if (all.error().code == ErrorCode::InvalidArgument) {
       EXPECT_THAT(all.error().message, HasSubstr("it gathers"));
     } else {

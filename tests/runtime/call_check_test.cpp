@@ -45,14 +45,14 @@ std::vector<Status> run_all(int nranks, const CommunicatorOptions& options, int 
     }
     Status& outcome = outcomes[static_cast<std::size_t>(rank)];
     outcome = communicator.run(with_buffers(call(rank)));
-    // A rank that takes nothing in its call may be told in the next.
+    // A rank that takes nothing in its call may get the error in the next.
     if (outcome) outcome = communicator.finish();
   });
   return outcomes;
 }
 
 /// Every rank ends for the same reason, which has all of `words` and is no time-out.
-void expect_told(const std::vector<Status>& outcomes, const std::vector<std::string>& words) {
+void expect_reported(const std::vector<Status>& outcomes, const std::vector<std::string>& words) {
   for (std::size_t rank = 0; rank < outcomes.size(); ++rank) {
     const Status& outcome = outcomes[rank];
     ASSERT_FALSE(outcome) << "rank " << rank;
@@ -81,11 +81,11 @@ CommunicatorOptions options_of(const Way& way) {
 }
 
 // Rank 1 makes two calls, the others a third.
-TEST(Desync, ATimeoutSaysWhoHasNotComeToTheCallWhereThatIsWanted) {
+TEST(Desync, ATimeoutNamesTheRanksThatHaveNotComeToTheCallWhereThatIsWanted) {
   for (const bool is_wanted : {true, false}) {
     const auto root = make_root(3);
     FlightSettings settings;
-    settings.tells_desync = is_wanted;
+    settings.reports_desync = is_wanted;
     run_ranks(first_ranks(3), [&](int rank) {
       FlightRecorder recorder(settings, rank);
       CommunicatorOptions options = options_of({});
@@ -118,35 +118,37 @@ class CallCheckOver : public testing::TestWithParam<Way> {
   void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
     const auto outcomes =
         run_all(4, options_of(GetParam()), 3, [&](int rank) { return rank == 2 ? odd : usual; });
-    expect_told(outcomes, {"as call 3 ", to_string(signature_of(usual)),
-                           "rank 2 called " + to_string(signature_of(odd))});
+    expect_reported(outcomes, {"as call 3 ", to_string(signature_of(usual)),
+                               "rank 2 called " + to_string(signature_of(odd))});
   }
 };
 
-TEST_P(CallCheckOver, AnotherCountIsTold) { expect_difference({.count = 1000}, {.count = 1001}); }
+TEST_P(CallCheckOver, AnotherCountIsReported) {
+  expect_difference({.count = 1000}, {.count = 1001});
+}
 
-TEST_P(CallCheckOver, ACountThatNeedsAnotherNumberOfSlotsIsTold) {
+TEST_P(CallCheckOver, ACountThatNeedsAnotherNumberOfSlotsIsReported) {
   expect_difference({.count = kMost}, {.count = 100});
   expect_difference({.count = 100}, {.count = kMost});
 }
 
-TEST_P(CallCheckOver, NoElementsWhereOthersHaveSomeAreTold) {
+TEST_P(CallCheckOver, NoElementsWhereOthersHaveSomeAreReported) {
   expect_difference({.count = 100}, {.count = 0});
 }
 
 // As many bytes: nothing but the signature shows it.
-TEST_P(CallCheckOver, AnotherTypeIsTold) {
+TEST_P(CallCheckOver, AnotherTypeIsReported) {
   expect_difference({.count = 500, .type = DataType::Float32},
                     {.count = 500, .type = DataType::Int32});
 }
 
-TEST_P(CallCheckOver, AnotherOperationIsTold) {
+TEST_P(CallCheckOver, AnotherOperationIsReported) {
   expect_difference({.count = 500, .type = DataType::Int32, .op = RedOp::Max},
                     {.count = 500, .type = DataType::Int32, .op = RedOp::Min});
 }
 
 // Only rank 2 goes on as before; that it does is the difference.
-TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsTold) {
+TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsReported) {
   expect_difference({.count = 16, .type = DataType::Int32, .op = RedOp::Max}, {.count = 16});
 }
 
@@ -177,12 +179,12 @@ class CallCheckWith : public testing::TestWithParam<const Transport*> {
   void expect_difference(const CollectiveCall& usual, const CollectiveCall& odd) {
     const auto outcomes =
         run_all(3, options(), 2, [&](int rank) { return rank == 1 ? odd : usual; });
-    expect_told(outcomes, {"as call 2 ", to_string(signature_of(usual)),
-                           "rank 1 called " + to_string(signature_of(odd))});
+    expect_reported(outcomes, {"as call 2 ", to_string(signature_of(usual)),
+                               "rank 1 called " + to_string(signature_of(odd))});
   }
 };
 
-TEST_P(CallCheckWith, AnotherRootIsTold) {
+TEST_P(CallCheckWith, AnotherRootIsReported) {
   for (const Collective collective :
        {Collective::Broadcast, Collective::Reduce, Collective::Gather, Collective::Scatter}) {
     expect_difference({.collective = collective, .count = 100, .root = Rank{0}},
@@ -190,41 +192,41 @@ TEST_P(CallCheckWith, AnotherRootIsTold) {
   }
 }
 
-TEST_P(CallCheckWith, AnotherTypeInABroadcastIsToldToItsRootToo) {
+TEST_P(CallCheckWith, AnotherTypeInABroadcastIsReportedToItsRootToo) {
   expect_difference({.collective = Collective::Broadcast, .count = 64, .type = DataType::Float32},
                     {.collective = Collective::Broadcast, .count = 64, .type = DataType::Int32});
 }
 
-TEST_P(CallCheckWith, AnotherCollectiveIsTold) {
+TEST_P(CallCheckWith, AnotherCollectiveIsReported) {
   expect_difference({.collective = Collective::AllReduce, .count = 300},
                     {.collective = Collective::AllGather, .count = 100});
   expect_difference({.collective = Collective::AllToAll, .count = 100},
                     {.collective = Collective::AllReduce, .count = 300});
 }
 
-TEST_P(CallCheckWith, OtherBlocksOfAnAllGatherVAreTold) {
+TEST_P(CallCheckWith, OtherBlocksOfAnAllGatherVAreReported) {
   expect_difference({.collective = Collective::AllGatherV, .counts = {10, 20, 30}},
                     {.collective = Collective::AllGatherV, .counts = {20, 10, 30}});
 }
 
-TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherLengthAreTold) {
+TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherLengthAreReported) {
   const auto outcomes = run_all(2, options(), 2, [](int rank) {
     CollectiveCall call{.collective = Collective::SendRecv};
     if (rank == 0) call.sends = {{.peer = Rank{1}, .offset = 0, .count = 100}};
     if (rank == 1) call.recvs = {{.peer = Rank{0}, .offset = 0, .count = 60}};
     return call;
   });
-  expect_told(outcomes,
-              {"message 0 to rank 1", "rank 0 sends 100 float", "rank 1 expects 60 float"});
+  expect_reported(outcomes,
+                  {"message 0 to rank 1", "rank 0 sends 100 float", "rank 1 expects 60 float"});
 }
 
-TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreTold) {
+TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreReported) {
   const auto outcomes = run_all(3, options(), 1, [](int rank) {
     return CollectiveCall{.collective = Collective::SendRecv,
                           .count = 100,
                           .type = rank == 1 ? DataType::Int32 : DataType::Float32};
   });
-  expect_told(outcomes, {"100 int32", "100 float"});
+  expect_reported(outcomes, {"100 int32", "100 float"});
 }
 
 TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
@@ -255,7 +257,7 @@ TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
   });
 }
 
-TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNobodyChecks) {
+TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNoRankChecks) {
   const int n = 2;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {
@@ -279,7 +281,7 @@ INSTANTIATE_TEST_SUITE_P(Table, CallCheckWith, testing::ValuesIn(joining_transpo
 /// A check without a communicator, whose ranks may be given hosts of their own.
 struct LoneCheck {
   std::unique_ptr<Bootstrap> bootstrap;
-  ToldCalls told;
+  ReportedCalls reported;
   std::mutex mutex;
   std::string heard;  ///< what its thread found
   std::unique_ptr<Watch> watch;
@@ -291,13 +293,13 @@ struct LoneCheck {
     watch = *Watch::start(
         *bootstrap, [](const Error&) {},
         [this](Watch::Side from, std::uint64_t number, const CallSignature& call) {
-          told.note(from, number, call);
+          reported.note(from, number, call);
         });
-    check =
-        *CallCheck::make(*bootstrap, host, true, deadline, *watch, told, [this](const Error& why) {
-          const std::lock_guard lock(mutex);
-          heard = why.message;
-        });
+    check = *CallCheck::make(*bootstrap, host, true, deadline, *watch, reported,
+                             [this](const Error& why) {
+                               const std::lock_guard lock(mutex);
+                               heard = why.message;
+                             });
   }
 
   std::string wait_to_hear() {
@@ -313,8 +315,8 @@ struct LoneCheck {
   }
 };
 
-// Ranks 0 and 1 on one host, 2 and 3 on another: 1 and 2 tell each other, and so do 3 and 0.
-TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
+// Ranks 0 and 1 on one host, 2 and 3 on another: 1 and 2 report to each other, and so do 3 and 0.
+TEST(CallCheckBetweenHosts, ARankThatCallsOtherwiseIsFoundByANeighbourElsewhere) {
   const int n = 4;
   FakeClock clock;
   const auto root = make_root(n, kPlenty, clock);
@@ -322,7 +324,7 @@ TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
   const auto body = [&](int rank) {
     LoneCheck one(rank, n, root->id(), rank < 2 ? "a" : "b", clock);
     for (int i = 0; i < 10; ++i) one.check->begin({.count = 8});
-    // The ranks of one host agree, so only what is told shows it.
+    // The ranks of one host agree, so only the reports of the other host show it.
     one.check->begin({.count = rank < 2 ? 8 : 9});
     heard[static_cast<std::size_t>(rank)] = rank < 2 ? one.wait_to_hear() : "";
     ASSERT_TRUE(one.bootstrap->barrier());
@@ -341,7 +343,7 @@ TEST(CallCheckBetweenHosts, WhoeverCallsOtherwiseIsFoundByANeighbourElsewhere) {
 
 // A machine that was copied while it ran: its twin has the same name and boot. Rank 1 does not see the abstract sockets
 // of rank 0's host, though the two hosts have one id.
-TEST(CallBoards, TwoHostsWithOneIdAreFoundOutAndToldHowToMendIt) {
+TEST(CallBoards, TwoHostsWithOneIdAreFoundAndGetTheFix) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());

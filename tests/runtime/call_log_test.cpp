@@ -134,15 +134,15 @@ TEST(CallComparison, RacingWithTheWriterFindsNoDifferenceWhereThereIsNone) {
   }
 }
 
-// What a rank on another host tells: only its changes.
-TEST(CallComparison, ToldChangesAreEnoughForOneSideToFindTheDifference) {
+// What a rank on another host reports: only its changes.
+TEST(CallComparison, ReportedChangesAreEnoughForOneSideToFindTheDifference) {
   Log mine;
-  Log told;
-  CallComparison comparison(mine.log, told.log);
-  told.writer.append_at(0, sum_of(8));
+  Log reported;
+  CallComparison comparison(mine.log, reported.log);
+  reported.writer.append_at(0, sum_of(8));
   for (int i = 0; i < 5; ++i) mine.writer.append(sum_of(8));
   EXPECT_FALSE(comparison.look());
-  told.writer.append_at(4, sum_of(9));
+  reported.writer.append_at(4, sum_of(9));
   for (int looks = 0; looks < 2; ++looks) {  // it stays found
     const auto found = comparison.look();
     ASSERT_TRUE(found);

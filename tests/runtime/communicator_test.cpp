@@ -50,7 +50,7 @@ class FakeExecutor final : public Executor {
   }
   void abort() noexcept override { script_.steps.emplace_back("abort"); }
   void set_wishes(const CallWishes& wishes) override {
-    script_.steps.push_back("wish for " + std::to_string(wishes.nchannels));
+    script_.steps.push_back("settings " + std::to_string(wishes.nchannels));
   }
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
@@ -80,7 +80,7 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
   EXPECT_TRUE(communicator->run({.count = 8}));
   communicator->set_wishes({.nchannels = 3});
   EXPECT_TRUE(communicator->run({.count = 9}));
-  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "wish for 3", "plan 9",
+  EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "settings 3", "plan 9",
                                  "prepare", "run 1", "drain"}));
 }
 
@@ -119,20 +119,20 @@ TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {
 }
 
 TEST(Communicator, WhatCannotBePreparedBreaksItForGood) {
-  Script script{.prepare_error = Error{ErrorCode::PeerGone, "nobody there"}};
+  Script script{.prepare_error = Error{ErrorCode::PeerGone, "no peer there"}};
   FakeClock clock;
   const Attendance here(clock);
   const auto communicator = make_alone(script, clock);
   for (int i = 0; i < 2; ++i) {
     const Status broken = communicator->run({.count = 8});
     ASSERT_FALSE(broken);
-    EXPECT_EQ(broken.error().message, "nobody there");
+    EXPECT_EQ(broken.error().message, "no peer there");
   }
   // The second call asks for nothing; the waits of the first were ended, as those of all ranks.
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "abort"}));
 }
 
-TEST(Communicator, WhatGoesWrongWhileItRunsIsToldWhenItHasDrained) {
+TEST(Communicator, WhatGoesWrongWhileItRunsIsReportedWhenItHasDrained) {
   Script script{.run_error = Error{ErrorCode::Timeout, "too late"}};
   FakeClock clock;
   const Attendance here(clock);
@@ -155,7 +155,7 @@ TEST(Communicator, AbortEndsTheExecutorsWaitsAndEveryCallToCome) {
   EXPECT_EQ(broken.error().message, "enough");
 }
 
-TEST(Communicator, AnExecutorThatCannotBeMadeIsTold) {
+TEST(Communicator, AnExecutorThatCannotBeMadeIsReported) {
   FakeClock clock;
   const Attendance here(clock);
   auto bootstrap = Bootstrap::join({.nranks = 1, .clock = &clock});

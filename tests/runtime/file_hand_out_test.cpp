@@ -33,7 +33,7 @@ char letter_in(const UniqueFd& file) {
   return letter;
 }
 
-TEST(FileHandOut, EveryOtherRankGetsTheFileAndNobodyKeepsASocket) {
+TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
   const auto root = make_root(kRanks);
   const AbstractName at = hand_out_name("test");
   std::array<char, kRanks> letters{};
@@ -82,7 +82,7 @@ TEST(FileHandOut, AStrangerGetsNothingAndTheRankStillItsFile) {
   });
 }
 
-TEST(FileHandOut, WhoDoesNotComeIsATimeOutOnBothSides) {
+TEST(FileHandOut, APeerThatDoesNotComeIsATimeOutOnBothSides) {
   const auto root = make_root(1);
   const auto bootstrap = must_join(0, 1, root->id());
   const UniqueFd file = memory_with('m');

@@ -25,7 +25,7 @@ TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
 }
 
 // Where lines need a completion at both ends, the shortest messages go by those that need none.
-TEST(HostChoice, WhereNoRuleTellsTheTransportSaysUpToWhereLlIsTheFastest) {
+TEST(HostChoice, WhereNoRuleDecidesTheTransportSaysUpToWhereLlIsTheFastest) {
   const auto protocol = [](const char* transport, Bytes bytes) {
     return choose_on_host({.collective = Collective::Send,
                            .bytes = bytes,
@@ -60,7 +60,7 @@ TEST(HostChoice, IsTheCompleteAnswer) {
                              .chunk = 512_KiB}));
 }
 
-TEST(HostChoice, WishesGoBeforeTheTable) {
+TEST(HostChoice, SettingsGoBeforeTheTable) {
   const auto choice = choose_on_host(
       {.bytes = 8_B, .nranks = 2},
       {.algorithm = Algorithm::Tree, .protocol = Protocol::Simple, .nchannels = 3, .slot = 4_KiB});
@@ -91,7 +91,7 @@ TEST(HostChoice, ShortCallsTakeSlotsThatShareASocketWhereTheTransportShares) {
   EXPECT_EQ(choose_on_host(situation)->slot, 64_KiB);
 }
 
-TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedBesideThoseThatDo) {
+TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedWithThoseThatDo) {
   const auto choice = choose_on_host({.collective = Collective::AllGather, .nranks = 4},
                                      {.algorithm = Algorithm::Tree});
   ASSERT_FALSE(choice);

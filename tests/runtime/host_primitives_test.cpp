@@ -203,7 +203,7 @@ TEST_P(HostPrimitivesOver, WhatComesBeforeAndAfterASumIsDoneOnceAtItsPlace) {
   }
 }
 
-TEST_P(HostPrimitivesOver, ARankThatExpectsAnotherCountIsTold) {
+TEST_P(HostPrimitivesOver, ARankThatExpectsAnotherCountIsReported) {
   LocalRing ring(2, GetParam(), 64_B);
   Failure failure;
   {

@@ -14,20 +14,20 @@ namespace {
 using testing::HasSubstr;
 using Table = std::map<std::string, std::string>;
 
-/// "Open MPI 3/8 local 1/4", "nobody", or "error: ...".
+/// "Open MPI 3/8 local 1/4", "no launcher", or "error: ...".
 std::string launched(const Table& table) {
   const auto result = launch_from_environment(environment_of(table));
   if (!result) return "error: " + result.error().message;
-  if (!*result) return "nobody";
+  if (!*result) return "no launcher";
   const LaunchInfo& info = **result;
   const auto text = [](std::optional<int> value) { return value ? std::to_string(*value) : "?"; };
   return fmt::format("{} {}/{} local {}/{}", to_string(info.launcher), info.rank, info.nranks,
                      text(info.local_rank), text(info.local_ranks));
 }
 
-TEST(Launch, NobodyLaunchedAnOrdinaryProcess) {
-  EXPECT_EQ(launched({}), "nobody");
-  EXPECT_EQ(launched({{"HOME", "/root"}, {"MASTER_ADDR", "head"}}), "nobody");
+TEST(Launch, AnOrdinaryProcessHasNoLauncher) {
+  EXPECT_EQ(launched({}), "no launcher");
+  EXPECT_EQ(launched({{"HOME", "/root"}, {"MASTER_ADDR", "head"}}), "no launcher");
 }
 
 TEST(Launch, EachLaunchersVariablesAreRead) {
@@ -86,9 +86,9 @@ TEST(Launch, AStepsOwnNumberOfTasksGoesBeforeTheAllocations) {
 }
 
 TEST(Launch, ABatchScriptAndAnInteractiveShellAreNoRanks) {
-  EXPECT_EQ(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), "nobody");
+  EXPECT_EQ(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), "no launcher");
   EXPECT_EQ(launched({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}),
-            "nobody");
+            "no launcher");
 }
 
 TEST(Launch, HalfOfAPairIsAnError) {

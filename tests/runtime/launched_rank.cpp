@@ -1,5 +1,5 @@
 // One rank of a launched job: meets the others, gathers all ranks, prints them. With an argument the
-// rank of that number never joins, and the others print what they are told.
+// rank of that number never joins, and the others print the error that they get.
 
 #include <fmt/format.h>
 

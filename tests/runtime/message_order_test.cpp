@@ -1,4 +1,4 @@
-// Sends and receives that two ranks group differently: whoever would get through by NCCL gets through here, over connections
+// Sends and receives that two ranks group differently: programs that would get through by NCCL get through here, over connections
 // that are there and over those that are yet to be made. Ranks are threads.
 
 #include <fmt/format.h>
@@ -23,7 +23,7 @@ using Value = std::int32_t;
 struct Message {
   int from = 0, to = 0;
   std::int64_t count = 0;
-  int number = 0;  // of all messages: what tells its data from others'
+  int number = 0;  // of all messages: what distinguishes its data
 };
 /// Of one rank: messages that begin together. None: a sum of all ranks.
 using Group = std::vector<Message>;
@@ -154,8 +154,8 @@ std::string to_text(const Programs& programs) {
   return text;
 }
 
-/// Messages in an order in which they could come one after the other, on each rank cut into groups at random: whoever is
-/// first of those that are left finds both its ranks at it. Sums between them.
+/// Messages in an order in which they could come one after the other, on each rank cut into groups at random: for the
+/// first message that is left both ranks are ready. Sums between them.
 Programs random_programs(std::mt19937& random) {
   const auto any = [&](int least, int most) {
     return std::uniform_int_distribution(least, most)(random);
@@ -200,7 +200,7 @@ constexpr std::int64_t kMany = 100'000;     // 400 kB: a hundred slots
 constexpr std::int64_t kFlood = 5'000'000;  // 20 MB: more than the kernel takes of a stream, too
 
 // Once over connections that both have by then, once over those that the messages make.
-TEST_P(MessageOrder, WhoDoesOneAfterTheOtherMeetsWhoDoesBothAtOnce) {
+TEST_P(MessageOrder, ARankThatDoesOneAfterTheOtherMeetsOneThatDoesBothAtOnce) {
   const Message there{0, 1, kFlood, 0};
   const Message back{1, 0, kFlood, 1};
   for (const bool is_connected : {true, false}) {
@@ -218,7 +218,7 @@ TEST_P(MessageOrder, WhoDoesOneAfterTheOtherMeetsWhoDoesBothAtOnce) {
 }
 
 // Over a byte stream short messages of both ways go through one socket.
-TEST_P(MessageOrder, ShortMessagesWithOneWayAtATimeMeetWhoDoesBothAtOnce) {
+TEST_P(MessageOrder, ShortMessagesWithOneWayAtATimeMeetARankThatDoesBothAtOnce) {
   const Message there{0, 1, 1, 0};
   const Message back{1, 0, 1, 1};
   for (const Group& first : {Group{there}, Group{back}}) {
@@ -253,7 +253,7 @@ TEST_P(MessageOrder, WhatCanBeDoneOneByOneIsDoneHoweverItIsGrouped) {
 }
 
 // Each sends first, more than fits on its way: by NCCL, too, both wait for ever.
-TEST_P(MessageOrder, WhoWaitsForEachOtherIsToldSo) {
+TEST_P(MessageOrder, RanksThatWaitForEachOtherAreNamed) {
   const Message there{0, 1, kFlood, 0};
   const Message back{1, 0, kFlood, 1};
   const Programs crossed{{{there}, {back}}, {{back}, {there}}};

@@ -18,7 +18,7 @@ TEST(Messages, AJoinComesBackAsItWas) {
   EXPECT_EQ(got->ticket, sent.ticket);
 }
 
-TEST(Messages, WhoIsAdmittedGetsASecret) {
+TEST(Messages, AnAdmittedRankGetsASecret) {
   const RootMessage sent{.kind = RootMessage::Kind::Admitted, .secret = random_secret()};
   const auto got = parse_root(to_bytes(sent));
   ASSERT_TRUE(got);
@@ -43,7 +43,7 @@ TEST(Messages, AnErrorKeepsItsCodeTextAndHelpAndStaysUnderTheLimit) {
   EXPECT_EQ(got->error.help, "do this");
 }
 
-TEST(Messages, AnAbortCarriesWhoSaysSoAndWhoDied) {
+TEST(Messages, AnAbortCarriesItsOriginAndTheDeadRank) {
   const auto got = parse_watch(to_bytes(WatchMessage{
       WatchMessage::Kind::Abort, Rank{5}, kNoRank, {ErrorCode::Corrupt, "wrong data"}}));
   ASSERT_TRUE(got);
@@ -63,7 +63,7 @@ TEST(Messages, ACallCarriesItsNumberAndWhatIsCalled) {
   EXPECT_EQ(to_bytes(*got), bytes);
 }
 
-TEST(Messages, ARankTellsWhereItIsAndWhatItHas) {
+TEST(Messages, ARankReportsWhereItIsAndWhatItHas) {
   PeerInfo info{.where = {.host = "host/boot/net:[1]",
                           .doors = {"", "@ringside-1", "10.0.0.1:4000"},
                           .open = {{"shm", ""}, {"rdma", std::string("gid\0, rail 1", 12)}}},

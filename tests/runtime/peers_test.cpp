@@ -66,7 +66,7 @@ TEST(Peers, TheLeastCacheCounts) {
   EXPECT_EQ(Peers(all, nullptr).layout(0)->cache, 4096_B);
 }
 
-TEST(Peers, RanksThatTheWishedTransportDoesNotJoinAreNamed) {
+TEST(Peers, RanksThatTheRequestedTransportDoesNotJoinAreNamed) {
   std::vector<PeerInfo> all = ranks_on("aab");
   for (PeerInfo& info : all) {
     std::erase_if(info.where.open, [](const auto& open) { return open.transport != "shm"; });

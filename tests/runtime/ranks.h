@@ -24,7 +24,7 @@ inline std::unique_ptr<BootstrapRoot> make_root(int nranks, Nanoseconds join_tim
 }
 
 /// Runs `body` for each of `ranks` on a thread of its own and waits for all.
-/// clock  that time stands still on until all have been started
+/// clock  that does not advance until all have been started
 inline void run_ranks(const std::vector<int>& ranks, const std::function<void(int rank)>& body,
                       Clock& clock = real_clock()) {
   std::vector<std::jthread> threads;

@@ -135,7 +135,7 @@ TEST(Rendezvous, TorchrunsAgentKeepsItsPortAndRanksTakeTheNext) {
   EXPECT_EQ(port(), 29501);
 }
 
-TEST(Rendezvous, ABusyPortIsToldWithTheMend) {
+TEST(Rendezvous, ABusyPortIsReportedWithTheFix) {
   const auto listener = listen_tcp(loopback_address());
   const auto port = std::get<SocketAddress>(*local_endpoint(listener->get())).port;
   const auto busy =

@@ -127,7 +127,7 @@ TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
 }
 
 // Rank 1 is gone for good: 0 + 2 + 3 = 5, and once more without rank 3: 0 + 2 = 2.
-TEST(Shrink, ThoseWhoAreLeftGoOnAfterADeathAndAfterAnother) {
+TEST(Shrink, RemainingRanksGoOnAfterADeathAndAfterAnother) {
   with_communicator(4, [](Communicator& all) {
     const int me = to_int(all.rank());
     EXPECT_EQ(*sum_of(all, me), 6);
@@ -151,7 +151,7 @@ TEST(Shrink, ThoseWhoAreLeftGoOnAfterADeathAndAfterAnother) {
   });
 }
 
-TEST(Shrink, WhoIsLeftOutCannotCallItAndRanksMustBeRanks) {
+TEST(Shrink, AnExcludedRankCannotCallItAndRanksMustBeRanks) {
   with_communicator(2, [](Communicator& all) {
     const auto own = all.shrink({all.rank()});
     ASSERT_FALSE(own);

@@ -1,4 +1,4 @@
-// The status service: what ranks tell of themselves, to whom, and who cannot disturb it. Ranks are threads.
+// The status service: what ranks report of themselves, to whom, and that strangers cannot disturb it. Ranks are threads.
 
 #include <gtest/gtest.h>
 
@@ -33,7 +33,7 @@ RankStatus rank_status(std::int64_t launched, std::int64_t completed) {
   return status;
 }
 
-TEST(StatusReport, WhatARankTellsIsReadBack) {
+TEST(StatusReport, WhatARankReportsIsReadBack) {
   const auto read = parse_rank_status(to_wire(rank_status(9, 8)));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->is_answering);
@@ -58,7 +58,7 @@ TEST(StatusReport, WhatIsNoStatusIsRefused) {
 }
 
 // Rank 1 has launched one fewer, rank 2 does not answer.
-TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesWhoDiffers) {
+TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesRanksThatDiffer) {
   const std::vector<RankStatus> ranks{rank_status(9, 8), rank_status(8, 8), RankStatus{}};
   const json report = json::parse(status_json(ranks, Seconds{0.5}));
   const json& communicator = report["communicators"][0];
@@ -118,7 +118,7 @@ class StatusServices : public testing::Test {
     EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(text)), deadline_in(kPlenty)));
   }
   /// What comes until a line's end, or the connection's.
-  static std::string hear(const UniqueFd& fd) {
+  static std::string receive(const UniqueFd& fd) {
     std::string line;
     for (std::byte letter{}; !line.ends_with('\n');) {
       if (!recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty))) break;
@@ -146,10 +146,10 @@ TEST_F(StatusServices, OneRankAnswersForAll) {
   });
 }
 
-TEST_F(StatusServices, ARankThatHasGoneIsToldDead) {
+TEST_F(StatusServices, ARankThatHasGoneIsReportedDead) {
   is_last_silent_ = true;
   with_services(kLong, [](const SocketAddress& address) {
-    EXPECT_NE(ask(address).find("DEAD: nobody listens for rank 2"), std::string::npos);
+    EXPECT_NE(ask(address).find("DEAD: no process listens for rank 2"), std::string::npos);
   });
 }
 
@@ -170,14 +170,14 @@ TEST_F(StatusServices, CommandsAnswerAsRassDo) {
         {"HELLO\n", "ERROR: Unknown command HELLO\n"}};
     for (const auto& [command, answer] : all) {
       say(client, command);
-      EXPECT_EQ(hear(client), answer) << command;
+      EXPECT_EQ(receive(client), answer) << command;
     }
     say(client, "STATUS\n");
-    EXPECT_EQ(hear(client), "Job summary\n");
+    EXPECT_EQ(receive(client), "Job summary\n");
   });
 }
 
-TEST_F(StatusServices, GarbageAndHalfLinesDisturbNobody) {
+TEST_F(StatusServices, GarbageAndHalfLinesDoNotDisturb) {
   with_services(kLong, [](const SocketAddress& address) {
     for (int i = 0; i < 20; ++i) {
       const UniqueFd client = connect(address);
@@ -188,7 +188,7 @@ TEST_F(StatusServices, GarbageAndHalfLinesDisturbNobody) {
     {
       const UniqueFd client = connect(address);
       say(client, std::string(5000, 'x'));
-      EXPECT_EQ(hear(client), "ERROR: a line of more than 256 bytes\n");
+      EXPECT_EQ(receive(client), "ERROR: a line of more than 256 bytes\n");
     }
     EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
   });

@@ -74,7 +74,7 @@ TEST(HostStream, WorkComesInItsOrderAndSynchronizeWaitsForIt) {
   EXPECT_EQ(order, expected);
 }
 
-TEST(HostStream, TwoStreamsRunBesideEachOther) {
+TEST(HostStream, TwoStreamsRunConcurrently) {
   HostStream first;
   HostStream second;
   std::atomic<bool> is_open{false};

@@ -31,7 +31,7 @@ using testing::StartsWith;
 
 /// One rank under test: its watch, and the reason that its callback was given.
 struct Watched {
-  std::promise<Error> told;
+  std::promise<Error> reason;
   std::atomic<int> calls = 0;
   std::unique_ptr<Bootstrap> bootstrap;
   std::unique_ptr<Watch> watch;
@@ -40,7 +40,7 @@ struct Watched {
     bootstrap = must_join(rank, nranks, id, clock);
     if (bootstrap == nullptr) return false;
     auto started = Watch::start(*bootstrap, [this](const Error& why) {
-      if (++calls == 1) told.set_value(why);
+      if (++calls == 1) reason.set_value(why);
     });
     EXPECT_TRUE(started) << started.error().message;
     if (!started) return false;
@@ -71,8 +71,8 @@ class Verdicts {
  public:
   void wait_for(Watched& self) {
     const auto reason = self.watch->reason(deadline_in(kPlenty, self.bootstrap->clock()));
-    ASSERT_TRUE(reason) << "a rank was not told";
-    const Error why = self.told.get_future().get();
+    ASSERT_TRUE(reason) << "a rank got no reason";
+    const Error why = self.reason.get_future().get();
     EXPECT_EQ(reason->message, why.message);
     const std::lock_guard lock(mutex_);
     messages_.insert(why.message);
@@ -94,7 +94,7 @@ std::string gone(int rank) {
 
 class WatchOf : public testing::TestWithParam<int> {};
 
-TEST_P(WatchOf, ADeathIsToldToAllInTheSameWords) {
+TEST_P(WatchOf, ADeathIsReportedToAllInTheSameWords) {
   const int n = GetParam();
   const int victim = n / 2;
   Verdicts verdicts;
@@ -116,7 +116,7 @@ TEST(Watch, AnAbortReachesAllWithItsCodeTextAndHelp) {
   watch_ranks(5, [&](int rank, Watched& self) {
     if (rank == 3) {
       self.watch->abort(
-          {ErrorCode::Timeout, "rank 3: all_reduce 7 stood still", "see ringside hang"});
+          {ErrorCode::Timeout, "rank 3: all_reduce 7 made no progress", "see ringside hang"});
     }
     verdicts.wait_for(self);
     ASSERT_TRUE(self.watch->reason());
@@ -124,10 +124,10 @@ TEST(Watch, AnAbortReachesAllWithItsCodeTextAndHelp) {
     EXPECT_EQ(self.watch->reason()->help, "see ringside hang");
   });
   EXPECT_EQ(verdicts.count(), 5);
-  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 3: all_reduce 7 stood still"});
+  EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 3: all_reduce 7 made no progress"});
 }
 
-TEST(Watch, WhoAbortsAndLeavesAtOnceIsNotTakenForDead) {
+TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotTakenForDead) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 1) {
@@ -140,7 +140,7 @@ TEST(Watch, WhoAbortsAndLeavesAtOnceIsNotTakenForDead) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
-TEST(Watch, WhoLeavesBecauseOfTheNewsIsNotTakenForDead) {
+TEST(Watch, ARankThatLeavesBecauseOfTheNewsIsNotTakenForDead) {
   Verdicts verdicts;
   watch_ranks(6, [&](int rank, Watched& self) {
     if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
@@ -173,7 +173,7 @@ TEST(Watch, TwoDeathsAtOnceGiveOneReasonEverywhere) {
               ElementsAre(AnyOf(gone(3) + ", and so did rank 10", gone(3), gone(10))));
 }
 
-TEST(Watch, AllDeathsOfOneMomentAreTold) {
+TEST(Watch, AllDeathsOfOneMomentAreReported) {
   Verdicts verdicts;
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
@@ -186,8 +186,8 @@ TEST(Watch, AllDeathsOfOneMomentAreTold) {
     const int dead = rank == 1 ? 6 : rank == 3 ? 2 : rank == 5 ? 7 : -1;
     if (dead >= 0) self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{dead});
     verdicts.wait_for(self);
-    // The user is told from both sides of the first.
-    EXPECT_EQ(self.watch->reason()->is_told_elsewhere, rank != 1 && rank != 3) << rank;
+    // The ranks on both sides of the first report to the user.
+    EXPECT_EQ(self.watch->reason()->is_reported_elsewhere, rank != 1 && rank != 3) << rank;
   });
   EXPECT_EQ(verdicts.messages(), std::set{gone(2) + ", and so did ranks 6-7"});
 }
@@ -225,7 +225,7 @@ TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
 }
 
 // A reset by a cut network looks like the end of a process; the process knows better.
-TEST(Watch, WhoHearsOfItsOwnDeathDeniesIt) {
+TEST(Watch, ARankThatHearsOfItsOwnDeathDeniesIt) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 2) self.watch->abort({}, Rank{1});
@@ -249,7 +249,7 @@ TEST(Watch, AGoodbyeIsNoDeath) {
   });
 }
 
-TEST(Watch, ThoseWhoStayDoNotMindThatOneSaidGoodbye) {
+TEST(Watch, RemainingRanksDoNotMindThatOneSaidGoodbye) {
   watch_ranks(4, [](int rank, Watched& self) {
     if (rank == 2) {
       self.watch->goodbye();
@@ -278,7 +278,7 @@ TEST(Watch, ADeathReachesAllThoughOneRankHasLeftInGoodOrder) {
   EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
 }
 
-TEST(Watch, ARankAloneIsToldOfItsOwnAbort) {
+TEST(Watch, ARankAloneLearnsOfItsOwnAbort) {
   Verdicts verdicts;
   watch_ranks(1, [&](int, Watched& self) {
     EXPECT_FALSE(self.watch->reason());
@@ -301,10 +301,10 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
 }
 
 /// What a killed rank still does before the signal.
-using LastDeed = std::function<void(int rank, Watched& self)>;
+using FinalAction = std::function<void(int rank, Watched& self)>;
 
 /// What a rank of the next tests does in a process of its own: joins, and writes the reason to `out`.
-[[noreturn]] void run_killable_rank(int rank, int nranks, const LastDeed* last_deed, int in,
+[[noreturn]] void run_killable_rank(int rank, int nranks, const FinalAction* final_action, int in,
                                     int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());
@@ -312,17 +312,17 @@ using LastDeed = std::function<void(int rank, Watched& self)>;
       parse_unique_id({text.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0))});
   Watched self;
   if (!id || !self.start(rank, nranks, *id) || !self.bootstrap->barrier()) ::_exit(1);
-  if (last_deed != nullptr) {
-    (*last_deed)(rank, self);
+  if (final_action != nullptr) {
+    (*final_action)(rank, self);
     ::raise(SIGKILL);
   }
-  const std::string reason = self.told.get_future().get().message;
+  const std::string reason = self.reason.get_future().get().message;
   const bool is_written = ::write(out, reason.data(), reason.size()) > 0;
   ::_exit(is_written ? 0 : 1);
 }
 
-/// Runs ranks as processes, kills `victims`, and gives what the others were told.
-void kill_ranks(int nranks, const std::set<int>& victims, const LastDeed& last_deed,
+/// Runs ranks as processes, kills `victims`, and returns the reasons that the others got.
+void kill_ranks(int nranks, const std::set<int>& victims, const FinalAction& final_action,
                 std::set<std::string>& reasons) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
@@ -335,7 +335,7 @@ void kill_ranks(int nranks, const std::set<int>& victims, const LastDeed& last_d
     const pid_t child = ::fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      run_killable_rank(rank, nranks, victims.contains(rank) ? &last_deed : nullptr, down[0],
+      run_killable_rank(rank, nranks, victims.contains(rank) ? &final_action : nullptr, down[0],
                         up[1]);
     }
     children.push_back(child);
@@ -371,19 +371,19 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
   std::set<std::string> reasons;
   kill_ranks(
       8, {3, 4, 5}, [](int, Watched&) {}, reasons);
-  // Whose end is missed, and whether all in time, is a race; that all are told the same is not.
+  // Whose end is missed, and whether all in time, is a race; that all get the same reason is not.
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_THAT(*reasons.begin(), AnyOf(StartsWith(gone(3)), StartsWith(gone(4)), gone(5)));
 }
 
 // It has passed on the other's death: that is not why it ends.
-TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
+TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   std::set<std::string> reasons;
   // A lock that rank 4 holds, and whose end is its end: while it lived it would deny its death.
   const UniqueFd file(::memfd_create("alive", MFD_CLOEXEC));
   struct flock whole = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
-  const LastDeed tells_of_4 = [&](int rank, Watched& self) {
+  const FinalAction reports_4 = [&](int rank, Watched& self) {
     if (rank == 4) {
       EXPECT_EQ(::fcntl(file.get(), F_SETLK, &whole), 0);
       EXPECT_EQ(::write(file.get(), "held", 4), 4);
@@ -394,12 +394,12 @@ TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
     EXPECT_EQ(::fcntl(file.get(), F_SETLKW, &whole), 0);
     self.watch->abort({ErrorCode::PeerGone, "lost"}, Rank{4});
   };
-  kill_ranks(8, {3, 4}, tells_of_4, reasons);
+  kill_ranks(8, {3, 4}, reports_4, reasons);
   EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));
 }
 
-/// What a rank of the next tests does in a process of its own: stops itself, or, when told to go on, writes the reason
-/// to `out`. Rank 0 waits for somebody in vain.
+/// What a rank of the next tests does in a process of its own: stops itself, or, when it gets a byte to go on, writes the reason
+/// to `out`. Rank 0 waits for a rank in vain.
 [[noreturn]] void run_stoppable_rank(int rank, int nranks, bool is_stopped, int in, int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());
@@ -410,13 +410,13 @@ TEST(Watch, WhoIsKilledAfterItSawAnotherDieIsNamedToo) {
   if (is_stopped) ::raise(SIGSTOP);
   if (::read(in, text.data(), 1) != 1) ::_exit(1);
   if (rank == 0) self.watch->abort({ErrorCode::Timeout, "waited in vain"});
-  const std::string reason = self.told.get_future().get().message;
+  const std::string reason = self.reason.get_future().get().message;
   const bool is_written = ::write(out, reason.data(), reason.size()) > 0;
   ::_exit(is_written ? 0 : 1);
 }
 
-/// returns  what the ranks that run on are told when rank 0 gives up, rank by rank; of stopped ones nothing
-std::vector<std::string> told_when_stopped(int nranks, const std::set<int>& stopped) {
+/// returns  the reasons of the ranks that run on when rank 0 gives up, rank by rank; of stopped ones nothing
+std::vector<std::string> reasons_when_stopped(int nranks, const std::set<int>& stopped) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
   std::vector<UniqueFd> outputs;
@@ -435,7 +435,7 @@ std::vector<std::string> told_when_stopped(int nranks, const std::set<int>& stop
     inputs.emplace_back(down[1]);
     outputs.emplace_back(up[0]);
   }
-  std::vector<std::string> told(children.size());
+  std::vector<std::string> reasons(children.size());
   const auto root = make_root(nranks);
   const std::string id = to_string(root->id());
   for (const UniqueFd& input : inputs) {
@@ -454,29 +454,29 @@ std::vector<std::string> told_when_stopped(int nranks, const std::set<int>& stop
     if (stopped.contains(static_cast<int>(rank))) continue;
     std::array<char, 256> text{};
     const ssize_t size = ::read(outputs[rank].get(), text.data(), text.size());
-    if (size > 0) told[rank].assign(text.data(), static_cast<std::size_t>(size));
+    if (size > 0) reasons[rank].assign(text.data(), static_cast<std::size_t>(size));
   }
   for (std::size_t rank = 0; rank < children.size(); ++rank) {
     if (stopped.contains(static_cast<int>(rank))) ::kill(children[rank], SIGKILL);
     ::waitpid(children[rank], &status, 0);
   }
-  return told;
+  return reasons;
 }
 
-TEST(Watch, WhoIsStoppedIsNamedWhenSomebodyGivesUp) {
+TEST(Watch, AStoppedRankIsNamedWhenAnotherGivesUp) {
   const std::string why =
       "rank 2 does not answer: it is stopped, or cannot be reached (waited in vain)";
-  EXPECT_THAT(told_when_stopped(4, {2}), ElementsAre(why, why, "", why));
+  EXPECT_THAT(reasons_when_stopped(4, {2}), ElementsAre(why, why, "", why));
 }
 
-// Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: nobody tells them.
+// Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: no news reaches them.
 TEST(Watch, OfRanksBehindTwoThatAreStoppedNothingIsSaid) {
   const std::string why =
       "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "
       "3-4 behind (waited in vain)";
-  const auto told = told_when_stopped(6, {2, 5, 3, 4});
-  EXPECT_EQ(told[0], why);
-  EXPECT_EQ(told[1], why);
+  const auto reasons = reasons_when_stopped(6, {2, 5, 3, 4});
+  EXPECT_EQ(reasons[0], why);
+  EXPECT_EQ(reasons[1], why);
 }
 
 }  // namespace

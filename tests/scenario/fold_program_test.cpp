@@ -20,7 +20,7 @@ std::int64_t end_of(const hangs::RankHistory& rank) {
   return end;
 }
 
-/// By the group's family and the call: what a group's size would tell is not there when it is folded. Both ends of a
+/// By the group's family and the call: a folded group has no size to go by. Both ends of a
 /// transfer are one call.
 Nanoseconds time_of(const hangs::Step& step, const hangs::Group& group) {
   const hangs::Op op = step.op == hangs::Op::Recv ? hangs::Op::Send : step.op;
@@ -108,7 +108,7 @@ steps:
   expect_the_same(scenario->outline, 7, "rings");
 }
 
-// Four pairs, the last one's ranks far from each other: two kinds of pairs, and their transfers tell which way they go. What a
+// Four pairs, the last one's ranks far from each other: two kinds of pairs, and their transfers show which way they go. What a
 // root sends goes no such way.
 TEST(FoldProgram, RanksAreAlikeWhereTheirTransfersGoLikeWays) {
   const auto scenario = parse_scenario(
@@ -161,7 +161,7 @@ TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
 }
 
 // Stages that are alike but for whom they send to, and one that computes for longer.
-TEST(FoldProgram, TimesAndPeersTellRanksApart) {
+TEST(FoldProgram, TimesAndPeersDistinguishRanks) {
   const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
                                              {"efficiency", "0.5"},

@@ -43,8 +43,8 @@ TEST(GroupedScenario, RealAndSimulatedRanksComeToTheSame) {
 }
 
 // Who has sent and received waits no more, though the set is pending until all of it is done: only rank 2 is in every
-// circle. Recorders that still have the beginning tell by counting, others by the numbers.
-TEST(GroupedScenario, WhoLeavesARoundOutIsBlamedWhetherOrNotTheBeginningIsKept) {
+// cycle. Recorders that still have the beginning find it by counting, others by the numbers.
+TEST(GroupedScenario, ARankThatSkipsARoundIsNamedWhetherOrNotTheBeginningIsKept) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(
         "ringside: scenario/1\nname: g\nranks: 8\niterations: " + std::to_string(iterations) +

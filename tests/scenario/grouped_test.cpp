@@ -53,7 +53,7 @@ TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
   EXPECT_THAT(grouped_refusal("grouped: [" + transfer + "]"),
               HasSubstr("grouped must be a mapping"));
   EXPECT_THAT(grouped_refusal("grouped: {calls: [all_reduce: {on: ring, count: 3, async: yes}]}"),
-              HasSubstr("say it of the whole"));
+              HasSubstr("set it for the whole"));
   EXPECT_THAT(grouped_refusal("send_recv: {on: ring, count: 3, by: 4}"), HasSubstr("-3 to 3"));
   EXPECT_THAT(grouped_refusal("send_recv: {on: ring, count: 3, by: 0}"), HasSubstr("with itself"));
   EXPECT_THAT(grouped_refusal("join: {stream: never}"), HasSubstr("no step is on stream 'never'"));

@@ -62,7 +62,7 @@ TEST(PlanFaults, AConnectionStallsForAWhile) {
 }
 
 // Three calls an iteration: call 4 is the second one's all-gather.
-TEST(PlanFaults, ACallIsLeftOut) {
+TEST(PlanFaults, ACallIsSkipped) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("skip:rank=1,call=4", program));
   const hangs::RankProgram& own = program.programs[1];
@@ -121,8 +121,8 @@ TEST(PlanFaults, ARankEndsWhereThePlanSays) {
   }
 }
 
-// A fault at a call that is never made changes nothing, and is told.
-TEST(PlanFaults, WhatNothingComesToIsTold) {
+// A fault at a call that is never made changes nothing, and is reported.
+TEST(PlanFaults, AFaultThatNeverFiresIsReported) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan_faults(
       {.seed = 1,
@@ -130,12 +130,13 @@ TEST(PlanFaults, WhatNothingComesToIsTold) {
       program);
   ASSERT_TRUE(planned);
   ASSERT_EQ(planned->idle.size(), 1U);
-  EXPECT_NE(planned->idle.front().find("skip of rank 1 at call 999"), std::string::npos)
+  EXPECT_NE(planned->idle.front().find("fault skip(rank=1, call=999) never fires"),
+            std::string::npos)
       << planned->idle.front();
 }
 
 // An all-reduce has no root.
-TEST(PlanFaults, AChangeThatChangesNothingIsTold) {
+TEST(PlanFaults, AChangeThatChangesNothingIsReported) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan("wrong_root:rank=1,call=0,root=1", program);
   ASSERT_TRUE(planned);
@@ -250,7 +251,7 @@ TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
       << unused.error().help;
 }
 
-TEST(PlanFaults, WhatSimulatedTimeCannotShowIsRefusedWithTheMend) {
+TEST(PlanFaults, WhatSimulatedTimeCannotShowIsRefusedWithTheFix) {
   hangs::Program program = program_of(kSteps);
   for (const char* const fault :
        {"slow_link:from=0,by=1s,after=1M", "wrong_collective:rank=0,call=0,collective=gather"}) {

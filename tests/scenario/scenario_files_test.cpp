@@ -216,7 +216,7 @@ TEST(ScenarioRun, BandwidthsAndFindingsAreCompared) {
       << refused.error().message;
 }
 
-// What only the simulation of the cluster finds is told where the scenario names it.
+// What only the simulation of the cluster finds is reported at the line where the scenario names the cluster.
 TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
   for (const char* const cluster : {"{on: dgx-h1000}", "{on: dgx-h100, nodes: 1}"}) {
     const auto scenario =
@@ -282,7 +282,7 @@ class KeptRun {
   ScenarioOutcome outcome;
 };
 
-// Rank 1 dies when it would make its tenth call, which the seven others stand in.
+// Rank 1 dies when it would make its tenth call, which the seven others wait in.
 TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   const KeptRun run("killed-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
@@ -337,7 +337,7 @@ TEST(ScenarioRun, RealRanksThatLogExchangesHangAsWithoutALog) {
   EXPECT_EQ(run.outcome.verdict->culprits, std::vector<int>{2});
 }
 
-// Nobody asks a job that goes on for its status, and no watchdog speaks.
+// No tool asks a job that goes on for its status, and no watchdog logs a line.
 TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   const KeptRun run("late-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
@@ -352,8 +352,8 @@ TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   }
 }
 
-// Of a trace the widest communicator's collectives are matched: where ranks stand in others too, it alone tells nothing.
-TEST(ScenarioRun, ATraceAloneAccusesNobodyOfWhatItDoesNotTell) {
+// Of a trace the widest communicator's collectives are matched: where ranks wait in others too, it alone is no evidence.
+TEST(ScenarioRun, ATraceAloneNamesNoCulpritForWhatItDoesNotShow) {
   for (const char* const name : {"pipeline-send-left-out.yaml", "crossed-order.yaml"}) {
     const KeptRun run(name);
     const auto found = hang::examine({run.folder + "/run.rtrace"});
@@ -370,7 +370,7 @@ TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
 }
 
 // All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
-TEST(ScenarioRun, WhatWouldBeTooMuchIsLeftOut) {
+TEST(ScenarioRun, WhatWouldBeTooMuchIsOmitted) {
   const auto program_of = [](const std::string& steps, int ranks) {
     const auto scenario =
         parse_scenario("ringside: scenario/1\nname: x\nranks: " + std::to_string(ranks) +

@@ -198,7 +198,7 @@ TEST(ScenarioText, TextsOfOthersBecomeNoKeys) {
   }
 }
 
-// Keys of `set`, and names of groups, are words of others, too; whoever reads them refuses what is no name.
+// Keys of `set`, and names of groups, are words of others, too; their readers refuse invalid names.
 TEST(ScenarioText, NamesOfOthersBecomeNoKeys) {
   for (const std::string& text : hostile_texts()) {
     Scenario scenario;

@@ -183,7 +183,7 @@ TEST(ScenarioYaml, StepsOfOnePlaceAreThoseRanksAlone) {
   EXPECT_EQ(count(2, hangs::Step::Kind::Kernel), 1);  // stage 1
 }
 
-TEST(ScenarioYaml, WhatCannotBeMeantIsRefusedWithItsLineAndTheMend) {
+TEST(ScenarioYaml, InvalidInputIsRefusedWithItsLineAndTheFix) {
   struct Bad {
     std::string text, line, says;
   };
@@ -282,7 +282,7 @@ TEST(ScenarioYaml, AWorkloadMakesItsOwnSteps) {
               HasSubstr("'efficiency' is missing"));
   EXPECT_THAT(
       refusal(head + "ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, data: 8}\nranks: 8\n"),
-      HasSubstr("'ranks' beside a workload"));
+      HasSubstr("'ranks' together with a workload"));
   EXPECT_THAT(
       refusal(head + "megatron: {layers: 9999, hidden: 8, heads: 1, vocabulary: 1, gpu: h100, "
                      "efficiency: 1, microbatches: 4096, data: 2}\n"),

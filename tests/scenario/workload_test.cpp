@@ -110,7 +110,7 @@ TEST(Workload, MegatronMovesWhatThePaperSays) {
   EXPECT_EQ(elements(split.programs.front(), Op::Send), 3 * activations / 4);
 }
 
-// 1F1B: of p stages and m microbatches, the first stage stands still for (p - 1) / m of its work.
+// 1F1B: of p stages and m microbatches, the first stage idles for (p - 1) / m of its work.
 TEST(Workload, ThePipelinesBubbleIsTheFormulas) {
   constexpr int kStages = 4;
   constexpr int kMicrobatches = 8;
@@ -196,7 +196,7 @@ TEST(Workload, StagesPassAPartOnAndGatherIt) {
 
 // Llama Team 2024, 3.3.2: keys and values of the whole sequence are gathered, less than activations as far as heads share
 // them; what is computed, and what is passed on, is divided.
-TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
+TEST(Workload, RanksThatShareASequenceGatherItsKeysAndValues) {
   WorkloadKeys keys{{"layers", "6"},   {"hidden", "1024"},      {"heads", "16"},
                     {"kv_heads", "4"}, {"vocabulary", "32000"}, {"sequence", "512"},
                     {"gpu", "h100"},   {"efficiency", "0.5"},   {"tensor", "2"},
@@ -222,7 +222,7 @@ TEST(Workload, ThoseWhoShareASequenceGatherItsKeysAndValues) {
 
 // Liu et al. 2023: each has every other one's keys and values once, so three rounds of four exchange; backward their
 // gradients go round as often, and once more to come home.
-TEST(Workload, KeysAndValuesGoRoundThoseWhoShareASequence) {
+TEST(Workload, KeysAndValuesGoRoundTheRanksThatShareASequence) {
   WorkloadKeys keys{{"layers", "6"},   {"hidden", "1024"},      {"heads", "16"},
                     {"kv_heads", "4"}, {"vocabulary", "32000"}, {"sequence", "512"},
                     {"gpu", "h100"},   {"efficiency", "0.5"},   {"tensor", "2"},
@@ -316,7 +316,7 @@ TEST(Workload, ABucketIsFullOnceItHasReachedItsCap) {
   EXPECT_EQ(workload::bucket_lengths(std::vector<double>{}, 1, 4), Lengths{});
 }
 
-// Laid as parameters stand in the model, the first bucket waits for the gradient that comes last: nothing is beside it.
+// Laid in the order of the model's parameters, the first bucket waits for the gradient that comes last: nothing overlaps it.
 TEST(Workload, BucketsInTheWrongOrderOverlapNothing) {
   const auto last_kernel = [](const hangs::RankProgram& own) {
     std::size_t last = 0;
@@ -353,8 +353,8 @@ TEST(Workload, BucketsShareBackwardOut) {
   }
 }
 
-// Gathers and scatters of 1 ms beside layers of some 4 and 8: what is seen of them is the first gather and the last scatter.
-TEST(Workload, ShardsMoveBesideTheLayers) {
+// Gathers and scatters of 1 ms, overlapped by layers of some 4 and 8: only the first gather and the last scatter are exposed.
+TEST(Workload, ShardsOverlapTheLayers) {
   const hangs::Program program = made("fsdp", {{"model", "llama3-8b"},
                                                {"gpu", "h100"},
                                                {"efficiency", "0.5"},

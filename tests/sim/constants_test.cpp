@@ -60,8 +60,8 @@ double number_at(const YAML::Node& document, const std::string& path) {
   return at.as<double>();
 }
 
-// Each fitted constant is the one that ships, lies in what physics allows where few systems tell, and says where it is from.
-TEST(Constants, AreThoseThatShipAndStayNearTheirPriorsWhereFewSystemsTell) {
+// Each fitted constant is the one that ships, lies in what physics allows where few systems measure it, and names its source.
+TEST(Constants, AreThoseThatShipAndStayNearTheirPriorsWhereFewSystemsMeasureThem) {
   const YAML::Node model =
       YAML::LoadFile(std::string(RINGSIDE_SOURCE) + "/sim/models/measured.yaml");
   const std::vector<Constant> all = read_constants();

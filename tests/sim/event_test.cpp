@@ -170,7 +170,7 @@ TEST(Event, TheSameRequestGivesTheSameTimeToTheLastDigit) {
   EXPECT_EQ(first->time, again->time);
 }
 
-TEST(Event, TellsOfItsProgress) {
+TEST(Event, ReportsItsProgress) {
   Case one = ideal_case(8, Collective::AllReduce, 100'000'000);
   std::vector<double> shares;
   one.request.progress = [&](double share) { shares.push_back(share); };
@@ -180,7 +180,7 @@ TEST(Event, TellsOfItsProgress) {
   EXPECT_LE(shares.back(), 1.0);
 }
 
-TEST(Event, OneChunkInFlightIsADeadlockAndSaysWhoWaits) {
+TEST(Event, OneChunkInFlightIsADeadlockThatNamesTheWaitingRanks) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
   one.request.choice.protocol = Protocol::LL;  // whose chunks are not cut
   one.request.choice.slots_per_chunk = 8;

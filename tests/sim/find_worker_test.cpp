@@ -32,7 +32,7 @@ class FindWorker : public testing::Test {
   fs::path root_ = testing::TempDir() + "ringside_find_worker_" + std::to_string(::getpid());
 };
 
-TEST_F(FindWorker, BesideTheProgramComesBeforeThePrefixAndTheInstalledOne) {
+TEST_F(FindWorker, NextToTheProgramComesBeforeThePrefixAndTheInstalledOne) {
   const WorkerPlaces places{.program = in("usr/bin/ringside"), .installed = in("opt/worker")};
   make("opt/worker");
   EXPECT_EQ(*find_worker(places), in("opt/worker"));

@@ -36,7 +36,7 @@ std::optional<EventJob> joined(const Case& one) {
                     [&](int link) { return one.request.network->rate(link).value; });
 }
 
-// Pipes take 7 ms to fill, nine tenths of it in 115 tries; 3 ms each beside; of the last one a quarter is left.
+// Pipes take 7 ms to fill, nine tenths of it in 115 tries; 3 ms more each; of the last one a quarter is left.
 TEST(UntilSteady, GoesOnAtThePaceThatStays) {
   std::vector<std::int64_t> tried;
   const auto time =
@@ -105,7 +105,7 @@ struct TwoSlowRanks : IdealNetwork {
   }
 };
 
-TEST(JoinAlike, TellsApartWhatLiesOverOtherLinks) {
+TEST(JoinAlike, DistinguishesWhatLiesOverOtherLinks) {
   Case one = ideal_case(8, Collective::AllReduce, 1 << 22);
   const auto even = joined(one);
   ASSERT_TRUE(even);
@@ -135,7 +135,7 @@ TEST(JoinAlike, GivesUpWhereLinesOfAKindLieOverLinksOfSeveral) {
   network.ranks = 8;
   one.request.network = &network;
   EXPECT_FALSE(joined(one));
-  // The whole job is small: its fold tells them apart.
+  // The whole job is small: its fold distinguishes them.
   const auto event = by("event", one.request);
   const auto flow = by("flow", one.request);
   ASSERT_TRUE(event && flow);

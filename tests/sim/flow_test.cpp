@@ -145,18 +145,18 @@ TEST(Flow, AChannelOverSlowerLinksIsNotLikeTheOthers) {
   EXPECT_NE(slow->links, first->links);
 }
 
-TEST(Flow, TellsHowFarItIs) {
+TEST(Flow, ReportsHowFarItIs) {
   auto one =
       forced_case("dgx-h100", 4, Collective::AllReduce, 256_MiB, Algorithm::Tree, Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;
-  std::vector<double> told;
-  one->request.progress = [&told](double share) { told.push_back(share); };
+  std::vector<double> shares;
+  one->request.progress = [&shares](double share) { shares.push_back(share); };
   ASSERT_TRUE(by("flow", one->request));
   // Its begin, that the channels are read, its end; between them what other cores leave to this one.
-  ASSERT_GE(told.size(), 3U);
-  EXPECT_TRUE(std::ranges::is_sorted(told));
-  EXPECT_EQ(told.front(), 0);
-  EXPECT_EQ(told.back(), 1);
+  ASSERT_GE(shares.size(), 3U);
+  EXPECT_TRUE(std::ranges::is_sorted(shares));
+  EXPECT_EQ(shares.front(), 0);
+  EXPECT_EQ(shares.back(), 1);
 }
 
 // Spans of 10, 4 and 2 s over the own one of 8: 8/8 of one, 2 x 3/8 of another, none of the one that is alike.

@@ -54,7 +54,7 @@ TEST(Fold, ChildrenThatAreAwaitedTogetherAreAlike) {
 }
 
 // The root of a gather takes one after the other: each has its round, though all three send alike.
-TEST(Fold, PortsThatHaveTheirTurnsAreToldApart) {
+TEST(Fold, PortsThatHaveTheirTurnsAreDistinguished) {
   const Case one = ideal_case(4, Collective::Gather, 64'000);
   const FoldedShape shape = shape_of(one.request);
   EXPECT_EQ(shape.job.lines.size(), 3U);

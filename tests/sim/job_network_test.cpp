@@ -96,7 +96,7 @@ TEST(JobNetwork, RanksOfDifferentNodesTalkOverTheGraphsNics) {
   }
 }
 
-// Without a graph rank 0 sends by the NIC beside GPU 3, to which NVLink leads: PXN.
+// Without a graph rank 0 sends by the NIC next to GPU 3, to which NVLink leads: PXN.
 TEST(JobNetwork, PointToPointLeavesOnThePeersRail) {
   const Job job = job_of("dgx-h100", 2);
   const JobNetwork network(job, std::nullopt, {});
@@ -179,7 +179,7 @@ TEST(JobNetwork, NumaNodesOfOneAmdSocketAreJoinedByItsDie) {
 
 // 64 x 64 pairs on 16 channels. Of 64 flows of a regular ring on 32 equal links a random hash puts at most 8 on one in 98 % of
 // all draws: 2 of 200 seeds may have more.
-TEST(JobNetwork, FlowsAreToldApartAsIfByChance) {
+TEST(JobNetwork, FlowsAreDistinguishedAsIfByChance) {
   std::set<std::uint64_t> keys;
   for (int from = 0; from < 64; ++from) {
     for (int to = 0; to < 64; ++to) {

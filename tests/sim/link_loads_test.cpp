@@ -130,7 +130,7 @@ TEST(LinkLoads, OfFlowsAreSumsLinkByLink) {
   }
 }
 
-TEST(LinkLoads, AreNotCollectedForNobody) {
+TEST(LinkLoads, AreNotCollectedUnlessRequested) {
   const Case one = ideal_case(4, Collective::AllReduce, 64'000);
   const auto result = by("event", one.request);
   ASSERT_TRUE(result);

@@ -74,7 +74,7 @@ TEST(SimModel, BadFilesAreRefusedWithThePlace) {
                 testing::ContainsRegex("sim_model_test_[0-9]+.yaml:"))
         << kernel;
   }
-  // The line, the keys, the value and the mend.
+  // The line, the keys, the value and the fix.
   const Error share =
       model_with(first_piece("  share: [", ']'), "  share: [0.926, 1.5, 1]").error();
   EXPECT_THAT(share.message,
@@ -132,7 +132,7 @@ TEST(SimOverheads, ARampIsLostOnceAndALaunchIsTheLeast) {
   EXPECT_EQ(SimOverheads{}.total(Seconds{5e-6}, Seconds{1}), Seconds{5e-6});
 }
 
-TEST(Surroundings, AreNamedAndNearNamesAreTold) {
+TEST(Surroundings, AreNamedAndNearNamesAreSuggested) {
   for (std::size_t i = 0; i < kNetKinds; ++i) {
     const auto kind = static_cast<NetKind>(i);
     EXPECT_EQ(parse_net_kind(to_string(kind)).value(), kind);

@@ -16,7 +16,7 @@ inline constexpr Seconds kAlpha{5e-6};
 inline constexpr BytesPerSecond kRate{50e9};
 
 /// Ranks around one switch, each by one link out (id 2 x rank) and one in (2 x rank + 1). Ranks of
-/// different nodes are told apart by their latency alone, unless `between` gives them links of their own.
+/// different nodes differ in their latency alone, unless `between` gives them links of their own.
 struct IdealNetwork : SimNetwork {
   int ranks = 0;
   int ranks_per_node = 0;  ///< 0: all are on one

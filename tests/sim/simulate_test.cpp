@@ -42,7 +42,7 @@ double ring_time(int steps, double chunk) {
   return chunk <= 32'768 ? steps * step_time(chunk) : slices_time(steps, chunk / 2, chunk / 2);
 }
 
-// 2(n-1) steps of S/n bytes each, all ranks in step: nobody waits for anything but the links.
+// 2(n-1) steps of S/n bytes each, all ranks in step: ranks wait for the links alone.
 TEST_P(ClosedForm, AnAllReduceOfOneLoopTakesTwiceNLessOneSteps) {
   const int n = GetParam();
   for (const std::int64_t floats_a_chunk : {4, 1000, 1 << 19}) {
@@ -138,7 +138,7 @@ TEST(Simulate, TheSameRequestGivesTheSameTimeToTheLastDigit) {
   }
 }
 
-// NCCL's model and the simulation stay within reason of each other: the one is for choosing, the other for telling.
+// NCCL's model and the simulation stay within reason of each other: the one is for choosing, the other for predicting.
 TEST(Simulate, StaysWithinReasonOfNcclsModel) {
   for (const int nodes : {1, 2}) {
     for (const Bytes bytes : {8_B, 64_KiB, 4_MiB, 128_MiB}) {
@@ -167,7 +167,7 @@ TEST(Simulate, ALongRingFillsTheNics) {
 
 // Each rank fills its connection before it empties the one towards it: with room for one chunk only,
 // a chunk that is to be passed on finds no room, and is never consumed.
-TEST(Simulate, OneChunkInFlightIsADeadlockAndSaysWhoWaits) {
+TEST(Simulate, OneChunkInFlightIsADeadlockThatNamesTheWaitingRanks) {
   Case one = ideal_case(4, Collective::AllReduce, 4000);
   one.request.choice.protocol = Protocol::LL;  // whose chunks are not cut
   one.request.choice.slots_per_chunk = 8;
@@ -322,7 +322,7 @@ TEST(SimulateTrace, EverySendFindsItsReceiveWhateverTheAlgorithm) {
   }
 }
 
-TEST(Simulate, TellsOfItsProgressUntilItIsDone) {
+TEST(Simulate, ReportsItsProgressUntilItIsDone) {
   Case one = ideal_case(128, Collective::AllReduce, 1 << 22);
   SimRequest& request = one.request;
   std::vector<double> shares;

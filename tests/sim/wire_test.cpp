@@ -35,7 +35,7 @@ TEST(Wire, AJobArrivesAsItWasSent) {
   ASSERT_TRUE(one) << one.error().message;
   WireJob job{.caller = {.nranks = 24,
                          .version = "1.2",
-                         .tells_progress = true,
+                         .reports_progress = true,
                          .is_traced = true,
                          .command_line = "ringside sim",
                          .pid = 77},
@@ -56,7 +56,7 @@ TEST(Wire, AJobArrivesAsItWasSent) {
   const WireJob back = there_and_back<WireJob>(job);
   EXPECT_EQ(back.caller.nranks, 24);
   EXPECT_EQ(back.caller.version, "1.2");
-  EXPECT_TRUE(back.caller.tells_progress && back.caller.is_traced);
+  EXPECT_TRUE(back.caller.reports_progress && back.caller.is_traced);
   EXPECT_EQ(back.caller.command_line, "ringside sim");
   EXPECT_EQ(back.caller.pid, 77U);
   const SimRequest& a = job.request;

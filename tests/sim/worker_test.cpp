@@ -20,7 +20,7 @@
 #include "tests/sim/requests.h"
 #include "tests/support/fake_clock.h"
 
-/// The processes behind simulate(). /proc tells who they are.
+/// The processes behind simulate(). /proc lists them.
 namespace ringside {
 namespace {
 
@@ -42,7 +42,7 @@ pid_t worker_of(pid_t parent) {
   return children.empty() ? 0 : children.back();
 }
 
-/// Gone, or a zombie that nobody has asked for yet.
+/// Gone, or a zombie that its parent has not reaped yet.
 bool is_over(pid_t pid) {
   std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
   std::string text((std::istreambuf_iterator<char>(stat)), {});
@@ -215,7 +215,7 @@ TEST(SimulateWorker, AProgramThatIsNoWorkerIsAnError) {
   EXPECT_THAT(result.error().help, HasSubstr("/bin/true"));
 }
 
-/// A program that stands in for the worker. Its standard input is the socket.
+/// A program that replaces the worker. Its standard input is the socket.
 class Script {
  public:
   explicit Script(const std::string& text) {
@@ -238,7 +238,7 @@ Error error_of(const std::string& program, Clock& clock) {
   return worker ? Error{ErrorCode::Aborted, "it is taken for a worker"} : worker.error();
 }
 
-// On a clock that jumps: nobody waits for the 10 s.
+// On a clock that jumps: the test does not wait for the 10 s.
 TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
   const Script sleeper("exec sleep 1000");
   for (const std::string& program : {sleeper.path(), std::string("/bin/cat")}) {

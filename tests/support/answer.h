@@ -10,7 +10,7 @@
 #include "engine/tuning/select.h"
 
 /// What is decided about a job, in the words of the golden files, so that ours and NCCL's can be compared and summed up
-/// by the same few functions. The words are in the README beside the golden files; a row of `choices` is an object here.
+/// by the same few functions. The words are in the README next to the golden files; a row of `choices` is an object here.
 namespace ringside::oracle {
 
 /// In the order in which one follows from the other.

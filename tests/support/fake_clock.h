@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// Time for tests. It stands still while a thread works, and jumps to the next time that somebody waits for
+/// Time for tests. It does not advance while a thread works, and jumps to the next time that a thread waits for
 /// when all of them wait and none of the descriptors that they poll has anything to say.
 ///
 /// It counts threads: those that start_thread() starts (the code under test does that for its own), those of
@@ -24,7 +24,7 @@ class FakeClock final : public Clock {
   void thread_begins() noexcept override;
   void thread_ends() noexcept override;
 
-  /// Moves it by hand.
+  /// Moves it manually.
   void advance(Nanoseconds time);
 
   /// Returns when all other threads wait. The calling one attends.
@@ -47,7 +47,7 @@ class FakeClock final : public Clock {
   std::vector<Sleeper*> sleepers_;
 };
 
-/// Counts the calling thread while it lives: for a test's own thread that works beside others.
+/// Counts the calling thread while it lives: for a test's own thread that works concurrently.
 class Attendance {
  public:
   explicit Attendance(Clock& clock) : clock_(clock) { clock_.thread_begins(); }

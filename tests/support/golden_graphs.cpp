@@ -62,7 +62,7 @@ float nvlink_gbs(int sm) {
   return sm >= 60 && sm < 70 ? 18 : 20;
 }
 
-/// Two for each NVLink's worth of the way to a GPU beside it, 2 without NVLink; across nodes one for
+/// Two for each NVLink's worth of the way to a GPU next to it, 2 without NVLink; across nodes one for
 /// each NIC or each 14 GB/s of them. The fewest over all peers.
 int p2p_channels_per_peer(const Json& golden, const Json& topo) {
   const Json& types = topo["gpuGpu"]["type"];
@@ -161,7 +161,7 @@ GoldenNodes golden_nodes(const Json& golden) {
   for (int rank = 0; rank < static_cast<int>(rank_to_node.size()); ++rank) {
     const int node = rank_to_node[static_cast<std::size_t>(rank)].get<int>();
     if (node < static_cast<int>(result.nodes.size())) continue;
-    // GPUs stand in the order of the system; its ranks are shifted from those that were searched.
+    // GPUs are in the order of the system; its ranks are shifted from those that were searched.
     const std::size_t index = system_of(golden, node);
     const Json& system = golden["systems"][index];
     JobNode& job_node = result.nodes.emplace_back();

@@ -15,7 +15,7 @@ struct Case {
   ChannelParameters channels;
 };
 
-/// The hosts of a golden file, read from the topologies beside it; throws where that fails.
+/// The hosts of a golden file, read from the topologies next to it; throws where that fails.
 /// release  whose answer is asked for, as load_release()
 Case read_case(const Json& golden, std::string_view release = kBaseRelease);
 

@@ -5,7 +5,7 @@
 
 #include "base/json.h"
 
-/// NCCL's own answers on many node types; the format is in the README beside them. They are data that a clone does not
+/// NCCL's own answers on many node types; the format is in the README next to them. They are data that a clone does not
 /// have: all of this throws where shared_folder() does.
 namespace ringside::oracle {
 

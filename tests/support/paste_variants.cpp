@@ -194,7 +194,7 @@ std::string truncated(const std::string& text) {
   last.erase(last.size() - std::min<std::size_t>(6, last.size()));
   return text_of(lines);
 }
-/// Halves of lines that stood before and behind.
+/// Halves of the lines before and behind.
 std::string between_halves(const std::string& text) {
   return "ces, subsequent GPU operations might run on corrupted data.\n" + text +
          "[rank0]:[E ProcessGroupNC";

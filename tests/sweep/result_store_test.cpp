@@ -66,7 +66,7 @@ TEST_F(ResultStores, HandsOutEachPointOnceInOrder) {
   EXPECT_EQ(store->count()->taken, 3);
 }
 
-TEST_F(ResultStores, WhatIsDoneStaysDoneWhoeverOpensIt) {
+TEST_F(ResultStores, WhatIsDoneStaysDoneInEveryProcess) {
   {
     auto store = ResultStore::open(folder_);
     ASSERT_TRUE(store && store->set_points(kThree));
@@ -89,7 +89,7 @@ TEST_F(ResultStores, WhatIsDoneStaysDoneWhoeverOpensIt) {
 }
 
 // A worker that lives keeps its point, however long it sleeps; one that is gone loses it.
-TEST_F(ResultStores, OnlyWhoIsGoneLosesItsPoint) {
+TEST_F(ResultStores, OnlyAWorkerThatIsGoneLosesItsPoint) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store && store->set_points({{"a", ""}}));
   const pid_t other = take_elsewhere();
@@ -112,7 +112,7 @@ TEST_F(ResultStores, WhatIsGivenBackIsOpenAgain) {
   EXPECT_EQ(store->take().value(), std::nullopt);
 }
 
-TEST_F(ResultStores, AnotherFileIsRefusedWithTheMend) {
+TEST_F(ResultStores, AnotherFileIsRefusedWithTheFix) {
   fs::create_directories(folder_);
   std::ofstream(folder_ + "/results.sqlite") << std::string(8192, 'x');
   const auto store = ResultStore::open(folder_);

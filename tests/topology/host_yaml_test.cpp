@@ -97,17 +97,17 @@ TEST(HostYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
   EXPECT_THAT(error_of(with("gpu 1 0008:01:00.0", "gpu 1")).message, HasSubstr("the bus id"));
   EXPECT_THAT(error_of(with("nic 7 03:00.0", "nic 7")).message, HasSubstr("needs a bus id"));
   EXPECT_THAT(error_of(with("nic 7 03:00.0", "nic 7 03:00.")).message, HasSubstr("'03:00.'"));
-  EXPECT_THAT(error_of(with("gpu 1", "gpu 0")).message, HasSubstr("GPU 0 comes twice"));
-  EXPECT_THAT(error_of(with("eth 0", "eth 7")).message, HasSubstr("NIC 7 comes twice"));
-  EXPECT_THAT(error_of(with("03:00.0]", "02:00.0]")).message, HasSubstr("comes twice"));
-  EXPECT_THAT(error_of(with("numa 1", "numa 3")).message, HasSubstr("NUMA node 3 comes twice"));
+  EXPECT_THAT(error_of(with("gpu 1", "gpu 0")).message, HasSubstr("GPU 0 appears twice"));
+  EXPECT_THAT(error_of(with("eth 0", "eth 7")).message, HasSubstr("NIC 7 appears twice"));
+  EXPECT_THAT(error_of(with("03:00.0]", "02:00.0]")).message, HasSubstr("appears twice"));
+  EXPECT_THAT(error_of(with("numa 1", "numa 3")).message, HasSubstr("NUMA node 3 appears twice"));
   EXPECT_THAT(error_of(with("0-1 x4", "0-2 x4")).message, HasSubstr("join two GPUs"));
-  EXPECT_THAT(error_of(with("0-1 x4", "0-1 x4, 1-0")).message, HasSubstr("comes twice"));
+  EXPECT_THAT(error_of(with("0-1 x4", "0-1 x4, 1-0")).message, HasSubstr("appears twice"));
   EXPECT_EQ(error_of("").code, ErrorCode::Corrupt);
   EXPECT_EQ(error_of("ringside: [").code, ErrorCode::Corrupt);
 }
 
-// Each of 12 aliases names the one before it four times: 4^12 devices if nobody counted.
+// Each of 12 aliases names the one before it four times: 4^12 devices without a limit.
 TEST(HostYaml, AliasesThatUnfoldWithoutEndAreRefused) {
   std::string tree = "tree:\n- numa 0:\n  - switch 00:01.0: &a0 [nic 0 00:02.0]\n";
   for (int level = 1; level < 12; ++level) {

@@ -90,7 +90,7 @@ TEST_F(LoadHosts, NodesMustAgreeWithTheCounts) {
   EXPECT_THAT(error.help, HasSubstr("--nodes 5"));
 }
 
-TEST_F(LoadHosts, TheContentTellsTheKindOfAFileNotItsName) {
+TEST_F(LoadHosts, TheContentDefinesTheKindOfAFileNotItsName) {
   const std::string xml = write_xml("host.txt", "one-gpu-one-nic");
   EXPECT_EQ(gpus_of(load_hosts(xml, 1, {})->runs[0].host).size(), 1U);
   const std::string yaml =
@@ -109,7 +109,7 @@ TEST_F(LoadHosts, AFileWithColonAndDigitsInItsNameIsThatFile) {
   EXPECT_EQ(hosts->runs[0].count, 1);
 }
 
-TEST_F(LoadHosts, WhatIsNoHostIsRefusedWithTheMend) {
+TEST_F(LoadHosts, WhatIsNoHostIsRefusedWithTheFix) {
   EXPECT_THAT(error_of(write("a.xml", "<html></html>")).message, HasSubstr("<html>"));
   EXPECT_EQ(error_of(write("b.txt", "hello")).code, ErrorCode::Corrupt);
   EXPECT_EQ(error_of(write("c.txt", "")).code, ErrorCode::Corrupt);
@@ -136,7 +136,7 @@ TEST_F(LoadHosts, CountsOutsideTheRangeAreRefused) {
   EXPECT_EQ(error_of("dgx-h100,,dgx-a100").code, ErrorCode::InvalidArgument);
 }
 
-TEST_F(LoadHosts, ADomainPresetBesideAnotherHostNeedsAWordOnDomains) {
+TEST_F(LoadHosts, ADomainPresetWithAnotherHostNeedsAWordOnDomains) {
   EXPECT_THAT(error_of("gb200-nvl72,dgx-h100").help, HasSubstr("--nvl-domain"));
   EXPECT_TRUE(load_hosts("gb200-nvl72:4,gb300-nvl72:4", 1, 4));
 }

@@ -80,12 +80,12 @@ TEST(NcclXml, GpusWithoutAnyRankAreNumberedInFileOrder) {
   EXPECT_EQ(gpus[1]->rank, 1);
 }
 
-TEST(NcclXml, AGpuWithoutARankBesideOneWithARankTakesNoPart) {
+TEST(NcclXml, AGpuWithoutARankNextToOneWithARankTakesNoPart) {
   const Host host = parsed(one_gpu(pci("1c:00.0", "0x030200", "<gpu dev=\"1\" sm=\"80\"/>")));
   EXPECT_EQ(gpus_of(host).size(), 1U);
 }
 
-TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsLeftOut) {
+TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsSkipped) {
   const auto systems =
       systems_of(system(cpu(0, gpu({.bus = "1b:00.0", .inside = nvlink("2b:00.0", 4)}))), 1);
   for (const Link& link : systems[0].links) EXPECT_NE(link.kind, LinkKind::Nvl);
@@ -125,22 +125,22 @@ TEST(NcclXml, AnotherDocumentIsRefused) {
 }
 
 TEST(NcclXml, AnElementUnknownOrOutOfPlaceNamesTheNearest) {
-  expect_refused(system("<cpi numaid=\"0\"/>"), "<cpi> may not stand inside <system>",
+  expect_refused(system("<cpi numaid=\"0\"/>"), "<cpi> is not allowed inside <system>",
                  "did you mean 'cpu'?");
-  expect_refused(one_gpu("<gpu dev=\"1\" sm=\"80\"/>"), "<gpu> may not stand inside <cpu>", "pci");
+  expect_refused(one_gpu("<gpu dev=\"1\" sm=\"80\"/>"), "<gpu> is not allowed inside <cpu>", "pci");
   expect_refused(one_gpu("words"), "text inside <cpu>", "elements");
 }
 
 TEST(NcclXml, ADeviceComesOnce) {
-  expect_refused(one_gpu(nic("1b:00.0", 0)), "host.xml:6: PCI address 0000:1b:00.0 comes twice",
+  expect_refused(one_gpu(nic("1b:00.0", 0)), "host.xml:6: PCI address 0000:1b:00.0 appears twice",
                  "once");
-  expect_refused(one_gpu(nic("1c:00.0", 0) + nic("1d:00.0", 0)), "network device 0 comes twice",
+  expect_refused(one_gpu(nic("1c:00.0", 0) + nic("1d:00.0", 0)), "network device 0 appears twice",
                  "dev of its own");
-  expect_refused(one_gpu(gpu({.bus = "1c:00.0"})), "rank 0 comes twice", "its own");
-  expect_refused(system(cpu(0, gpu({.bus = "1b:00.0"})) + cpu(0, "")), "NUMA node 0 comes twice",
+  expect_refused(one_gpu(gpu({.bus = "1c:00.0"})), "rank 0 appears twice", "its own");
+  expect_refused(system(cpu(0, gpu({.bus = "1b:00.0"})) + cpu(0, "")), "NUMA node 0 appears twice",
                  "numaid");
   expect_refused(system("<cpu numaid=\"0\" numaid=\"1\" arch=\"arm64\"/>"),
-                 "attribute numaid comes twice", "keep one");
+                 "attribute numaid appears twice", "keep one");
 }
 
 TEST(NcclXml, ANumberThatCannotBeMeantIsRefused) {
@@ -169,7 +169,7 @@ TEST(NcclXml, AnNvLinkThatItsOtherEndDoesNotListIsRefused) {
                  "does not list", "both GPUs");
 }
 
-// source  nccl-versions 12.1: a missing familyid is an error; up to 2.30 nobody asks for it
+// source  nccl-versions 12.1: a missing familyid is an error; up to 2.30 NCCL does not read it
 TEST(NcclXml, AnAmdCpuWithoutAFamilyIsRefusedBy231) {
   std::string text = system(cpu(0, gpu({.bus = "1b:00.0"}), "amd"));
   const std::string family = " familyid=\"23\"";

@@ -62,7 +62,7 @@ TEST(PciTree, SwitchesBelowSwitchesKeepTheirOrder) {
   EXPECT_TRUE(outer.children[0].children[0].gpu);
 }
 
-TEST(PciTree, ABridgeThatStandsForASwitchIsOne) {
+TEST(PciTree, ABridgeThatRepresentsASwitchIsOne) {
   FoundMachine machine;
   machine.cpus = {{.numa = 0}};
   machine.gpus = {gpu_at("0000:18:00.0", {"0000:16:01.0"})};

@@ -11,7 +11,7 @@ namespace {
 using namespace small_hosts;
 using ::testing::ElementsAre;
 
-/// Two GPUs joined by NVLink on two switches; the NIC stands beside the first.
+/// Two GPUs joined by NVLink on two switches; the NIC is next to the first.
 std::string one_nic(int sm, int gdr = 1) {
   return system(cpu(
       0,
@@ -56,7 +56,7 @@ TEST(PeerToPeer, WhatIsRefusedGoesThroughTheCpu) {
   EXPECT_EQ(diverted.path(gpu_ref(0), gpu_ref(1)).hops(), 6);
 }
 
-TEST(Pxn, TheGpuBesideTheNicRelaysOnTheWayOutOnly) {
+TEST(Pxn, TheGpuNextToTheNicRelaysOnTheWayOutOnly) {
   const System system = systems_of(one_nic(80), 4)[0];
   // GPU - DEV - DEV - GPU, then GPU - DEV - PCI - NIC - NET.
   EXPECT_EQ(system.path(gpu_ref(1), net_ref(0)).type, PathType::Pxn);
@@ -118,7 +118,7 @@ TEST(ChipToChip, ANicAtTheCpuOfTheGpuIsNear) {
   EXPECT_FALSE(may_gdr(system, {.gdr_c2c = false}, 0, 0, true));
 }
 
-TEST(ChipToChip, ANicBesideTheWidestIsFar) {
+TEST(ChipToChip, ANicNextToTheWidestIsFar) {
   // The GPU reaches its CPU chip to chip. The NIC at the CPU carries 12.5 GB/s, the one behind the
   // switch carries 24.
   const std::string c2c = "<c2c bw=\"44712\" count=\"10\"/>";
@@ -151,7 +151,7 @@ std::vector<int> first_nets(const System& system, int gpu, const TopologyParamet
   return nets;
 }
 
-TEST(LocalNet, GpusShareTheNicsBesideThem) {
+TEST(LocalNet, GpusShareTheNicsNextToThem) {
   // 4 NICs, 2 GPUs: 2 each. GPU 1 starts at its index with the 2 bits mirrored: 01 -> 10.
   const System system = near_nics(2, 4);
   EXPECT_THAT(local_nodes(system, gpu_ref(0), NodeKind::Net), ElementsAre(0, 1, 2, 3));

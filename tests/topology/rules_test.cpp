@@ -32,7 +32,7 @@ TEST(TopologyRules, NvLinksOfHopperAndBlackwellBecameFaster) {
   EXPECT_FLOAT_EQ(blackwell("2.27"), 40.1F);
 }
 
-TEST(TopologyRules, SocketsAreToldApartByGeneration) {
+TEST(TopologyRules, SocketsAreDistinguishedByGeneration) {
   const auto intel = [](const char* version) {
     return load_topology_rules(version)->intel_socket_gbs;
   };

@@ -151,7 +151,7 @@ TEST(SystemGraph, NetDevicesKeepTheirPlaceAmongPciFunctions) {
   EXPECT_EQ(system.gpus[0].bus_id, "0000:11:00.0");
 }
 
-TEST(SystemGraph, BridgesAndCpusWithoutADeviceOfTheJobAreLeftOut) {
+TEST(SystemGraph, BridgesAndCpusWithoutADeviceOfTheJobAreOmitted) {
   const System system =
       systems_of(small_hosts::system(cpu(0, "") + cpu(1, bridge("10:00.0", bridge("11:00.0", "")) +
                                                              gpu({.bus = "1b:00.0"}))),
@@ -242,7 +242,7 @@ TEST(MakeSystems, GpusThatReachEachOtherInNoWayAreNodesOfTheirOwn) {
 }
 
 TEST(MakeSystems, TheNetworkInsideAHostIsPreferredWhereItIsFaster) {
-  // GPU and NIC beside each other: 12.5 GB/s; between the sockets: 10.
+  // GPU and NIC next to each other: 12.5 GB/s; between the sockets: 10.
   const std::string pairs =
       system(cpu(0, bridge("10:00.0", gpu({.bus = "11:00.0"}) + nic("12:00.0", 0))) +
              cpu(1, bridge("20:00.0", gpu({.bus = "21:00.0", .dev = 1}) + nic("22:00.0", 1))));

@@ -38,7 +38,7 @@ FileBytes columns(const std::vector<std::int64_t>& begin_ns,
 TraceFile with_block(const FileBytes& block, FileBytes& bytes) {
   bytes = file_header();
   append_bytes(bytes, block);
-  append_bytes(bytes, events_block(steps(42, 1)));  // whatever stands before it, this one is read
+  append_bytes(bytes, events_block(steps(42, 1)));  // whatever precedes it, this one is read
   Result<TraceFile> file = TraceFile::parse(bytes, "newer.rtrace");
   EXPECT_TRUE(file);
   EXPECT_THAT(steps_of(*file), testing::Contains(42));

@@ -11,7 +11,7 @@ namespace {
 
 using testing::ElementsAre;
 
-/// Times tell which event was meant: begin is the id, end the id + 1.
+/// Times identify the event: begin is the id, end the id + 1.
 TraceEvent primitive(Primitive what, std::int32_t rank, std::int32_t from, std::int32_t to,
                      std::uint32_t sequence, std::int64_t id) {
   TraceEvent event;
@@ -124,7 +124,7 @@ TraceEvent of_heads(Primitive what, std::int32_t rank, std::int32_t from, std::i
 
 // Ranks 0 and 1 are heads of the parts at 0 and at 100. Rank 0 sends its share of part 100 to rank 1, and the sum of its own
 // part 0 as well; rank 1 takes the sum before it comes to the share of the second loop.
-TEST(TransferMatcher, SharesAndResultsOfHeadsAreToldApartByTheirPlace) {
+TEST(TransferMatcher, SharesAndResultsOfHeadsAreDistinguishedByTheirPlace) {
   std::vector<std::uint32_t> numbers;
   std::vector<Ids> ids;
   TransferMatcher matcher([&](const TraceTransfer& transfer) {

@@ -157,7 +157,7 @@ TEST(TraceMerge, ClocksThatDriftAreFollowedInPieces) {
   EXPECT_LT(ways.most, 100 * kUs);
 }
 
-TEST(TraceMerge, ClocksAreJoinedAlongWhoeverTheyTalkTo) {
+TEST(TraceMerge, ClocksAreJoinedAlongConnections) {
   Hosts hosts({{"n01"}, {"n02", kSecond * 50, 7 * kMs}, {"n03", kSecond * 90, -11 * kMs}});
   hosts.exchange(2, 1, kMs, 50, 10 * kUs);
   hosts.exchange(1, 0, kMs, 50, 30 * kUs);
@@ -188,7 +188,7 @@ TEST(TraceMerge, OneDirectionMovesNoFartherThanItMust) {
   EXPECT_EQ(kept->clocks[1].moved, Nanoseconds{0});
 }
 
-TEST(TraceMerge, WhoTalksToNobodyKeepsTheWallClock) {
+TEST(TraceMerge, AProcessWithoutConnectionsKeepsTheWallClock) {
   Hosts hosts({{"n01"}, {"n02", 50 * kSecond, 5 * kMs}});
   TraceMemorySink sink;
   const auto made = hosts.merge(sink);

@@ -137,7 +137,7 @@ TEST(Perfetto, AnArrowLeadsFromEachSendToTheReceiveThatItFed) {
   EXPECT_EQ(out.counts.unmatched_halves, 0U);
 }
 
-TEST(Perfetto, ASendThatNobodyReceivedHasNoArrow) {
+TEST(Perfetto, ASendWithoutAReceiveHasNoArrow) {
   std::vector<TraceEvent> events = late_all_reduce();
   events.resize(4);  // rank 0 alone
   const Exported out = exported(events);
@@ -176,7 +176,7 @@ TEST(Perfetto, ManyEventsStreamThroughTheBuffer) {
   EXPECT_EQ(out.phase("X").size(), 5'000U);
 }
 
-TEST(Perfetto, TellsHowFarItIs) {
+TEST(Perfetto, ReportsHowFarItIs) {
   FileBytes bytes = file_header();
   for (std::uint32_t i = 0; i < 4; ++i) append_bytes(bytes, events_block(steps(i, 1)));
   const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");

@@ -87,7 +87,7 @@ TEST(TraceFile, GoesOnBehindATornBlockHoweverAskew) {
   }
 }
 
-TEST(TraceFile, AMagicInTheGarbageMisleadsNobody) {
+TEST(TraceFile, AMagicInTheGarbageDoesNotMislead) {
   const ThreeBlocks whole;
   FileBytes bytes = whole.bytes;
   rtrace::Frame lie;
@@ -157,7 +157,7 @@ TEST(TraceFile, ANewerVersionIsRefused) {
   EXPECT_THAT(file.error().message, HasSubstr("version 2"));
 }
 
-TEST(TraceFile, OpeningTellsWhatIsWrongWithThePath) {
+TEST(TraceFile, OpeningReportsWhatIsWrongWithThePath) {
   const TemporaryPath path("open.rtrace");
   const auto missing = TraceFile::open(path.text());
   ASSERT_FALSE(missing);

@@ -108,7 +108,7 @@ TEST(TraceRecorder, RecordsIntoMemoryWhatAFileWouldHold) {
 class BrokenSink : public TraceSink {
  public:
   Status write(std::span<const std::byte>) override {
-    return Error{ErrorCode::System, "the line is dead", "mend it"};
+    return Error{ErrorCode::System, "the line is dead", "fix it"};
   }
 };
 
@@ -118,7 +118,7 @@ TEST(TraceRecorder, ASinkThatTakesNothingIsAnErrorFromTheStart) {
   EXPECT_EQ(recorder.error().message, "the line is dead");
 }
 
-TEST(TraceRecorder, TellsWhoWroteTheFile) {
+TEST(TraceRecorder, NamesTheProgramThatWroteTheFile) {
   const TemporaryPath path("info.rtrace");
   TraceInfo info = this_process_info(TraceClock::HostMonotonic);
   info.values = {{"cluster", "two nodes"}, {"empty", ""}};
@@ -283,7 +283,7 @@ TEST(TraceRecorder, AnyThreadMayFlushWhileOthersRecord) {
   EXPECT_THAT(next, ElementsAre(kEvents, kEvents));
 }
 
-TEST(TraceRecorder, AnUnwritablePathIsAnErrorWithItsMend) {
+TEST(TraceRecorder, AnUnwritablePathIsAnErrorWithItsFix) {
   const auto recorder = record_to_file("/nonexistent/t.rtrace", simulated());
   ASSERT_FALSE(recorder);
   EXPECT_EQ(recorder.error().code, ErrorCode::System);

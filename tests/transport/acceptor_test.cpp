@@ -52,7 +52,7 @@ TEST(Acceptor, HandsOutAConnectionWithItsHelloAndNothingBehindIt) {
   }
 }
 
-TEST(Acceptor, WhoDoesNotKnowTheSecretIsRefusedAndLoggedWhileTheOthersAreLetIn) {
+TEST(Acceptor, APeerWithoutTheSecretIsRefusedAndLoggedWhileTheOthersAreLetIn) {
   testing::internal::CaptureStderr();
   std::string stranger;
   {
@@ -78,7 +78,7 @@ TEST(Acceptor, WhoDoesNotKnowTheSecretIsRefusedAndLoggedWhileTheOthersAreLetIn) 
                   "warning: 127.0.0.1:[0-9]+ refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
-TEST(Acceptor, SilentAndBabblingStrangersHoldNobodyUp) {
+TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
   testing::internal::CaptureStderr();
   {
     const Secret secret = random_secret();

@@ -152,12 +152,12 @@ TEST_P(TransportContract, AnEmptyConnectionGivesAnEmptySlot) {
   EXPECT_TRUE(slot->empty());
 }
 
-TEST_P(TransportContract, EightSlotsFitWhileNobodyTakesAny) {
+TEST_P(TransportContract, EightSlotsFitWhileNoneIsTaken) {
   for (std::uint64_t i = 0; i < 8; ++i) EXPECT_TRUE(send_word(i)) << i;
 }
 
 // A medium may hold more than 8 slots on its way (a socket's buffer does), but not endlessly many.
-TEST_P(TransportContract, ASenderThatNobodyEmptiesRunsOutOfSlots) {
+TEST_P(TransportContract, ASenderWithoutAReceiverRunsOutOfSlots) {
   bool is_full = false;
   for (int i = 0; i < 10'000 && !is_full; ++i) {
     const auto slot = ends_.send->acquire();
@@ -429,9 +429,9 @@ std::vector<UniqueFd> files_of(std::span<const std::byte> bytes) {
   ::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK);
   const UniqueFd maker(::open("/dev/udmabuf", O_RDWR | O_CLOEXEC));
   if (maker) {
-    udmabuf_create wish{static_cast<unsigned>(memory.get()), UDMABUF_FLAGS_CLOEXEC, 0,
-                        bytes.size()};
-    files.emplace_back(::ioctl(maker.get(), UDMABUF_CREATE, &wish));
+    udmabuf_create request{static_cast<unsigned>(memory.get()), UDMABUF_FLAGS_CLOEXEC, 0,
+                           bytes.size()};
+    files.emplace_back(::ioctl(maker.get(), UDMABUF_CREATE, &request));
     EXPECT_TRUE(files.back());
   }
   files.push_back(std::move(memory));

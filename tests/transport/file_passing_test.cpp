@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Messages, FilePassingAlien,
                                          Alien{"OtherByteAlone", 'x', 0, "something else"}),
                          [](const auto& test) { return std::string(test.param.what); });
 
-TEST(FilePassing, AProcessWithoutADescriptorLeftIsToldToRaiseItsLimit) {
+TEST(FilePassing, AProcessWithoutADescriptorLeftGetsTheAdviceToRaiseItsLimit) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");
   ASSERT_TRUE(send_fd(mine.get(), memory.get(), deadline_in(kPlenty)));

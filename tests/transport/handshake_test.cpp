@@ -33,7 +33,7 @@ TEST(Handshake, BothSidesAreDoneAfterFourMessages) {
   Handshake connecting(HandshakeRole::Connecting, secret);
   Handshake accepting(HandshakeRole::Accepting, secret);
   EXPECT_EQ(connecting.to_send().size(), 40U);
-  EXPECT_TRUE(accepting.to_send().empty());  // whoever accepts says nothing unasked
+  EXPECT_TRUE(accepting.to_send().empty());  // the accepting side says nothing unasked
   ASSERT_TRUE(pass(connecting, accepting));  // opening
   ASSERT_TRUE(pass(accepting, connecting));  // opening
   ASSERT_TRUE(pass(connecting, accepting));  // proof

@@ -18,13 +18,13 @@ const std::vector<Interface> kHost = {
     make("eth0", "[fd00::1]:0"),
 };
 
-std::string chosen(const InterfaceWish& wish, std::span<const Interface> there = kHost) {
-  const auto interface = choose_interface(there, wish);
+std::string chosen(const InterfaceSettings& settings, std::span<const Interface> there = kHost) {
+  const auto interface = choose_interface(there, settings);
   return interface ? interface->name + " " + to_string(interface->address)
                    : "error: " + interface.error().message;
 }
 
-TEST(ChooseInterface, WithoutAWishNeitherDockerNorLoopbackIsTaken) {
+TEST(ChooseInterface, WithoutASettingNeitherDockerNorLoopbackIsTaken) {
   EXPECT_EQ(chosen({}), "eth0 10.0.0.1:0");
 }
 
@@ -38,7 +38,7 @@ TEST(ChooseInterface, LoopbackServesWhenNothingElseIsUpOrAllRanksAreOnOneHost) {
   EXPECT_EQ(chosen({}, std::vector{make("lo", "127.0.0.1:0"), make("eth0", "10.0.0.1:0", false)}),
             "lo 127.0.0.1:0");
   EXPECT_EQ(chosen({.is_single_host = true}), "lo 127.0.0.1:0");
-  EXPECT_EQ(chosen({.names = "eth", .is_single_host = true}), "eth0 10.0.0.1:0");  // a wish wins
+  EXPECT_EQ(chosen({.names = "eth", .is_single_host = true}), "eth0 10.0.0.1:0");  // a setting wins
 }
 
 TEST(ChooseInterface, NamesFollowNcclsGrammar) {
@@ -55,7 +55,7 @@ TEST(ChooseInterface, AFamilyCanBeAskedFor) {
   EXPECT_EQ(chosen({.names = "lo", .family = SocketAddress::Family::V6}), "lo [::1]:0");
 }
 
-TEST(ChooseInterface, AMissingOneIsASystemErrorThatNamesTheWishAndWhatIsThere) {
+TEST(ChooseInterface, AMissingOneIsASystemErrorThatNamesTheSettingAndWhatIsThere) {
   const auto missing = choose_interface(kHost, {.names = "=eth1"});
   ASSERT_FALSE(missing);
   EXPECT_EQ(missing.error().code, ErrorCode::System);
@@ -65,20 +65,20 @@ TEST(ChooseInterface, AMissingOneIsASystemErrorThatNamesTheWishAndWhatIsThere) {
             "lo ([::1]), eth0 ([fd00::1])");
 }
 
-TEST(InterfaceWish, ComesFromTheEnvironment) {
+TEST(InterfaceSettings, ComesFromTheEnvironment) {
   std::map<std::string, std::string> table{{"NCCL_SOCKET_IFNAME", "=eth0"},
                                            {"NCCL_SOCKET_FAMILY", "AF_INET6"}};
   const Environment environment = [&](const char* name) -> std::optional<std::string> {
     const auto found = table.find(name);
     return found == table.end() ? std::nullopt : std::optional(found->second);
   };
-  const auto wish = interface_wish_from(environment, true);
-  ASSERT_TRUE(wish);
-  EXPECT_EQ(wish->names, "=eth0");
-  EXPECT_EQ(wish->family, SocketAddress::Family::V6);
-  EXPECT_TRUE(wish->is_single_host);
+  const auto settings = interface_settings_from(environment, true);
+  ASSERT_TRUE(settings);
+  EXPECT_EQ(settings->names, "=eth0");
+  EXPECT_EQ(settings->family, SocketAddress::Family::V6);
+  EXPECT_TRUE(settings->is_single_host);
   table["NCCL_SOCKET_FAMILY"] = "AF_IENT";
-  EXPECT_FALSE(interface_wish_from(environment, true));
+  EXPECT_FALSE(interface_settings_from(environment, true));
 }
 
 }  // namespace

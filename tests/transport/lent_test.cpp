@@ -40,7 +40,7 @@ class LentEnds : public testing::TestWithParam<const Transport*> {
   }
   static Bytes size_of_message(std::uint64_t count) { return Bytes{1000 - count * 7 % 900}; }
 
-  /// Fills the slot that message `count` is to have, by hand, and posts it. returns  false: it is not free
+  /// Fills the slot that message `count` is to have, manually, and posts it. returns  false: it is not free
   static bool send(const Ends& ends, std::uint64_t count) {
     const auto room = ends.send->acquire();
     EXPECT_TRUE(room) << room.error().message;
@@ -94,7 +94,7 @@ TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
   for (std::uint64_t i = 0; i < kSlots; ++i) {
     EXPECT_TRUE(holds(slot(ends.recv->lent(), i).first(size_of_message(i).value), i)) << i;
   }
-  // Nor does another come before one is: its slot holds what nobody has read.
+  // Nor does another come before one is: its slot holds unread data.
   std::uint64_t sent = kSlots;
   for (int i = 0; i < 1000; ++i) {
     if (sent < 2 * kSlots && send(ends, sent)) ++sent;

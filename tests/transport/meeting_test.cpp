@@ -121,7 +121,7 @@ TEST_P(JoiningTransport, AWaitForSomebodyAtTheDoorCanBeCalledOff) {
   EXPECT_EQ(accepted.error().code, ErrorCode::Aborted);
 }
 
-// The door is there, and nobody behind it answers.
+// The door is there, and no process behind it answers.
 TEST_P(JoiningTransport, AWaitBeforeADoorCanBeCalledOff) {
   const TwoRanks ranks(transport_);
   const UniqueFd silent =
@@ -189,11 +189,11 @@ class OtherRank {
   }
 
   /// Returns once it has said something.
-  void hear() const {
+  void receive() const {
     std::byte word{};
     EXPECT_TRUE(recv_all(talk_.get(), {&word, 1}, in_20_s()));
   }
-  void tell_where_i_am() const { send_whereabouts(first_->whereabouts(), talk_.get()); }
+  void send_own_whereabouts() const { send_whereabouts(first_->whereabouts(), talk_.get()); }
 
   Result<UniqueFd> dial() const { return first_->dial(transport_, where_, {}, in_20_s()); }
   UniqueFd accept() const {
@@ -261,9 +261,9 @@ TEST_P(JoiningTransport, ARankThatDiesBeforeItMakesItsSendingEndIsGone) {
     self.say(std::byte{1});
     ::pause();  // with the socket
   });
-  other.tell_where_i_am();
+  other.send_own_whereabouts();
   UniqueFd accepted = other.accept();
-  other.hear();
+  other.receive();
   other.kill();
   EXPECT_EQ(end_of(transport_.make_recv(other.joint(std::move(accepted)))), ErrorCode::PeerGone);
 }
@@ -286,7 +286,7 @@ void send_numbers(OtherRank::Self& self) {
 // In the midst of what it sends: what arrives is whole and in order, and then there is an end.
 TEST_P(JoiningTransport, ASenderThatDiesWithSlotsInFlightIsGoneBehindThem) {
   OtherRank other(transport_, send_numbers);
-  other.tell_where_i_am();
+  other.send_own_whereabouts();
   auto recv = transport_.make_recv(other.joint(other.accept()));
   ASSERT_TRUE(recv) << recv.error().message;
   for (std::uint64_t i = 0; i < 20; ++i) ASSERT_EQ(*take_number(**recv), i);
@@ -315,7 +315,7 @@ void take_five(OtherRank::Self& self) {
 
 TEST_P(JoiningTransport, AReceiverThatDiesWithSlotsInFlightIsGone) {
   OtherRank other(transport_, take_five);
-  other.tell_where_i_am();
+  other.send_own_whereabouts();
   auto dialled = other.dial();
   ASSERT_TRUE(dialled) << dialled.error().message;
   const auto send = transport_.make_send(other.joint(*std::move(dialled)));
@@ -323,7 +323,7 @@ TEST_P(JoiningTransport, AReceiverThatDiesWithSlotsInFlightIsGone) {
   for (std::uint64_t i = 0; i < 8; ++i) ASSERT_TRUE(*send_number(**send, i));
   push(**send);
   EXPECT_TRUE((*send)->check_peer());
-  other.hear();
+  other.receive();
   other.kill();
   EXPECT_EQ(end_of(**send), ErrorCode::PeerGone);
 }

@@ -13,7 +13,7 @@ TEST(NameRule, TakesNamesThatBeginSoOrAreSo) {
   EXPECT_TRUE(read_name_rule("=mlx5_1").fits("mlx5_1"));
 }
 
-TEST(NameRule, LeavesOutWhatStandsBehindACircumflex) {
+TEST(NameRule, SkipsWhatFollowsACircumflex) {
   EXPECT_FALSE(read_name_rule("^docker,lo").fits("lo"));
   EXPECT_TRUE(read_name_rule("^docker,lo").fits("eth0"));
   EXPECT_TRUE(read_name_rule("^=mlx5_1").fits("mlx5_10"));

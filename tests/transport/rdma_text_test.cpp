@@ -10,11 +10,11 @@
 #include <map>
 #include <string>
 
+#include "engine/transport/rdma/rdma_ack_watch.h"
 #include "engine/transport/rdma/rdma_failure.h"
 #include "engine/transport/rdma/rdma_message.h"
 #include "engine/transport/rdma/rdma_ports.h"
 #include "engine/transport/rdma/rdma_settings.h"
-#include "engine/transport/rdma/rdma_silence.h"
 #include "engine/transport/rdma/rdma_slots.h"
 #include "tests/support/environment_table.h"
 
@@ -50,7 +50,7 @@ TEST(RdmaSettings, AreNcclsDefaultsAndVariables) {
   EXPECT_EQ(set.traffic_class, 106);
 }
 
-TEST(RdmaAddress, TellsKindAndQueues) {
+TEST(RdmaAddress, ContainsKindAndQueues) {
   const std::vector<std::string> ports{"mlx5_0:1", "mlx5_1:1"};
   EXPECT_EQ(rdma_address(true, 4, ports), "RoCE 4 mlx5_0:1 mlx5_1:1");
   EXPECT_EQ(rdma_kind_of("RoCE 4 mlx5_0:1"), "RoCE");
@@ -302,13 +302,13 @@ TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
 }
 
 // NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the least.
-TEST(RdmaSilence, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
+TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   const auto at = [](double seconds) {
     return Clock::Time{std::chrono::duration_cast<Nanoseconds>(Seconds{seconds})};
   };
-  RdmaSilence usual(RdmaSettings{});
+  RdmaAckWatch usual(RdmaSettings{});
   EXPECT_FALSE(usual.look(0, 0, at(0)));
-  EXPECT_FALSE(usual.look(3, 0, at(100)));  // when it was posted nobody knows: from here
+  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of its post is unknown: counted from here
   EXPECT_FALSE(usual.look(3, 0, at(134)));
   EXPECT_TRUE(usual.look(3, 0, at(134.4)));
   EXPECT_FALSE(usual.look(4, 1, at(134.5)));
@@ -317,16 +317,16 @@ TEST(RdmaSilence, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
 
   RdmaSettings quick;
   quick.timeout = 14;
-  RdmaSilence brief(quick);
+  RdmaAckWatch brief(quick);
   EXPECT_FALSE(brief.look(1, 0, at(0)));
   EXPECT_FALSE(brief.look(1, 0, at(7.9)));
   EXPECT_TRUE(brief.look(1, 0, at(8)));
 }
 
-TEST(RdmaSilence, IsToldWithPathAndMtu) {
+TEST(RdmaAckWatch, IsReportedWithPathAndMtu) {
   RdmaPath path = some_path();
   path.mtu = 1024;
-  const Error error = with_answering_host(rdma_silence_error(Seconds{8.2}, path));
+  const Error error = with_answering_host(rdma_unacknowledged_error(Seconds{8.2}, path));
   EXPECT_EQ(error.code, ErrorCode::Unreachable);
   EXPECT_THAT(error.message, HasSubstr("peer 10.0.0.2:4000 has acknowledged nothing for 8 s"));
   EXPECT_THAT(error.message, HasSubstr("qp 17 to 21 hca mlx5_0:1 to mlx5_3:1"));
@@ -343,7 +343,7 @@ TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
   EXPECT_THAT(error.help, HasSubstr("NCCL_IB_GID_INDEX"));
 }
 
-TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheMend) {
+TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheFix) {
   const Error error = rdma_memory_error(ENOMEM, 1 << 20, 65536, "mlx5_0:1");
   EXPECT_THAT(error.message, HasSubstr("ulimit -l): 64 KiB"));
   EXPECT_THAT(error.help, HasSubstr("ulimit -l unlimited"));

@@ -87,7 +87,7 @@ TEST_F(References, LeadTheReceiverToTheSendersMemory) {
   EXPECT_TRUE(send_->is_drained());
 }
 
-TEST_F(References, AreCopiedByWhoeverTakesThem) {
+TEST_F(References, AreCopiedByTheRankThatTakesThem) {
   const SharedMemory input = memory_of(4_KiB);
   std::memset(input.data(), 5, 4096);
   ASSERT_TRUE(*send_->refer(span_of(input.data()), {}, 4096));

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-TEST(ShmEnd, ARankWithAnotherProtocolIsToldBoth) {
+TEST(ShmEnd, ARankWithAnotherProtocolLearnsBoth) {
   auto [a, b] = socket_pair();
   const auto recv = make_shm_recv_end(
       {.peer = std::move(b), .shape = {Protocol::LL128, kSlot}, .patience = in_20_s()});

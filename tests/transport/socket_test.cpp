@@ -65,7 +65,7 @@ TEST(Socket, MegabytesPassWholeThoughNoCallTakesThemAtOnce) {
   }
 }
 
-TEST(Socket, ABusyPortIsASystemErrorThatNamesTheAddressAndTheMend) {
+TEST(Socket, ABusyPortIsASystemErrorThatNamesTheAddressAndTheFix) {
   const auto first = listen_tcp(loopback_address());
   ASSERT_TRUE(first);
   const auto address = std::get<SocketAddress>(*local_endpoint(first->get()));
@@ -84,7 +84,7 @@ TEST(Socket, AnAddressOfAnotherHostCannotBeListenedOn) {
   EXPECT_THAT(listener.error().help, HasSubstr("no interface here has this address"));
 }
 
-TEST(Socket, WhereNobodyListensTheConnectionTimesOutWithTheReason) {
+TEST(Socket, WithoutAListenerTheConnectionTimesOutWithTheReason) {
   auto listener = listen_tcp(loopback_address());
   const Endpoint address = *local_endpoint(listener->get());
   listener->reset();
@@ -94,9 +94,9 @@ TEST(Socket, WhereNobodyListensTheConnectionTimesOutWithTheReason) {
   EXPECT_EQ(refused.error().code, ErrorCode::Timeout);
   EXPECT_EQ(refused.error().message, to_string(address) + " does not answer: Connection refused");
 
-  const auto nobody = connect_unix({"ringside-test-nobody"}, deadline_in(kMinute, clock));
-  ASSERT_FALSE(nobody);
-  EXPECT_EQ(nobody.error().code, ErrorCode::Timeout);
+  const auto nothing = connect_unix({"ringside-test-no-listener"}, deadline_in(kMinute, clock));
+  ASSERT_FALSE(nothing);
+  EXPECT_EQ(nothing.error().code, ErrorCode::Timeout);
 }
 
 TEST(Socket, AListenerThatComesLateIsStillFound) {
@@ -123,12 +123,12 @@ TEST(Socket, EverySocketIsNonBlockingAndClosedOnExec) {
   }
 }
 
-// What the watch has to tell passes where the MTU differs.
+// The watch's messages pass where the MTU differs.
 TEST(Socket, ShortSegmentsAreShortBothWays) {
   const auto listener = listen_tcp(loopback_address());
   ASSERT_TRUE(listener);
   const auto connecting = connect_to(*local_endpoint(listener->get()), deadline_in(kPlenty),
-                                     Silence::IsEarly, Segments::Short);
+                                     NoListener::IsEarly, Segments::Short);
   ASSERT_TRUE(connecting) << connecting.error().message;
   pollfd entry{listener->get(), POLLIN, 0};
   ASSERT_EQ(::poll(&entry, 1, 20'000), 1);

@@ -130,7 +130,7 @@ Error refusal_of(std::span<const std::byte> bytes) {
   return {ErrorCode::Timeout, "nothing was said"};
 }
 
-TEST(StripedEnds, ASenderOfAnotherShapeIsTold) {
+TEST(StripedEnds, ASenderOfAnotherShapeIsReported) {
   EXPECT_EQ(refusal_of(preamble_of({Protocol::Simple, kLong * 2})).code,
             ErrorCode::InvalidArgument);
 }

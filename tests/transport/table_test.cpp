@@ -40,7 +40,7 @@ TEST(Transports, OfAdaptersJoinThoseOfOneKind) {
   EXPECT_EQ(between(rank_on(0, "a", "RoCE"), rank_on(1, "a", "RoCE")), "shm");
 }
 
-TEST(Transports, ThatOneOfTheTwoHasNotOpenAreLeftOut) {
+TEST(Transports, ThatOneOfTheTwoHasNotOpenAreSkipped) {
   Whereabouts without = rank_on(1, "a");
   std::erase_if(without.open, [](const auto& open) { return open.transport == "shm"; });
   EXPECT_EQ(between(rank_on(0, "a"), without), "tcp");
@@ -104,7 +104,7 @@ TEST(OpenTransports, WithoutWhatARankHasNotAreOpenUnlessThatIsNeeded) {
   EXPECT_EQ(refused.error().message, "no such card");
 }
 
-TEST(Transports, AWordThatIsNoneIsToldThoseThatAre) {
+TEST(Transports, AnUnknownWordIsReportedWithTheKnownOnes) {
   for (const char* word : {"shn", "loop", ""}) EXPECT_FALSE(parse_transport(word)) << word;
   EXPECT_EQ(parse_transport("shn").error().message, "unknown transport 'shn'");
   EXPECT_THAT(parse_transport("shn").error().help,

@@ -43,7 +43,7 @@ TEST(TcpEnd, ASlotLongerThanAgreedIsRefusedBeforeItIsRead) {
   EXPECT_EQ(sender.error(), ErrorCode::Corrupt);
 }
 
-TEST(TcpEnd, ARankWithAnotherProtocolOrSlotSizeIsTold) {
+TEST(TcpEnd, ARankWithAnotherProtocolOrSlotSizeIsReported) {
   for (const ConnectionShape theirs :
        {ConnectionShape{Protocol::LL, kSlot}, ConnectionShape{Protocol::Simple, kSlot * 2}}) {
     const FakeSender sender(Protocol::Simple);

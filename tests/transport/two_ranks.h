@@ -26,7 +26,7 @@ inline Status can_be_opened(const Transport& transport) {
 }
 
 /// What the tests of transports go over: rows of the table, not names, so that a new row is tested as it is. Those that
-/// this machine cannot open are left out; TransportTable.CanBeOpenedHere says so.
+/// this machine cannot open are skipped; TransportTable.CanBeOpenedHere says so.
 inline std::vector<const Transport*> every_transport() {
   std::vector<const Transport*> all;
   for (const Transport& transport : transports()) {
@@ -142,7 +142,7 @@ class TwoRanks {
     return transport_.make_send(std::move(joint));
   }
 
-  /// A connection from the first to the second. In one thread: a receiving end waits for nobody.
+  /// A connection from the first to the second. In one thread: making a receiving end never blocks.
   [[nodiscard]] Ends connect(ConnectionShape shape) const {
     auto [dialled, accepted] = meet();
     auto recv = make_recv(std::move(accepted), shape, in_20_s());

@@ -43,8 +43,8 @@ class Replay::Builder {
     lane_of_.assign(size, kNoLane);
     for (std::size_t b = 0; b < replay_.table_.block_count(); ++b) {
       if (b % kBlocksBetweenLooks == 0) {
-        RINGSIDE_TRY(tell(kWalkShare * static_cast<double>(b) /
-                          static_cast<double>(replay_.table_.block_count())));
+        RINGSIDE_TRY(report_progress(kWalkShare * static_cast<double>(b) /
+                                     static_cast<double>(replay_.table_.block_count())));
       }
       take(replay_.table_.block(b), replay_.table_.first_of(b));
     }
@@ -62,9 +62,9 @@ class Replay::Builder {
     EventId last = kNoEvent;  ///< primitive
   };
 
-  [[nodiscard]] Status tell(double share) const {
+  [[nodiscard]] Status report_progress(double share) const {
     if (!on_progress_ || on_progress_(share)) return {};
-    return Error{ErrorCode::Aborted, "the trace was not gone over to its end"};
+    return Error{ErrorCode::Aborted, "reading the trace was cancelled"};
   }
 
   void take(const TraceBlock& block, std::uint32_t first) {
@@ -80,7 +80,7 @@ class Replay::Builder {
     Lane& lane = lanes_[number_of_lane];
     statistics_.add(event);
     if (event.kind == EventKind::Peer) {
-      // The rest of a primitive; without one it is of nobody, and stands for itself.
+      // The rest of a primitive; without one it belongs to no primitive and counts as one itself.
       if (lane.last != kNoEvent) replay_.extras_.push_back({EventId{number}, lane.last});
     } else {
       lane_of_[number] = number_of_lane;
@@ -137,13 +137,14 @@ class Replay::Builder {
     std::size_t done = 0;
     for (std::size_t lane = 0; lane < counts.size(); ++lane) {
       if (lane % 1024 == 0) {
-        RINGSIDE_TRY(tell(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
-                                           static_cast<double>(std::max<std::size_t>(all, 1))));
+        RINGSIDE_TRY(
+            report_progress(kWalkShare + (1 - kWalkShare) * static_cast<double>(done) /
+                                             static_cast<double>(std::max<std::size_t>(all, 1))));
       }
       replay_.index_.fill(lane, replay_.table_);
       done += counts[lane];
     }
-    return tell(1);
+    return report_progress(1);
   }
 
   Replay& replay_;

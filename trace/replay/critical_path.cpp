@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A step, and where it stands among those of its rank's channel.
+/// A step, and its position among those of its rank's channel.
 struct Place {
   EventId id = kNoEvent;
   TraceEvent event;
@@ -121,10 +121,10 @@ class Walk {
 
   /// The last one that ended before this one began. Several strands may share the lane.
   [[nodiscard]] Waited own(const Place& step) const {
-    constexpr std::size_t kMostBeside =
+    constexpr std::size_t kMostNeighbours =
         64;  // steps of other strands, between this one and the one before
     Waited found;
-    const std::size_t least = step.at > kMostBeside ? step.at - kMostBeside : 0;
+    const std::size_t least = step.at > kMostNeighbours ? step.at - kMostNeighbours : 0;
     for (std::size_t i = step.at; i-- > least;) {
       const TraceEvent event = replay_.event(step.lane[i]);
       if (!belongs(event) || event.end_ns > step.event.begin_ns) continue;

@@ -8,13 +8,13 @@
 
 namespace ringside {
 
-/// What a step could not end before.
+/// The event that a step's end waited for.
 enum class PathCause : std::uint8_t {
   Begin,    ///< nothing: it is the first
   Own,      ///< its rank's step before it
   Message,  ///< the chunk that `peer` sent
-  Link,     ///< the way to `peer` had still to carry the chunk before
-  Room,     ///< `peer` had still to give a slot back
+  Link,     ///< the link to `peer` still carried the previous chunk
+  Room,     ///< `peer` had not given a slot back yet
 };
 
 /// One step of a critical path: the longest chain of steps of which each waited for the one before.
@@ -25,7 +25,7 @@ struct PathLeg {
   TimeRange time;          ///< from the end of what it waited for to its own end
 };
 
-/// What a chunk needs on its way, at least. Zero where nobody knows: then steps wait for steps alone.
+/// The least time that a chunk needs on its path. Zero where it is unknown: then steps wait for steps alone.
 struct ChunkTimes {
   Nanoseconds crossing{0};  ///< of its bytes: so long the next one waits
   Nanoseconds latency{0};   ///< after that, until it is there
@@ -33,9 +33,9 @@ struct ChunkTimes {
 
 /// What a trace does not say of a call.
 struct PathKnowledge {
-  /// sent  a step that sends to that rank; empty: nobody knows
+  /// sent  a step that sends to that rank; empty: times are unknown
   std::function<ChunkTimes(const TraceEvent& sent, std::int32_t to)> chunk = {};
-  int room = 0;  ///< chunks that a connection holds; 0: nobody knows
+  int room = 0;  ///< chunks that a connection holds; 0: unknown
 };
 
 /// The chain that ends with the call's last step, from its first step on. Of all that a step needed, it waited for what

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Neighbours on a lane that are too short to be told apart; or one event that is not.
+/// Neighbours on a lane that are too short to be distinguished; or one event that is long enough.
 struct Fold {
   TimeRange time;                ///< from the first beginning to the last end
   std::uint32_t count = 0;       ///< events
@@ -55,7 +55,7 @@ class IntervalIndex {
                    std::vector<EventId>& into) const;
 
   /// The same events as at most about 2 (range / resolution) folds, and one for each event that is as long
-  /// as the resolution or longer: such a one always stands alone. Each event is in one fold.
+  /// as the resolution or longer: such an event is always a fold of its own. Each event is in one fold.
   /// takes  O(4 range / resolution + log n), however many events there are
   void fold(std::size_t lane, TimeRange range, Nanoseconds resolution, const EventTable& table,
             std::vector<Fold>& into) const;

@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// Whose events stand in one row: the primitives of a channel of a rank, or the rank's calls as a whole.
+/// The events of one row: the primitives of a channel of a rank, or the rank's calls as a whole.
 struct LaneKey {
   static constexpr std::int32_t kCalls = -1;
 
@@ -38,7 +38,7 @@ enum class LaneId : std::uint32_t {};  ///< place among Replay::lanes()
 /// Ownership  of the file
 class Replay {
  public:
-  /// Told now and then which share of the file has been gone over; false ends it.
+  /// Called now and then with the share of the file that has been read; returning false ends the work.
   using OnProgress = std::function<bool(double)>;
 
   /// Goes over all events once.
@@ -48,13 +48,13 @@ class Replay {
 
   [[nodiscard]] const TraceFile& file() const { return table_.file(); }
 
-  /// What it holds beside the file, statistics and places of blocks left out.
+  /// Memory that it holds in addition to the file, without statistics and places of blocks.
   [[nodiscard]] std::size_t index_bytes() const;
 
   /// What statistics_of(file()) says.
   [[nodiscard]] const TraceStatistics& statistics() const { return statistics_; }
 
-  /// Sorted: by communicator, rank, channel; the lane of the calls stands before those of the channels.
+  /// Sorted: by communicator, rank, channel; the lane of the calls precedes those of the channels.
   [[nodiscard]] std::span<const LaneKey> lanes() const { return lanes_; }
   [[nodiscard]] std::optional<LaneId> find(const LaneKey& key) const;
 
@@ -79,7 +79,7 @@ class Replay {
   void fold(LaneId lane, TimeRange range, Nanoseconds resolution, std::vector<Fold>& into) const;
 
   /// Whom a primitive's chunk went to and came from, as primitives: each peer's for itself, its own first.
-  /// What has no other half in the file is left out.
+  /// Omits what has no other half in the file.
   void receivers_of(EventId primitive, std::vector<EventId>& into) const;
   void senders_of(EventId primitive, std::vector<EventId>& into) const;
 

@@ -25,7 +25,7 @@ class TransferIndex {
   void add(const TraceTransfer& transfer);
   void finish();  ///< after the last
 
-  /// returns  kNoEvent: nobody took it, nobody sent it.  takes  O(log runs)
+  /// returns  kNoEvent: no receive, or no send, matches it.  takes  O(log runs)
   [[nodiscard]] EventId receive_of(const TraceConnection& connection, EventId send) const;
   [[nodiscard]] EventId send_of(const TraceConnection& connection, EventId receive) const;
 
@@ -78,7 +78,7 @@ class TransferIndex {
 
   std::vector<Pending> pending_;  ///< by the matcher's number, until finish()
   std::vector<Connection>
-      connections_;        ///< by key, one for each part; behind the last stands one without
+      connections_;        ///< by key, one for each part; the one after the last has no key
   std::vector<Run> runs_;  ///< of a part of a connection: both ends ascend
 };
 

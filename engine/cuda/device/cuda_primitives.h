@@ -13,7 +13,7 @@ namespace ringside {
 /// The model for GPUs: the warps of one strand move a chunk through slots in device memory, a slot at a time.
 /// One object a warp; all warps of a strand take the same steps.
 ///
-/// Machine    what stands under it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
+/// Machine    what runs it: GpuMachine in kernels, the tests' fibres on hosts (README.md)
 /// Switch     ports of a group whose switch does the work (switch_slots.h): load_reduced() has it reduce what lies at one
 ///            place of all members' slots, multicast_pack() has it store 16 bytes there. In which order floats are
 ///            summed is the switch's, and of 16 bits it rounds once: the bits of HostPrimitives where sums are exact

@@ -24,17 +24,17 @@ inline constexpr int kLanesOfWarp = 32;
 ///
 /// Flow control  messages are counted from 0; message m lies in slot m % slots. Simple: the sender has posted
 ///               those below *tail. All protocols: the receiver is done with those below *head, so a sender
-///               has room while m < *head + slots. LL and LL128 tell of arrival by flags in the lines.
+///               has room while m < *head + slots. In LL and LL128 flags in the lines signal arrival.
 /// Ownership     of the connection's owner: lay_out.h, process_links.h
 struct DeviceEnd {
   std::byte* slots = nullptr;     ///< aligned to 128 bytes; zero before the first message
   std::uint64_t* tail = nullptr;  ///< messages posted
   std::uint64_t* head = nullptr;  ///< messages taken
-  /// Of this end alone: messages that have passed it, from call to call; behind that, for those who look on, 1 while its
+  /// Of this end alone: messages that have passed it, from call to call; behind that, for observers, 1 while its
   /// kernel has waited for it for a while (DeviceProgress); and then, of a sending end, below which message it is known to
   /// have room.
   std::uint64_t* step = nullptr;
-  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: they tell
+  /// [slot]: bytes of data. Of sending ends whose slots a proxy takes on (proxy.h), which knows of no call: the ends give
   /// it the size and, whatever the protocol, the tail. Null: the receiver is a kernel
   std::uint32_t* sizes = nullptr;
   /// Of an end towards a switch (switch_slots.h), on the head's side: where the slots of all members lie at once, for
@@ -129,7 +129,7 @@ struct DeviceBuffers {
   std::byte* output = nullptr;
 };
 
-/// One call of a launch: its blocks, in memory that the GPU reads, and where its buffers stand in DeviceLaunch::buffers.
+/// One call of a launch: its blocks, in memory that the GPU reads, and the index of its buffers in DeviceLaunch::buffers.
 struct DeviceWork {
   const DeviceBlock* blocks = nullptr;  ///< [place][channel]
   std::int32_t channels = 1;
@@ -148,7 +148,7 @@ struct DeviceLaunch {
   std::int32_t absent_rank = -1;  ///< whose blocks end at once, as if it had died: faults and tests
   DeviceWork work[kMostDeviceWorks] = {};
   DeviceBuffers buffers[kMostDeviceBuffers] = {};
-  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: who sends sees it where its owner does. Else the number
+  /// Of each buffers' output. 0: others cannot reach it. kSameSpace: senders see it where its owner does. Else the number
   /// of the memory that it lies in: DeviceWindows
   std::int16_t windows[kMostDeviceBuffers] = {};
   static constexpr std::int16_t kSameSpace = -1;

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Who may store into whose output: one block's credits as one warp of one strand sees them. Both ends of a connection
+/// Which rank may store into whose output: one block's credits as one warp of one strand sees them. Both ends of a connection
 /// count the calls that the tables let have direct stores on it, whether or not there are any.
 ///
 /// Ordering   a receiver gives credit with st.release.sys when the strand begins, so behind all that has ever been done to
@@ -20,7 +20,7 @@ class DeviceCredits {
   RINGSIDE_HD DeviceCredits(Machine& machine, const DeviceBlock& block)
       : machine_(machine), block_(block) {}
 
-  /// Before the strand's first step: tells those who may store into this rank's output that they may.
+  /// Before the strand's first step: grants ranks that may store into this rank's output the right to do so.
   RINGSIDE_HD void begin_call(int strand, std::byte* output, std::int64_t window) {
     has_window_ = window != 0;
     if (block_.direct.first == nullptr || machine_.warp() != 0) return;
@@ -45,7 +45,7 @@ class DeviceCredits {
     });
   }
 
-  /// Whether this rank has let who is at a receiving end store into its output.
+  /// Whether this rank has let the peer of a receiving end store into its output.
   [[nodiscard]] RINGSIDE_HD bool is_given(int end) const {
     return has_window_ && block_.recv_ends[end].credit != nullptr;
   }
@@ -64,7 +64,7 @@ class DeviceCredits {
     return true;
   }
 
-  /// The output of who is at a sending end, where the step's message is stored into it. Null: into a slot.
+  /// The output of the peer of a sending end, where the step's message is stored into it. Null: into a slot.
   /// shape  one warp has come out of wait_for(), and this is that one or a barrier of the strand has come since
   [[nodiscard]] RINGSIDE_HD std::byte* output_of(int end, const DirectStep& direct) {
     if (!is_wanted(end, direct)) return nullptr;

@@ -9,8 +9,8 @@
 /// What of DeviceBlock and DeviceEnd is about messages that go without a slot, by Simple alone.
 namespace ringside {
 
-/// What a receiver tells its sender at the begin of each call in which messages may be stored into its output: that this
-/// is nobody else's from now on, and where it lies.
+/// What a receiver sends its sender at the begin of each call in which messages may be stored into its output: the right
+/// to write there from now on, which no other sender has, and the address.
 struct DeviceCredit {
   std::uint64_t calls = 0;      ///< stored with release, behind the rest
   std::byte* output = nullptr;  ///< where the receiver sees it

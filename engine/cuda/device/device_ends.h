@@ -11,15 +11,15 @@
 namespace ringside {
 
 /// The ends of one block as one warp of one strand sees them: which message is next on each, and the waits that
-/// guard it. Each warp counts for itself (DeviceWarpMemory) and all count alike, so that none has to be told.
+/// guard it. Each warp counts for itself (DeviceWarpMemory) and all count alike, so that none needs a message.
 ///
 /// Ordering   every load of a counter is ld.acquire.sys, every store st.release.sys: what a sender has stored
-///            into a slot before its tail is seen by whoever has seen the tail, and what a receiver has loaded
-///            from a slot comes before its head. A warp waits or tells for its whole strand, so a barrier of the
-///            strand stands between that and the others' loads and stores: PTX orders causally through both.
+///            into a slot before its tail is seen by a warp that has seen the tail, and what a receiver has loaded
+///            from a slot comes before its head. A warp waits or signals for its whole strand, so a barrier of the
+///            strand separates that from the others' loads and stores: PTX orders causally through both.
 /// Multicast  a head reaches the slots of a switch's members at another address than they do, so what the one and the
 ///            other do is ordered only across a proxy fence. One on the way is enough, so heads alone have them: behind
-///            their waits, and before they tell (move_simple.h)
+///            their waits, and before they signal (move_simple.h)
 /// source     PTX ISA 9.0, chapter 8, Memory Consistency Model: 8.8 morally strong, 8.9 release and acquire
 ///            patterns, 8.9.6 causality order; bar.sync orders memory among the threads that take part. Virtual aliases
 ///            count as distinct proxies (Proxies): what is done at the one is before what is done at the other only
@@ -126,10 +126,10 @@ class DeviceEnds {
   }
 
   /// One warp of the strand, once all of its warps are done with the slots: gives those of `from` back, and
-  /// posts those of `to`. The next call goes on from the steps that are kept here, and others look on by them.
+  /// posts those of `to`. The next call goes on from the steps that are kept here, and observers read them.
   /// bytes       of the message
-  /// has_flags   its lines tell of its arrival: only a proxy is told
-  RINGSIDE_HD void tell(Ports from, Ports to, std::int64_t bytes, bool has_flags) {
+  /// has_flags   its lines signal their own arrival: only a proxy needs the counter
+  RINGSIDE_HD void signal(Ports from, Ports to, std::int64_t bytes, bool has_flags) {
     machine_.each_lane([&](int lane) {
       int turn = 0;
       for_each_recv(from, [&](int end) {

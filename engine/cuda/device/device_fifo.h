@@ -8,20 +8,20 @@
 
 namespace ringside {
 
-/// How far one end of a connection has come, as those see it who look on while kernels run.
+/// How far one end of a connection has come, as observers see it while kernels run.
 struct DeviceProgress {
   std::uint64_t messages = 0;    ///< DeviceEnd::step
   std::uint64_t is_waiting = 0;  ///< 1: its kernel has waited for it for a while, and still does
 };
 
-/// How the slots of one connection and their counters lie in one piece of memory, whoever maps it: a GPU, two
+/// How the slots of one connection and their counters lie in one piece of memory, for all that map it: a GPU, two
 /// processes, a kernel and a proxy.
 ///
 /// shape      memory: memory_for() bytes, at first 0, aligned to 128 bytes
 /// Ownership  the memory is the caller's
 class DeviceFifo {
  public:
-  /// Counters lie apart, so that those who poll one do not meet those who write another. Those of DeviceEnd::step lie together.
+  /// Counters lie apart, so that polling one does not disturb writes to another. Those of DeviceEnd::step lie together.
   static constexpr std::size_t kTailAt = 0, kHeadAt = 128, kSendStepAt = 256, kRecvStepAt = 384,
                                kSizesAt = 512, kCreditAt = 640, kCreditsAt = 768, kSlotsAt = 896;
 
@@ -37,8 +37,8 @@ class DeviceFifo {
     return memory_ + (receives ? kRecvStepAt : kSendStepAt);
   }
 
-  /// tells_proxy  of a sending end: DeviceEnd::sizes
-  [[nodiscard]] DeviceEnd end(bool receives, bool tells_proxy = false) const {
+  /// for_proxy  of a sending end: DeviceEnd::sizes
+  [[nodiscard]] DeviceEnd end(bool receives, bool for_proxy = false) const {
     const auto counter = [&](std::size_t at) {
       return reinterpret_cast<std::uint64_t*>(memory_ + at);
     };
@@ -46,8 +46,8 @@ class DeviceFifo {
             .tail = counter(kTailAt),
             .head = counter(kHeadAt),
             .step = counter(receives ? kRecvStepAt : kSendStepAt),
-            .sizes = tells_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
-                                              : nullptr,
+            .sizes = for_proxy && !receives ? reinterpret_cast<std::uint32_t*>(memory_ + kSizesAt)
+                                            : nullptr,
             .credit = reinterpret_cast<DeviceCredit*>(memory_ + kCreditAt),
             .credits = counter(kCreditsAt)};
   }

@@ -75,7 +75,7 @@ class DeviceMemory {
   virtual Result<AdapterMemory> take_for_adapters([[maybe_unused]] Bytes size) {
     return Error{ErrorCode::Unsupported, "memory that no adapter reaches"};
   }
-  /// Has kernels see what adapters have written into it so far, before they are told of it.
+  /// Makes what adapters have written into it so far visible to kernels, before they are notified.
   /// Threads  any
   /// shape    adapter_access().flush is ByHost
   /// errors   System

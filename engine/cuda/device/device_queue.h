@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// Launches on their way to a GPU, and through it. Nobody waits for one who does not ask.
+/// Launches on their way to a GPU, and through it. A caller that does not ask never waits.
 ///
 /// Ordering   one after the other, as begun
 /// Threads    one at a time begins; any may wait

@@ -4,14 +4,14 @@
 
 namespace ringside {
 
-Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish) {
-  if (wish.may_open && wish.by_file.value_or(false) && !place.shares_by_file) {
+Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& settings) {
+  if (settings.may_open && settings.by_file.value_or(false) && !place.shares_by_file) {
     return Error{ErrorCode::Unsupported,
                  "NCCL_CUMEM_ENABLE=1, and this GPU shares no memory by file descriptors",
                  "unset it: CUDA IPC serves as well; or install a driver of CUDA 12 or newer"};
   }
-  place.shares_by_file = place.shares_by_file && wish.by_file.value_or(true);
-  place.has_multicast = place.has_multicast && wish.may_open && wish.by_switch;
+  place.shares_by_file = place.shares_by_file && settings.by_file.value_or(true);
+  place.has_multicast = place.has_multicast && settings.may_open && settings.by_switch;
   return place;
 }
 

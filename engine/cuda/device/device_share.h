@@ -14,7 +14,7 @@
 /// How ranks of one host get at memory of each other's GPUs: what they say of theirs, and what crosses.
 namespace ringside {
 
-/// Which GPU, whatever a process numbers it: CUDA's UUID. 0: one whose memory nobody else can open.
+/// Which GPU, whatever a process numbers it: CUDA's UUID. 0: one whose memory no other process can open.
 using DeviceId = std::array<std::byte, 16>;
 
 /// How memory of one rank's GPU is opened by another rank.
@@ -35,7 +35,7 @@ struct DevicePlace {
 };
 
 /// How the ranks of a communicator may get at memory of each other's GPUs: of all of them alike.
-struct MemoryWish {
+struct MemorySettings {
   bool may_open = true;  ///< false: not at all, in one process neither
   /// Whether between processes it is by files (cuMem) or by CUDA IPC. None: by files where all ranks can.
   std::optional<bool> by_file = {};
@@ -43,11 +43,11 @@ struct MemoryWish {
   GpuDirectSettings direct = {};  ///< how network adapters get at this rank's
 };
 
-/// What a rank says of its GPU so that all choose as is wished.
+/// What a rank reports of its GPU, with the user's settings applied, so that all choose alike.
 /// errors  Unsupported: it does not share memory as it has to
-Result<DevicePlace> as_wished(DevicePlace place, const MemoryWish& wish);
+Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& settings);
 
-/// The one way between all processes, Ipc or File, that ranks come to who have told each other their places.
+/// The one way between all processes, Ipc or File, on which ranks agree that have exchanged their places.
 /// source  NCCL: cuMem where every rank has it
 MemoryWay way_between_processes(std::span<const DevicePlace> places);
 
@@ -55,7 +55,7 @@ MemoryWay way_between_processes(std::span<const DevicePlace> places);
 /// between_processes  the way of all
 bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes);
 
-/// What one rank opens memory of another's GPU by. Plain bytes, but for a file that goes beside them.
+/// What one rank opens memory of another's GPU by. Plain bytes, but for a file that is sent with them.
 struct DeviceHandle {
   MemoryWay way = MemoryWay::None;
   bool is_paged = false;  ///< the memory is cuMem's

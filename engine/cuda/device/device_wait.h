@@ -21,11 +21,12 @@ class DeviceWait {
     if (++looks_ % Machine::kLooksPerQuestion != 0) return false;
     if (noted_ != step) note(step);
     // One lane decides: each might see another time.
-    const bool aborts = is_told([&] { return machine_.load_flag(&block_.control->abort) != 0; });
+    const bool aborts =
+        first_lane_finds([&] { return machine_.load_flag(&block_.control->abort) != 0; });
     if (aborts) outcome_ = DeviceOutcome::Aborted;
     const std::int64_t now = machine_.now_ns();
     if (begin_ns_ == 0) begin_ns_ = now;
-    const bool is_late = is_told([&] { return now - begin_ns_ > block_.timeout_ns; });
+    const bool is_late = first_lane_finds([&] { return now - begin_ns_ > block_.timeout_ns; });
     if (is_late && !aborts) outcome_ = DeviceOutcome::TimedOut;
     return aborts || is_late;
   }
@@ -38,7 +39,7 @@ class DeviceWait {
   [[nodiscard]] RINGSIDE_HD DeviceOutcome outcome() const { return outcome_; }
 
  private:
-  /// For those who look on: the warp waits for this end, and for no other. Null: for none.
+  /// For observers: the warp waits for this end, and for no other. Null: for none.
   RINGSIDE_HD void note(std::uint64_t* step) {
     machine_.each_lane([&](int lane) {
       if (lane == 0 && noted_ != nullptr) machine_.store_relaxed(noted_ + 1, 0);
@@ -47,9 +48,9 @@ class DeviceWait {
     noted_ = step;
   }
 
-  /// What lane 0 finds.
+  /// What lane 0 finds, for all lanes.
   template <typename Ask>
-  RINGSIDE_HD bool is_told(Ask ask) {
+  RINGSIDE_HD bool first_lane_finds(Ask ask) {
     return !machine_.all_lanes([&](int lane) { return lane != 0 || !ask(); });
   }
 

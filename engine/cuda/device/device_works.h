@@ -8,9 +8,9 @@ namespace ringside {
 /// connection follow each other on every rank in the same order, so what one rank's block waits for is never behind
 /// what it has not come to.
 ///
-/// Ordering   a barrier of the block stands between two calls: the steps that one has kept are those with which the next begins
+/// Ordering   a barrier of the block separates two calls: the steps that one has kept are those with which the next begins
 /// Abort      behind a call that a strand has given up none begins
-/// Machine    has, beside what CudaPrimitives asks for, begin_work(i, warps_per_strand), and any_in_block(bool), the barrier
+/// Machine    has, besides what CudaPrimitives asks for, begin_work(i, warps_per_strand), and any_in_block(bool), the barrier
 template <Collective kCollective, typename Machine>
 RINGSIDE_HD void run_device_works(Machine& machine, const DeviceLaunch& launch,
                                   int block_of_launch) {

@@ -58,7 +58,7 @@ class AdapterRegion final : public SharedRegion {
     return Error{ErrorCode::Unsupported,
                  fmt::format("the way from GPU {} to {} is {}; GPUDirect goes as far as {}", place_,
                              card, to_string(distance), to_string(settings_.level)),
-                 "raise NCCL_NET_GDR_LEVEL, or use an adapter beside the GPU"};
+                 "raise NCCL_NET_GDR_LEVEL, or use an adapter next to the GPU"};
   }
 
  private:
@@ -101,8 +101,8 @@ PathType pci_distance(const std::string& root, const std::string& gpu, const std
     const int numa = numa_of(root, gpu);
     return numa >= 0 && numa == numa_of(root, card) ? PathType::Phb : PathType::Sys;
   }
-  // The root complex alone is a CPU's; beside it they share a port of it, and so a switch: a bridge up, and one down to each
-  // device. source  NCCL 2.30.7 graph/xml.cc: ncclTopoGetXmlFromSys takes two levels for one
+  // The root complex alone is a CPU's; with more in common they share a port of it, and so a switch: a bridge up, and one down to
+  // each device. source  NCCL 2.30.7 graph/xml.cc: ncclTopoGetXmlFromSys takes two levels for one
   if (shared == 1) return PathType::Phb;
   const std::size_t longest = std::max(from.size(), to.size()) - shared;
   return longest <= 2 ? PathType::Pix : PathType::Pxb;

@@ -27,7 +27,7 @@ Result<GpuDirectSettings> gpu_direct_settings(const Environment& environment = e
 
 /// What a GPU and its driver let adapters do.
 struct AdapterAccess {
-  /// How what an adapter has written comes to be seen by kernels that are told of it afterwards.
+  /// How data that an adapter has written become visible to kernels that are notified afterwards.
   enum class Flush {
     Needless,  ///< the GPU keeps the order
     ByHost,    ///< DeviceMemory::flush_arrived()
@@ -48,9 +48,9 @@ Status may_lend(const GpuDirectSettings& settings, const AdapterAccess& access, 
 /// places  as the kernel names them: "0000:18:00.0"; of an adapter without the function: "0000:3b:00"
 PathType pci_distance(const std::string& root, const std::string& gpu, const std::string& card);
 
-/// Memory of a GPU that adapters may be told of.
+/// Memory of a GPU that may be registered with adapters.
 struct AdapterMemory {
-  std::byte* data = nullptr;  ///< the owner's, who outlives what is made of it
+  std::byte* data = nullptr;  ///< the owner's, which outlives what is made of it
   std::size_t size = 0;
   UniqueFd dmabuf = {};     ///< none: its driver exports none
   bool is_of_host = false;  ///< processors read it as well

@@ -314,7 +314,7 @@ Result<std::optional<Error>> outcome_of(const DeviceGrid& grid, std::span<const 
   RINGSIDE_TRY(memory.read(std::as_writable_bytes(std::span(reports)),
                            reinterpret_cast<const std::byte*>(grid.reports)));
   constexpr std::array waited_for{"a chunk of", "a free slot of", "the call of"};
-  // Who ran out of time tells more than who was told to stop.
+  // A wait that ran out of time is a better explanation than one that was stopped.
   for (const DeviceOutcome looked_for : {DeviceOutcome::TimedOut, DeviceOutcome::Aborted}) {
     for (std::size_t i = 0; i < reports.size(); ++i) {
       const DeviceReport& report = reports[i];

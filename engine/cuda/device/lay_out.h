@@ -40,7 +40,7 @@ class DeviceLinks {
 
 /// How far one end has come, while kernels run.
 /// seen     the DeviceFifo's memory as processors see it; null: they do not, and the device is asked
-/// returns  nothing: the device does not tell
+/// returns  nothing: the device does not report it
 std::optional<DeviceProgress> look_at(DeviceMemory& memory, std::byte* seen, std::byte* fifo,
                                       bool receives);
 
@@ -71,7 +71,7 @@ class DeviceConnections : public DeviceLinks {
  private:
   DeviceMemory& memory_;
   int slots_;
-  mutable std::mutex mutex_;  ///< guards the next against those who look on
+  mutable std::mutex mutex_;  ///< guards the next against observers
   std::map<ConnectionId, std::byte*> fifos_;
 };
 

@@ -4,7 +4,7 @@
 
 #include "engine/cuda/device/move_simple.h"
 
-/// LL and LL128: data and flags in the same lines, so that no counter tells of arrival. Both put 16 bytes a lane
+/// LL and LL128: data and flags in the same lines, so that no counter signals arrival. Both put 16 bytes a lane
 /// on the wire, at 16 x unit of the slot.
 namespace ringside {
 
@@ -159,7 +159,7 @@ RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceE
   });
 }
 
-/// Ordering   heads are told behind a barrier, so behind every warp's loads; the sender looks at them with
+/// Ordering   heads are stored behind a barrier, so behind every warp's loads; the sender looks at them with
 ///            ld.acquire.sys before it writes the slot again
 /// returns    false: the strand has given up, on all its warps
 template <bool kReduces, typename Units, typename Machine>
@@ -169,7 +169,7 @@ RINGSIDE_HD bool move_lines(Machine& machine, const DeviceBlock& block, DeviceEn
       ends.wait_for_room(slice.to) && pass_units<kReduces, Units>(machine, block, ends, slice);
   if (machine.any_in_strand(!is_done)) return false;
   if constexpr (Units::kProtocol == Protocol::LL) clean_slots(machine, block, ends, slice);
-  if (machine.warp() == 0) ends.tell(slice.from, slice.to, slice.bytes, true);
+  if (machine.warp() == 0) ends.signal(slice.from, slice.to, slice.bytes, true);
   ends.advance(slice.from, slice.to);
   return true;
 }

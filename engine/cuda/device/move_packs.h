@@ -12,7 +12,7 @@ template <typename Byte>
 struct DevicePlaces {
   int count = 0;  ///< without `multicast`
   /// Slots of all members of a switch: no step has more than one such port on a side, and none that receives from it
-  /// reads the input, since heads put their share into the switch like everybody (nvls.h). Null: none
+  /// reads the input, since heads put their share into the switch like all ranks (nvls.h). Null: none
   Byte* multicast = nullptr;
   Byte* first = nullptr;
   Byte** others = nullptr;  ///< of the warp, DeviceWarpMemory: behind the first

@@ -35,7 +35,7 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.reads_input = slice.parts.reads_input;
   move.input = slice.input;
   move.output = slice.output;
-  bool is_there = slice.direct.takes != 0;  // in this rank's output, since it has been told
+  bool is_there = slice.direct.takes != 0;  // in this rank's output, since this rank has granted it
   ends.for_each_recv(slice.from,
                      [&](int end) { is_there = is_there && ends.credits().is_given(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
@@ -69,12 +69,12 @@ RINGSIDE_HD bool has_switch(const DeviceBlock& block, const DeviceEnds<Machine>&
   return has;
 }
 
-/// Simple: the data in a slot, or where it is to end; its arrival is told by the tail.
+/// Simple: the data in a slot, or at its final place; the tail signals its arrival.
 ///
 /// Ordering   warp 0 waits for tails and heads (ld.acquire.sys); behind the barrier all warps load and store;
-///            behind the second one warp 0 tells (st.release.sys). Release and acquire are cumulative, and bar.sync
+///            behind the second one warp 0 signals (st.release.sys). Release and acquire are cumulative, and bar.sync
 ///            orders among the strand's threads, so the other warps' stores are before the tail as well.
-///            Towards a switch warp 0 has a proxy fence in both places, by the lanes that wait and tell (device_ends.h)
+///            Towards a switch warp 0 has a proxy fence in both places, by the lanes that wait and signal (device_ends.h)
 /// kReduces   whether the collective does: others have one sender behind their ports, and no arithmetic
 /// returns    false: the strand has given up, on all its warps
 template <bool kReduces, typename Machine>
@@ -104,7 +104,7 @@ RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceE
   machine.any_in_strand(false);
   if (machine.warp() == 0) {
     if (is_head) machine.fence_aliases();
-    ends.tell(slice.from, slice.to, slice.bytes, false);
+    ends.signal(slice.from, slice.to, slice.bytes, false);
   }
   ends.advance(slice.from, slice.to);
   return true;

@@ -19,7 +19,7 @@ using ProcessMemory = std::shared_ptr<std::byte>;
 ProcessMemory offer_memory(std::byte* memory, std::function<void(std::byte*)> release);
 
 /// What was offered in this process, and begins there.
-/// errors   System: nothing does, or all who held it have gone
+/// errors   System: nothing does, or all holders of it have gone
 /// Threads  any
 Result<ProcessMemory> find_memory(const std::byte* memory);
 

@@ -25,7 +25,7 @@ struct SwitchName {
   std::uint32_t group = 0;
   std::uint64_t slot_size = 0;
   bool reduces = false;       ///< load-reduce; else multicast
-  Rank head{0};               ///< who loads, or stores, all copies at once
+  Rank head{0};               ///< the rank that loads, or stores, all copies at once
   std::vector<Rank> members;  ///< in the order of the node; the head is one of them
   friend auto operator<=>(const SwitchName&, const SwitchName&) = default;
 };
@@ -45,7 +45,7 @@ SwitchName switch_name(const SwitchGroup& group, const PortNames& names);
 std::vector<SwitchName> switches_of(const ChannelTask& task, Rank me, int channel,
                                     const Choice& choice);
 
-/// As name_ports() and connections_of(), but what stands beside a switch has names of its own, and slots of 0 bytes.
+/// As name_ports() and connections_of(), but ports next to a switch have names of their own, and slots of 0 bytes.
 NamedPorts name_device_ports(const std::vector<Peer>& peers, bool receives, const PortNames& names,
                              const Choice& choice);
 std::vector<ConnectionId> device_connections_of(const ChannelTask& task, Rank me, int channel,

@@ -27,7 +27,7 @@ Result<bool> has_done(cudaStream_t stream, const char* what) {
 
 /// Runs each kernel once with nothing to do, before one waits for others. CUDA loads a kernel when it is first launched,
 /// and makes room for what its threads keep in memory; either may wait for what runs on the GPU (CUDA_MODULE_LOADING),
-/// which may wait for a rank whose launch stands behind that. And who has no code for this GPU hears it here.
+/// which may wait for a rank whose launch is behind that. And an error for missing code for this GPU is reported here.
 Status load_kernels(int multiprocessors, cudaStream_t stream) {
   for (const Collective collective : kKernelCollectives) {
     DeviceLaunch nothing;

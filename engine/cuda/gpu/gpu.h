@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// A GPU as its driver tells of it.
+/// A GPU as its driver describes it.
 struct GpuFacts {
   std::string name;
   int major = 0, minor = 0;  ///< compute capability
@@ -42,9 +42,9 @@ class Gpu {
   /// The one that this thread means, as cudaSetDevice() has it.
   /// errors  as open()
   static Result<int> current();
-  /// From now on this thread means that one, as libraries beside ringside ask. errors  System
+  /// From now on this thread uses that device, for other libraries as well. errors  System
   static Status set_current(int device);
-  /// Waits for all that a stream of anybody's holds; or asks whether it holds anything.
+  /// Waits for all work of any stream; or asks whether it holds any.
   /// errors  System: of whatever has failed since
   static Status synchronize(DeviceStream stream);
   static Result<bool> is_done(DeviceStream stream);
@@ -57,7 +57,7 @@ class Gpu {
   /// a time, which such a launch promises or refuses.
   /// errors  InvalidArgument: more threads than a block has.  System: not all blocks are resident
   virtual Status launch(const DeviceLaunch& launch, Collective collective) = 0;
-  /// Launches that nobody waits for, or that a stream of the user's is ordered with; behind those of launch() as well,
+  /// Launches that no call waits for, or that a stream of the user's is ordered with; behind those of launch() as well,
   /// where they name none.
   virtual DeviceQueue& queue() = 0;
   /// Begins a copy within the GPU's memory.

@@ -6,7 +6,7 @@ namespace ringside {
 
 Status check_cuda(cudaError_t code, const char* what) {
   if (code == cudaSuccess) return {};
-  // Or whoever asks for the thread's last error, a user, say, would be told of this one.
+  // Otherwise the next caller that asks for the thread's last error, for example the user, would get this one.
   static_cast<void>(cudaGetLastError());
   return Error{ErrorCode::System, fmt::format("{}: {}", what, cudaGetErrorString(code)), ""};
 }
@@ -20,7 +20,7 @@ Error no_gpu(cudaError_t code) {
   }
   if (code == cudaErrorInsufficientDriver) {
     return {ErrorCode::System,
-            fmt::format("the driver speaks CUDA {}.{}, this build needs {}.{}", driver / 1000,
+            fmt::format("the driver supports CUDA {}.{}, this build needs {}.{}", driver / 1000,
                         driver % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10),
             "install a newer driver"};
   }

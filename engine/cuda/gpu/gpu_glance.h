@@ -12,7 +12,7 @@
 namespace ringside {
 
 /// Reads a few words of a GPU's memory while kernels run on it: on a stream of its own, by a copy engine, into memory that
-/// was pinned before. So it stands behind nothing that waits for a kernel (an allocation, work of another stream).
+/// was pinned before. So it never waits behind work that waits for a kernel (an allocation, work of another stream).
 ///
 /// Threads  any
 class GpuGlance {

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What CudaPrimitives stands on in a kernel: one object a thread, which is one lane of its warp. The block's warps
+/// The machine of CudaPrimitives in a kernel: one object a thread, which is one lane of its warp. The block's warps
 /// are parted among strands, equally many to each.
 ///
 /// Scope      .sys: a peer may be another GPU, another process, or the host. Among ranks of one GPU a release is of
@@ -162,7 +162,7 @@ class GpuMachine {
     return value;
   }
 
-  /// For those who look on: nothing is told by it.
+  /// For observers: it orders nothing.
   __device__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
     asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(to)),
                  "l"(static_cast<unsigned long long>(value))

@@ -28,7 +28,7 @@ const GpuMulticastDriver* GpuMulticastDriver::find() {
 
 namespace {
 
-/// An object that this device is a member of, and its share once that is bound. That stays bound for as long as anybody
+/// An object that this device is a member of, and its share once that is bound. That stays bound as long as any process
 /// has the object: another member's kernel may still store there when this one has failed.
 class Share {
  public:
@@ -54,14 +54,14 @@ class Share {
   std::optional<MappedGpuPages> own_, all_;
 };
 
-/// What a person does where the switch does not take its GPUs.
-Error with_mend(const Error& error) {
+/// Adds to an error what the user can do where the switch does not take the GPUs.
+Error with_fix(const Error& error) {
   return {
       error.code, "memory behind the NVSwitch: " + error.message,
-      "see whether the fabric manager runs; NCCL_NVLS_ENABLE=0 goes on with copies that stand for "
+      "see whether the fabric manager runs; NCCL_NVLS_ENABLE=0 continues with copies in place of "
       "the switch"};
 }
-Status with_mend(const Status& status) { return status ? status : with_mend(status.error()); }
+Status with_fix(const Status& status) { return status ? status : with_fix(status.error()); }
 
 /// Each call has the device's context where there is one; a driver that is played has none.
 class GpuMulticast final : public DeviceMulticast {
@@ -72,7 +72,7 @@ class GpuMulticast final : public DeviceMulticast {
   Result<UniqueFd> make(const Shape& shape) override {
     const auto here = OnGpu::device(device_);
     auto object = create(shape);
-    if (!object) return with_mend(object.error());
+    if (!object) return with_fix(object.error());
     return object->file();
   }
 
@@ -82,8 +82,8 @@ class GpuMulticast final : public DeviceMulticast {
     RINGSIDE_TRY(GpuPages object, GpuPages::open(driver_, file, Bytes{wanted.size}));
     CUdevice device = 0;
     RINGSIDE_TRY(driver_.check(driver_.cuDeviceGet(&device, device_), "cuDeviceGet"));
-    RINGSIDE_TRY(with_mend(driver_.check(multicast_.cuMulticastAddDevice(object.handle(), device),
-                                         "cuMulticastAddDevice")));
+    RINGSIDE_TRY(with_fix(driver_.check(multicast_.cuMulticastAddDevice(object.handle(), device),
+                                        "cuMulticastAddDevice")));
     shares_.push_back(std::make_unique<Share>(multicast_, std::move(object)));
     return {};
   }
@@ -91,7 +91,7 @@ class GpuMulticast final : public DeviceMulticast {
   Result<SwitchSlots> bind() override {
     const auto here = OnGpu::device(device_);
     auto slots = shares_.back()->bind(device_);
-    if (!slots) return with_mend(slots.error());
+    if (!slots) return with_fix(slots.error());
     return slots;
   }
 

@@ -34,7 +34,7 @@ struct GpuMulticastDriver {
 bool has_gpu_multicast(const GpuDriver& driver, int device);
 
 /// Multicast objects of the driver over memory of this device and others.
-/// shape      has_gpu_multicast(), and has_gpu_pages(): what is bound has to be shareable, as the object is; who calls has
+/// shape      has_gpu_multicast(), and has_gpu_pages(): what is bound has to be shareable, as the object is; the caller has
 ///            the device in use
 /// Ownership  the driver's functions outlive it
 std::unique_ptr<DeviceMulticast> make_gpu_multicast(const GpuDriver& driver,

@@ -56,7 +56,7 @@ Result<GpuPages> GpuPages::make(const GpuDriver& driver, int device, Bytes size,
 
 Result<GpuPages> GpuPages::open(const GpuDriver& driver, const UniqueFd& file, Bytes size) {
   CUmemGenericAllocationHandle handle = 0;
-  // The file's number itself stands where other kinds of handles have a pointer.
+  // The file's number itself is passed where other kinds of handles have a pointer.
   auto* const number = reinterpret_cast<void*>(static_cast<std::uintptr_t>(file.get()));
   RINGSIDE_TRY(driver.check(driver.cuMemImportFromShareableHandle(
                                 &handle, number, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR),

@@ -16,7 +16,7 @@ namespace ringside {
 /// source  NCCL's ncclIsCuMemSupported(): a driver of CUDA 12.0 or newer, and the attributes
 bool has_gpu_pages(const GpuDriver& driver, int device);
 
-/// One reference to pages: they go once nobody has one, in no process, nor an address for them.
+/// One reference to pages: the driver frees them once no process has a reference, nor an address for them.
 ///
 /// Threads    as the driver's: any
 /// Ownership  the driver's functions outlive it
@@ -40,7 +40,7 @@ class GpuPages {
   ~GpuPages();
 
   /// So many bytes or more of the device's memory, that file() works for.
-  /// multiple_of  size() is; beside the device's own granularity
+  /// multiple_of  size() is; in addition to the device's own granularity
   /// errors       System: no memory
   static Result<GpuPages> make(const GpuDriver& driver, int device, Bytes size,
                                Bytes multiple_of = Bytes{1});

@@ -104,7 +104,7 @@ class GpuQueue final : public DeviceQueue {
     return event;
   }
 
-  /// One whose launch has been waited for: nobody looks at it any more, but perhaps a stream that has waited already.
+  /// One whose launch has been waited for: no call looks at it any more, but perhaps a stream that has waited already.
   Result<cudaEvent_t> free_event() {
     const std::lock_guard lock(mutex_);
     if (free_.empty()) return make_event();

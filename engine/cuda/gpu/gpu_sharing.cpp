@@ -36,7 +36,7 @@ Status enable_peer(int device) {
   if (code != cudaErrorPeerAccessAlreadyEnabled) {
     return check_cuda(code, "cudaDeviceEnablePeerAccess");
   }
-  static_cast<void>(cudaGetLastError());  // or the next launch would be told of it
+  static_cast<void>(cudaGetLastError());  // or the next launch would get this error
   return {};
 }
 

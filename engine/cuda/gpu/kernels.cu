@@ -1,5 +1,5 @@
 // One kernel a collective, and one that checks what they have done. Each of the first compiles the texts of
-// engine/collectives over CudaPrimitives; what a step does stands in one function that all of them call.
+// engine/collectives over CudaPrimitives; a step's work is in one function that all of them call.
 #include "engine/cuda/device/device_check.h"
 #include "engine/cuda/device/device_works.h"
 #include "engine/cuda/gpu/gpu_machine.cuh"

@@ -15,7 +15,7 @@
 namespace ringside {
 namespace {
 
-/// How a rank reaches another's memory, beside not at all.
+/// How a rank reaches another's memory; 0: not at all.
 constexpr std::byte kOpens{1}, kOpensWithLines{2};
 
 /// What a receiver leaves in the pages of a connection whose slots lie in its GPU's memory.
@@ -83,18 +83,19 @@ ProcessLinks::~ProcessLinks() {
 
 Result<std::unique_ptr<ProcessLinks>> ProcessLinks::make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                          const Transport* transport,
-                                                         const MemoryWish& wish, Deadline deadline,
+                                                         const MemorySettings& settings,
+                                                         Deadline deadline,
                                                          const LinkFaults& faults) {
   RINGSIDE_TRY(std::unique_ptr<Connections> connections,
                Connections::make(bootstrap, transport, deadline, faults));
   std::unique_ptr<ProcessLinks> links(
-      new ProcessLinks(bootstrap, memory, wish.direct, std::move(connections), faults));
-  RINGSIDE_TRY(links->gather_reach(wish, deadline));
+      new ProcessLinks(bootstrap, memory, settings.direct, std::move(connections), faults));
+  RINGSIDE_TRY(links->gather_reach(settings, deadline));
   return links;
 }
 
-Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
-  RINGSIDE_TRY(const DevicePlace mine, as_wished(memory_.place(), wish));
+Status ProcessLinks::gather_reach(const MemorySettings& settings, Deadline deadline) {
+  RINGSIDE_TRY(const DevicePlace mine, with_settings(memory_.place(), settings));
   RINGSIDE_TRY(const std::vector<std::byte> places,
                bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
   const auto n = static_cast<std::uint32_t>(bootstrap_.nranks());
@@ -107,7 +108,7 @@ Status ProcessLinks::gather_reach(const MemoryWish& wish, Deadline deadline) {
     if (peer == me) continue;
     RINGSIDE_TRY(const Transport* const transport, connections_->peers().between(me, peer));
     const bool shares_pages = transport->door == Door::Host;
-    const bool opens = wish.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
+    const bool opens = settings.may_open && shares_pages && memory_.reaches(places_[peer].id) &&
                        can_open(mine, places_[peer], between_processes_);
     if (opens) row[peer] = memory_.keeps_lines(places_[peer].id) ? kOpensWithLines : kOpens;
   }
@@ -191,7 +192,7 @@ Status ProcessLinks::connect(std::span<const ConnectionId> wanted, Deadline dead
     between.push_back(host_id(id));
   }
   RINGSIDE_TRY(connections_->connect(between, deadline));
-  // All offer first and accept then: nobody waits for one who waits.
+  // All offer first and accept then: no rank waits for one that waits itself.
   std::vector<ConnectionId> awaited;
   for (const ConnectionId& id : fresh) {
     const std::span<std::byte> pages = end_between(id).shared_pages();
@@ -277,9 +278,9 @@ Result<ProcessLinks::Opened> ProcessLinks::accept(const ConnectionId& id, Deadli
   Offer& offer = offer_in(end);
   while (std::atomic_ref(offer.is_there).load(std::memory_order_acquire) == 0) {
     if (has_passed(deadline)) {
-      return Error{
-          ErrorCode::Timeout,
-          fmt::format("rank {} did not say where its slots of channel {} lie", id.to, id.channel)};
+      return Error{ErrorCode::Timeout,
+                   fmt::format("rank {} did not send the address of its slots of channel {}", id.to,
+                               id.channel)};
     }
     RINGSIDE_TRY(bootstrap_.patience(deadline).at_most(kBetweenLooks).wait_for(-1, 0));
   }

@@ -23,7 +23,7 @@ class Bootstrap;
 ///   the peer is on this host    in memory of the receiver's GPU, where the sender can open it (MemoryWay); else in the
 ///                               pages that a connection over shm has both map, which kernels see as well
 ///   elsewhere, or not over shm  on each side in the rank's GPU, where an RDMA adapter reaches it; else in pinned memory of
-///                               its process. A proxy tells the connection's end of slots that are full, and kernels of
+///                               its process. A proxy notifies the connection's end of slots that are full, and kernels of
 ///                               those that have come; an end that has slots of its own it copies to, and from (proxy.h)
 ///   this rank itself            in its GPU's memory
 ///
@@ -35,11 +35,12 @@ class ProcessLinks final : public DeviceLinks {
   /// Every rank calls it at the same time.
   /// transport  between ranks; null: the fastest that there is
   /// faults     of connections that a proxy serves; connect() refuses those of others. Its plan outlives them
-  /// errors     Unsupported: this GPU's memory cannot be had as it is wished.  As Connections::make() and
+  /// errors     Unsupported: this GPU's memory does not allow the settings.  As Connections::make() and
   ///            Bootstrap::all_gather()
   static Result<std::unique_ptr<ProcessLinks>> make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                     const Transport* transport,
-                                                    const MemoryWish& wish, Deadline deadline,
+                                                    const MemorySettings& settings,
+                                                    Deadline deadline,
                                                     const LinkFaults& faults = {});
   ~ProcessLinks() override;
 
@@ -77,8 +78,8 @@ class ProcessLinks final : public DeviceLinks {
   /// All that there are.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
 
-  /// As Connections::progress(), of what kernels have sent and received. Bytes are not counted; what the device does not tell
-  /// is left out.
+  /// As Connections::progress(), of what kernels have sent and received. Bytes are not counted; connections that the device does
+  /// not report are omitted.
   /// Threads  any
   [[nodiscard]] std::vector<Connections::Progress> progress() const;
 
@@ -110,9 +111,9 @@ class ProcessLinks final : public DeviceLinks {
   };
   ProcessLinks(Bootstrap& bootstrap, DeviceMemory& memory, const GpuDirectSettings& direct,
                std::unique_ptr<Connections> connections, const LinkFaults& faults);
-  Status gather_reach(const MemoryWish& wish, Deadline deadline);
+  Status gather_reach(const MemorySettings& settings, Deadline deadline);
   [[nodiscard]] bool opens(const ConnectionId& id) const;
-  /// The connection whose pages, where it has some, have room for a DeviceFifo: beside its slots, for counters.
+  /// The connection whose pages, where it has some, have room for a DeviceFifo: next to its slots, for counters.
   [[nodiscard]] ConnectionId host_id(ConnectionId id) const;
   [[nodiscard]] bool find_switch() const;
   [[nodiscard]] const TransportEnd& end_between(const ConnectionId& id) const;
@@ -141,7 +142,7 @@ class ProcessLinks final : public DeviceLinks {
   SwitchLinks switches_;
   std::map<ConnectionId, std::byte*> lent_;  ///< what connect() has lent to ends
   std::set<const Transport*> refusing_;      ///< an end of which has not taken the GPU's memory
-  mutable std::mutex mutex_;                 ///< guards the next against those who look on
+  mutable std::mutex mutex_;                 ///< guards the next against observers
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;
 };

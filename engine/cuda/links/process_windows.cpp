@@ -37,9 +37,9 @@ Result<int> ProcessWindows::add(std::byte* base, Bytes size, Deadline deadline) 
   const auto me = static_cast<std::size_t>(to_int(bootstrap_.rank()));
   const bool is_shared = links_.can_share(base);
   const Registered mine{is_shared ? reinterpret_cast<std::uintptr_t>(base) : 0};
-  RINGSIDE_TRY(const std::vector<std::byte> told,
+  RINGSIDE_TRY(const std::vector<std::byte> gathered,
                bootstrap_.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
-  const std::vector<Registered> all = registered_in(told);
+  const std::vector<Registered> all = registered_in(gathered);
   std::vector<std::byte> shares;
   for (const Registered& one : all) shares.push_back(std::byte{one.base != 0});
   RINGSIDE_TRY(const std::vector<std::byte*> places,

@@ -28,7 +28,7 @@ class ProcessWindows {
   ///          slots
   Result<int> add(std::byte* base, Bytes size, Deadline deadline);
 
-  /// From the next call on nobody stores there. Of this rank alone.
+  /// From the next call on no rank stores there. Of this rank alone.
   void remove(int number);
 
   /// The one in which all lies that a call writes; 0: there is none.

@@ -62,7 +62,7 @@ class SendProxy final : public Proxy {
  private:
   [[nodiscard]] bool is_empty() const { return acquire(fifo_.end.tail) == sent_; }
 
-  /// The oldest one that has been posted: all of the strand's stores are before the tail that told of it.
+  /// The oldest one that has been posted: all of the strand's stores are before the tail that showed it.
   Result<std::span<const std::byte>> message() {
     std::byte* const slot = slot_at(fifo_, sent_);
     const std::size_t bytes = fifo_.end.sizes[sent_ % static_cast<std::uint64_t>(fifo_.slots)];
@@ -175,7 +175,7 @@ class LentSendProxy final : public Proxy {
   const ProxyFifo fifo_;
   SendEnd& to_;
   std::uint64_t posted_ = 0;
-  std::uint64_t freed_ = 0;  ///< of those, what the kernel was told
+  std::uint64_t freed_ = 0;  ///< of those, as reported to the kernel
 };
 
 /// Of an end that receives into the kernel's slots: several may be there, and are given back as the kernel is done.
@@ -192,10 +192,10 @@ class LentRecvProxy final : public Proxy {
       has_moved = true;
     }
     const std::uint64_t arrived = from_.arrived();
-    if (arrived == told_) return has_moved;
+    if (arrived == published_) return has_moved;
     if (fifo_.flush) RINGSIDE_TRY(fifo_.flush());
-    told_ = arrived;
-    release(fifo_.end.tail, told_);
+    published_ = arrived;
+    release(fifo_.end.tail, published_);
     return true;
   }
   [[nodiscard]] bool is_drained() const override { return true; }
@@ -204,8 +204,8 @@ class LentRecvProxy final : public Proxy {
  private:
   const ProxyFifo fifo_;
   RecvEnd& from_;
-  std::uint64_t told_ = 0;      ///< of those that have arrived
-  std::uint64_t returned_ = 0;  ///< of those, given back to the sender
+  std::uint64_t published_ = 0;  ///< of those that have arrived
+  std::uint64_t returned_ = 0;   ///< of those, given back to the sender
 };
 
 }  // namespace

@@ -46,7 +46,7 @@ void ProxyServer::run() {
   for (;;) {
     changed_.wait(lock, [this] { return stop_ || is_serving_; });
     if (stop_) return;
-    // Nobody sets others before this is over.
+    // No other thread sets others before this is over.
     lock.unlock();
     const Status served = serve(proxies_, is_over_, failure_, policy_);
     if (!served) on_error_(served.error());

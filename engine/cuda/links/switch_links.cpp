@@ -69,13 +69,13 @@ class SwitchLinks::Node {
   /// Returns once all members have come here.
   Status meet(Deadline deadline) {
     for (const Pair& pair : pairs_) ++*pair.step;
-    if (!leads_) tell(pairs_.front().meeting->member, *pairs_.front().step);
+    if (!leads_) signal(pairs_.front().meeting->member, *pairs_.front().step);
     for (const Pair& pair : pairs_) {
       std::uint32_t& other = leads_ ? pair.meeting->member : pair.meeting->head;
       RINGSIDE_TRY(wait_for(other, *pair.step, leads_ ? pair.member : name_.head, deadline));
     }
     for (const Pair& pair : pairs_) {
-      if (leads_) tell(pair.meeting->head, *pair.step);
+      if (leads_) signal(pair.meeting->head, *pair.step);
     }
     return {};
   }
@@ -88,7 +88,7 @@ class SwitchLinks::Node {
     std::uint32_t* step;
   };
 
-  static void tell(std::uint32_t& word, std::uint32_t step) {
+  static void signal(std::uint32_t& word, std::uint32_t step) {
     std::atomic_ref(word).store(step, std::memory_order_release);
   }
   Status wait_for(std::uint32_t& word, std::uint32_t step, Rank whom, Deadline deadline) {
@@ -142,7 +142,7 @@ Result<SwitchSlots> SwitchLinks::lay(Node& node, Bytes size, Deadline deadline) 
   }
   RINGSIDE_TRY(file, node.share(std::move(file), deadline));
   RINGSIDE_TRY(multicast->join(file, shape, node.index()));
-  // Nobody binds before all have joined, and nobody's kernel stores before all have bound.
+  // No member binds before all have joined, and no member's kernel stores before all have bound.
   RINGSIDE_TRY(node.meet(deadline));
   RINGSIDE_TRY(const SwitchSlots slots, multicast->bind());
   RINGSIDE_TRY(node.meet(deadline));

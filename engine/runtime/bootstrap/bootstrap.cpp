@@ -25,10 +25,10 @@ namespace {
 constexpr Nanoseconds kPatience = std::chrono::minutes(1);
 
 /// The root says every second that it lives.
-constexpr Nanoseconds kRootSilence = std::chrono::seconds(3);
+constexpr Nanoseconds kRootTimeout = std::chrono::seconds(3);
 
 /// Before each block: which call it belongs to and how long it is, so that ranks that do not make the
-/// same calls are told so.
+/// same calls get an error that says so.
 struct BlockHeader {
   std::uint32_t call = 0;
   std::uint32_t size = 0;
@@ -97,11 +97,11 @@ class Bootstrap::Impl {
   Status join() {
     RINGSIDE_TRY(const UniqueFd root, reach_root());
     say_where();
-    // Who connects before this rank has the root's secret waits in the listener's queue.
+    // A peer that connects before this rank has the root's secret waits in the listener's queue.
     RINGSIDE_TRY(UniqueFd listener, listen_on(Endpoint{with_port(address_, 0)}));
     RINGSIDE_TRY(const Endpoint here, local_endpoint(listener.get()));
     RINGSIDE_TRY(introduce(root, std::get<SocketAddress>(here)));
-    RINGSIDE_TRY(const SocketAddress successor, hear_out(root));
+    RINGSIDE_TRY(const SocketAddress successor, await_successor(root));
     RINGSIDE_TRY(const std::unique_ptr<Acceptor> acceptor,
                  Acceptor::serve(std::move(listener), secret(), {}, clock()));
     return report(root, link(*acceptor, Endpoint{successor}));
@@ -109,7 +109,7 @@ class Bootstrap::Impl {
 
   RingLinks take_watch_links() { return std::exchange(watch_links_, {}); }
 
-  /// Of the ranks' secret, which it does not tell.
+  /// A hash of the ranks' secret, which does not reveal it.
   [[nodiscard]] std::uint64_t job() const {
     if (nranks() == 1) return 1;
     const Secret hash = derive_secret("job " + to_string(UniqueId{{}, secret_}));
@@ -150,7 +150,7 @@ class Bootstrap::Impl {
   void abort() noexcept {
     is_aborted_ = true;
     off_.signal();
-    // The descriptors stay open until this object goes, so they cannot have become somebody else's.
+    // The descriptors stay open until this object goes, so their numbers cannot have been reused.
     if (links_.next) ::shutdown(links_.next.get(), SHUT_RDWR);
     if (links_.previous) ::shutdown(links_.previous.get(), SHUT_RDWR);
   }
@@ -219,15 +219,15 @@ class Bootstrap::Impl {
     return {};
   }
 
-  /// Tells the root whether this rank has its links, and hears how the others fare: of a rank that is stopped, its
-  /// neighbours alone would know, and leave.
+  /// Reports to the root whether this rank has its links, and waits for the other ranks' results: of a stopped rank, only its
+  /// neighbours would know, and leave.
   Status report(const UniqueFd& root, const Status& linked) {
     if (!linked && linked.error().code == ErrorCode::Aborted) return linked;
     RootMessage word{.kind = RootMessage::Kind::Linked};
     if (!linked) word = {.kind = RootMessage::Kind::Failure, .error = linked.error()};
     if (!send_frame(root.get(), to_bytes(word), join_patience()) && !linked) return linked;
     for (;;) {
-      const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootSilence));
+      const auto frame = recv_frame(root.get(), kMessageLimit, patience_of(kRootTimeout));
       if (!frame && frame.error().code == ErrorCode::Timeout) {
         return root_silent(frame.error().message);
       }
@@ -240,19 +240,19 @@ class Bootstrap::Impl {
       }
       RINGSIDE_TRY(const RootMessage message, parse_root(*frame));
       if (message.kind == RootMessage::Kind::Linked) return linked;
-      if (message.kind == RootMessage::Kind::Failure) return told(message.error);
+      if (message.kind == RootMessage::Kind::Failure) return from_all(message.error);
     }
   }
 
-  /// What all ranks are told, one of them says.
-  [[nodiscard]] Error told(Error error) const {
-    error.is_told_elsewhere = rank() != Rank{0};
+  /// Every rank gets this error; rank 0 alone reports it to the user.
+  [[nodiscard]] Error from_all(Error error) const {
+    error.is_reported_elsewhere = rank() != Rank{0};
     return error;
   }
 
-  /// Listens to the root until everybody has come.
+  /// Listens to the root until all ranks have come.
   /// returns  the successor's address
-  Result<SocketAddress> hear_out(const UniqueFd& root) {
+  Result<SocketAddress> await_successor(const UniqueFd& root) {
     std::optional<SocketAddress> successor;
     bool is_admitted = false;
     for (;;) {
@@ -262,7 +262,7 @@ class Bootstrap::Impl {
       }
       if (!frame) {
         return Error{frame.error().code,
-                     fmt::format("rank {}: {} ended before everybody had come: {}", to_int(rank()),
+                     fmt::format("rank {}: {} ended before all ranks had come: {}", to_int(rank()),
                                  root_text(), frame.error().message),
                      "look at rank 0's own messages and exit status"};
       }
@@ -280,7 +280,7 @@ class Bootstrap::Impl {
         case RootMessage::Kind::Refused:
           return message.error;
         case RootMessage::Kind::Failure:
-          return told(message.error);
+          return from_all(message.error);
         case RootMessage::Kind::Linked:
         case RootMessage::Kind::Everybody:
           if (successor && is_admitted) return *successor;
@@ -295,7 +295,7 @@ class Bootstrap::Impl {
       std::vector<pollfd> polled;
       for (BlockTransfer& one : transfers) {
         if (const Status moved = one.advance(header); !moved) {
-          return is_aborted_ ? aborted() : blame(one.peer, moved.error());
+          return is_aborted_ ? aborted() : failed_with(one.peer, moved.error());
         }
         if (one.is_complete()) continue;
         polled.push_back({one.fd, static_cast<short>(one.is_sending ? POLLOUT : POLLIN), 0});
@@ -304,9 +304,9 @@ class Bootstrap::Impl {
       if (has_passed(deadline)) {
         const auto late = std::ranges::find_if(
             transfers, [](const BlockTransfer& one) { return !one.is_complete(); });
-        return blame(late->peer, {ErrorCode::Timeout,
-                                  late->is_sending ? "takes nothing" : "nothing came in time",
-                                  "that rank or one behind it is late or hangs"});
+        return failed_with(late->peer, {ErrorCode::Timeout,
+                                        late->is_sending ? "takes nothing" : "nothing came in time",
+                                        "that rank or one behind it is late or hangs"});
       }
       if (deadline.poll(polled) < 0 && errno != EINTR) {
         return system_error("poll", errno);
@@ -314,7 +314,7 @@ class Bootstrap::Impl {
     }
   }
 
-  [[nodiscard]] Error blame(Rank peer, const Error& why) const {
+  [[nodiscard]] Error failed_with(Rank peer, const Error& why) const {
     return {why.code,
             fmt::format("rank {}: exchange {} with rank {}: {}", to_int(rank()), calls_,
                         to_int(peer), why.message),

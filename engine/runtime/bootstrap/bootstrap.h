@@ -24,7 +24,7 @@ struct BootstrapOptions {
   Rank rank{0};
   int nranks = 1;
   UniqueId id = {};    ///< not read when nranks is 1
-  Secret ticket = {};  ///< of rank 0, whose root wants it
+  Secret ticket = {};  ///< of rank 0: BootstrapRoot::ticket()
   /// The interface where other ranks reach this one. None: the one that leads to the root.
   std::optional<SocketAddress> listen = {};
   Nanoseconds join_timeout = kJoinTimeout;
@@ -33,7 +33,7 @@ struct BootstrapOptions {
   const Wakeup* off = nullptr;  ///< once it is signalled, join() ends with Aborted; outlives join()
 };
 
-/// One rank's place in the ring over which ranks tell each other what they need to know before there
+/// One rank's place in the ring over which ranks exchange what they need to know before there
 /// are fast connections: TCP to the next rank and from the previous one, both proven.
 ///
 /// Ordering   every rank makes the same calls in the same order
@@ -50,7 +50,7 @@ class Bootstrap {
   Bootstrap(const Bootstrap&) = delete;
   Bootstrap& operator=(const Bootstrap&) = delete;
 
-  /// Everybody's bytes, by rank.
+  /// All ranks' bytes, by rank.
   /// shape   every rank gives equally many; 0 is fine
   /// rounds  floor(n / 2): blocks travel both ways round at once
   /// errors  PeerGone, Timeout: name the neighbour.  InvalidArgument: it gave another number of bytes.
@@ -62,29 +62,29 @@ class Bootstrap {
   /// errors  as all_gather
   Status barrier(Deadline deadline);
 
-  /// The same with a minute for the slowest rank.
+  /// The same with one minute of patience for the slowest rank.
   Result<std::vector<std::byte>> all_gather(std::span<const std::byte> mine);
   Status barrier();
 
-  /// Ends a call under way, all later ones, and waits with patience(), with Aborted.
+  /// Ends the current call, all later ones, and waits with patience(), with Aborted.
   void abort() noexcept;
 
-  /// For what else of the communicator's making waits for other ranks: until then, or until abort().
+  /// For other waits for ranks while the communicator is made: until then, or until abort().
   [[nodiscard]] Patience patience(Deadline until) const;
 
   /// A second ring of connections, for the Watch.  shape  asked for once
   [[nodiscard]] RingLinks take_watch_links();
 
-  /// A number that all ranks have alike and other jobs have not.
+  /// A number that is the same on all ranks and differs between jobs.
   [[nodiscard]] std::uint64_t job() const;
 
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;
   [[nodiscard]] Rank next() const;
   [[nodiscard]] Rank previous() const;
-  /// Of the root, which gave it to the ranks that it admitted. They prove themselves to each other with it.
+  /// The root's secret, which it gave to the ranks that it admitted. They prove themselves to each other with it.
   [[nodiscard]] const Secret& secret() const;
-  /// The one for all who work with the ring.
+  /// The one for all users of the ring.
   [[nodiscard]] Clock& clock() const;
   /// Where other ranks reach this one, with port 0.
   [[nodiscard]] const SocketAddress& address() const;

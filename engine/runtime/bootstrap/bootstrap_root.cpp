@@ -30,7 +30,7 @@ constexpr std::size_t kMostNotes = 3;
 /// unless the rank's host has gone.
 constexpr Nanoseconds kSendTimeout = std::chrono::seconds(1);
 
-/// Ranks give up their links after the join time-out, and say so at once. Who says nothing until then is stopped.
+/// Ranks give up their links after the join time-out, and report it at once. A rank that does not report until then is stopped.
 constexpr Nanoseconds kReportTime = std::chrono::seconds(1);
 
 /// One rank that has come.
@@ -75,7 +75,7 @@ class BootstrapRoot::Impl {
       if (has_passed(expires_)) {
         fail(is_linking_ ? silent_error() : missing_error());
       } else {
-        comfort();
+        send_keepalives();
       }
     }
   }
@@ -93,7 +93,7 @@ class BootstrapRoot::Impl {
         polled.push_back({at(rank)->fd.get(), POLLIN, 0});
         ranks.push_back(rank);
       }
-      until = std::min(expires_, comfort_at_);
+      until = std::min(expires_, keepalive_at_);
     }
     stirred_.clear();
     if (until.poll(polled) <= 0) return;
@@ -123,7 +123,7 @@ class BootstrapRoot::Impl {
     ++came_;
     say(at(rank)->fd, {.kind = RootMessage::Kind::Admitted, .secret = admitted_});
     expires_ = deadline_in(options_.join_timeout, clock());
-    comfort_at_ = deadline_in(comfort_pause(), clock());
+    keepalive_at_ = deadline_in(keepalive_pause(), clock());
     introduce(rank);
     introduce((rank + nranks_ - 1) % nranks_);
     if (came_ == nranks_) begin_linking();
@@ -162,7 +162,7 @@ class BootstrapRoot::Impl {
     return std::nullopt;
   }
 
-  /// Tells `rank` where its successor is, once both have come.
+  /// Sends `rank` its successor's address, once both have come.
   void introduce(int rank) {
     const auto& member = at(rank);
     const auto& next = at((rank + 1) % nranks_);
@@ -211,7 +211,7 @@ class BootstrapRoot::Impl {
       member.has_reported = true;
       if (word->kind != RootMessage::Kind::Failure) continue;
       if (!trouble_) trouble_ = word->error;
-      if (word->error.code == ErrorCode::Timeout) continue;  // who it waits for may be stopped
+      if (word->error.code == ErrorCode::Timeout) continue;  // its peer may be stopped
       fail(word->error);
       return true;
     }
@@ -244,7 +244,7 @@ class BootstrapRoot::Impl {
     const bool are_many = ranks.size() > 1;
     return {ErrorCode::Timeout,
             fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached (no links "
-                        "within {:g} s of everybody's arrival)",
+                        "within {:g} s of the last arrival)",
                         are_many ? "s" : "", format_ranks(ranks), are_many ? "do" : "does",
                         are_many ? "they are" : "it is", Seconds(options_.join_timeout).count()),
             "look at its process: ps shows T where it is stopped (kill -CONT), D where the kernel "
@@ -272,14 +272,14 @@ class BootstrapRoot::Impl {
                         to_string(address_))};
   }
 
-  [[nodiscard]] Nanoseconds comfort_pause() const {
+  [[nodiscard]] Nanoseconds keepalive_pause() const {
     return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
   }
 
-  /// Those who wait learn now and then that the root still lives.
-  void comfort() {
-    if (!has_passed(comfort_at_)) return;
-    comfort_at_ = deadline_in(comfort_pause(), clock());
+  /// Waiting ranks learn now and then that the root still lives.
+  void send_keepalives() {
+    if (!has_passed(keepalive_at_)) return;
+    keepalive_at_ = deadline_in(keepalive_pause(), clock());
     for (const auto& member : members_) {
       if (member) say(member->fd, {.kind = RootMessage::Kind::Waiting});
     }
@@ -295,7 +295,7 @@ class BootstrapRoot::Impl {
     members_.clear();
   }
 
-  /// A rank that cannot be told has gone; its neighbours and notice_leavers() see that, too.
+  /// A rank that the message cannot reach has gone; its neighbours and notice_leavers() see that, too.
   void say(const UniqueFd& fd, const RootMessage& message) const {
     static_cast<void>(send_frame(fd.get(), to_bytes(message), deadline_in(kSendTimeout, clock())));
   }
@@ -319,7 +319,7 @@ class BootstrapRoot::Impl {
   std::optional<Error>
       trouble_;  ///< why the first of those could not link that have waited in vain
   Deadline expires_{};
-  Deadline comfort_at_{};
+  Deadline keepalive_at_{};
   std::vector<std::string> notes_;  ///< why some were refused
 
   std::jthread thread_;  // last: starts when all of the above is there, ends before it goes

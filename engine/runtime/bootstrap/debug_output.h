@@ -35,23 +35,23 @@ class DebugOutput {
 
   /// Whether warnings (Warn), whether any other lines (Info) are shown.
   [[nodiscard]] bool has(DebugLevel least);
-  /// Whether lines about any of these are: what costs much to say need not be said.
+  /// Whether lines of any of these subsystems are shown: checks this before a line that is costly to make.
   [[nodiscard]] bool shows(Subsystems about);
   [[nodiscard]] NcclVersion version() const { return NcclVersion{}; }
 
   void info(Subsystems about, std::string_view message);
 
-  /// A failure that the caller is told of, too, and the line by which NCCL hands one on.
+  /// A failure that the caller gets as an Error, too, and the line by which NCCL passes one on.
   void warn(const WarnPlace& place, const Error& why);
 
-  /// A stranger at a port, and the like: what nobody is told of otherwise (base/remark.h). Shown as warnings
+  /// A stranger at a port, and other events that no Error reports (base/remark.h). Shown as warnings
   /// are, and where NCCL_DEBUG is not set.
   void remark(const WarnPlace& place, std::string_view message);
 
   /// The version, once a process: with the others' lines, or alone for NCCL_DEBUG=VERSION on rank 0.
   void announce(bool is_rank_0);
 
-  /// What lines have in brackets, where NCCL has its device: the process's place on its host.
+  /// The number in brackets, where NCCL prints its device: the process's place on its host.
   void set_place(int place);
 
  private:
@@ -64,7 +64,7 @@ class DebugOutput {
   std::unique_ptr<State> state_;
 };
 
-/// This host's interface with that address; nothing: none has it.
+/// This host's interface with that address; nothing: there is none.
 std::optional<NetInterface> interface_at(const SocketAddress& address);
 
 }  // namespace ringside

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// The names under which one launcher says who is who; null where it has none.
+/// The names of one launcher's variables for rank, size and the like; null where it has none.
 struct Names {
   Launcher launcher;
   const char* rank;
@@ -33,10 +33,11 @@ Result<std::optional<int>> read_int(const Environment& environment, const char* 
   if (!text) return std::optional<int>{};
   const Result<std::int64_t> value = parse_int(*text);
   if (!value || *value < least || *value > kMostRanks) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("environment variable {}='{}' is not a number from {} to {}", name,
-                             *text, least, kMostRanks),
-                 "the launcher sets it; by hand, give each process its own rank from 0 up"};
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("environment variable {}='{}' is not a number from {} to {}", name, *text,
+                    least, kMostRanks),
+        "the launcher sets it; without a launcher, give each process its own rank from 0 up"};
   }
   return std::optional<int>(static_cast<int>(*value));
 }
@@ -97,7 +98,7 @@ Result<std::optional<LaunchInfo>> read_slurm(const Environment& environment) {
   return info;
 }
 
-/// `srun --mpi=pmi2` says who is who by Hydra's names, too. Hydra itself, started by srun as one process a host, counts
+/// `srun --mpi=pmi2` sets Hydra's variables, too. Hydra itself, started by srun as one process a host, counts
 /// other ranks than Slurm does.
 bool counts_as_slurm(const Environment& environment, const LaunchInfo& hydra) {
   const auto is = [&](const char* name, int value) {

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// Who started this process as one of many.
+/// The launcher that started this process as one of many.
 enum class Launcher : std::uint8_t { Torchrun, OpenMpi, Hydra, Slurm };
 const char* to_string(Launcher launcher);
 
@@ -29,7 +29,7 @@ bool is_single_host(const LaunchInfo& info);
 /// Reads the launchers' variables; the first launcher that has set its own is believed, for a torchrun
 /// inside mpirun or srun sees both, and the inner one counts:
 ///
-///     torchrun   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE]; also what one sets by hand
+///     torchrun   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE]; also for processes that are started manually
 ///     Open MPI   OMPI_COMM_WORLD_RANK _SIZE [_LOCAL_RANK _LOCAL_SIZE]
 ///     Hydra      PMI_RANK PMI_SIZE [MPI_LOCALRANKID MPI_LOCALNRANKS] (MPICH, Intel MPI)
 ///     Slurm      SLURM_STEP_ID SLURM_PROCID, SLURM_STEP_NUM_TASKS or SLURM_NTASKS [SLURM_LOCALID
@@ -37,7 +37,7 @@ bool is_single_host(const LaunchInfo& info);
 ///                of one task, which is how interactive shells are started
 ///
 /// returns  nothing when no launcher started this process
-/// errors   InvalidArgument: one of a pair is missing, a number is none, or two contradict each other
+/// errors   InvalidArgument: one of a pair is missing, a value is not a number, or two contradict each other
 Result<std::optional<LaunchInfo>> launch_from_environment(
     const Environment& environment = env_text);
 
@@ -45,7 +45,7 @@ Result<std::optional<LaunchInfo>> launch_from_environment(
 /// errors  InvalidArgument: empty, or brackets that do not match
 Result<std::string> first_host_of(std::string_view hostlist);
 
-/// How many tasks a node has by Slurm's short form: `2(x3),1` gives nodes 0 to 2 two and node 3 one.
+/// The number of tasks of a node in Slurm's short form: `2(x3),1` gives nodes 0 to 2 two and node 3 one.
 /// errors  InvalidArgument: not of that form, or fewer nodes
 Result<int> tasks_on_node(std::string_view tasks_per_node, int node);
 

@@ -14,9 +14,9 @@
 #include "engine/transport/socket/handshake.h"
 #include "engine/transport/transport.h"
 
-/// What ranks say to the root and to each other, and how it lies in bytes: numbers are little-endian,
+/// The messages between ranks and root, and their encoding: numbers are little-endian,
 /// a text is its length in two bytes and then its bytes. Every parse function takes any bytes.
-/// errors  Corrupt: not such a message, or something behind its end
+/// errors  Corrupt: not such a message, or bytes behind its end
 namespace ringside {
 
 inline constexpr std::size_t kMessageLimit = 8192;  ///< bytes of a frame that holds one of these
@@ -39,9 +39,9 @@ struct RootMessage {
     Waiting = 1,    ///< not all are here yet; the root lives
     Successor = 2,  ///< where the next rank of the ring listens
     Everybody = 3,  ///< all have come
-    Failure = 4,    ///< it will not be; `error` says why. All get it, rank 0 tells it.
+    Failure = 4,    ///< the job fails; `error` says why. All get it, rank 0 reports it.
     Linked = 6,     ///< all have their links
-    Refused = 5,    ///< not with you; `error` says why. Only this rank gets it.
+    Refused = 5,    ///< this rank is not admitted; `error` says why. Only this rank gets it.
     Admitted =
         7,  ///< the first message to a rank that was not refused; `secret` is its own from now on
   };
@@ -78,7 +78,7 @@ Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes)
 /// rank -> all ranks, before they connect.
 struct PeerInfo {
   Whereabouts where;  ///< but for its rank, which is its place among the others'
-  std::array<std::uint64_t, 16> cores{};  ///< that it may run on, a bit each
+  std::array<std::uint64_t, 16> cores{};  ///< that the rank may run on, a bit each
   std::uint64_t cache = 0;                ///< bytes of a core's second level
 };
 std::vector<std::byte> to_bytes(const PeerInfo& message);
@@ -87,15 +87,15 @@ Result<PeerInfo> parse_peer_info(std::span<const std::byte> bytes);
 /// rank -> both neighbours, on the watch's ring.
 struct WatchMessage {
   enum class Kind : std::uint8_t {
-    Goodbye = 1,  ///< an orderly end: that this connection closes next means nothing
+    Goodbye = 1,  ///< an orderly end: the closing of this connection is no failure
     Abort = 2,    ///< the job is broken; passed on in both directions
-    Call = 3,     ///< what the sender calls from some call on; for its neighbours on other hosts
+    Call = 3,     ///< the sender's calls from some call on; for its neighbours on other hosts
     Dump = 4,     ///< write your dump; passed on in both directions
     Present = 5,  ///< the origin lives; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
-  Rank origin = kNoRank;     ///< of Abort and Present: who says so
-  Rank dead = kNoRank;       ///< of Abort: who died, or nobody
+  Rank origin = kNoRank;     ///< of Abort and Present: the rank that reports it
+  Rank dead = kNoRank;       ///< of Abort: the rank that died, or kNoRank
   Error error = {};          ///< of Abort
   std::uint64_t number = 0;  ///< of Call: the first such call
   CallSignature call = {};   ///< of Call

@@ -16,7 +16,7 @@ namespace {
 
 static_assert(sizeof(cpu_set_t) == sizeof(PeerInfo::cores));
 
-/// Everybody's bytes, by rank, of any length.
+/// All ranks' bytes, by rank, of any length.
 /// errors  as Bootstrap::all_gather(); Corrupt: more than any rank says of itself
 Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
                                                        std::vector<std::byte> mine,
@@ -29,7 +29,7 @@ Result<std::vector<std::vector<std::byte>>> gather_any(Bootstrap& bootstrap,
   std::memcpy(sizes.data(), gathered.data(), gathered.size());
   const std::uint64_t longest = std::ranges::max(sizes);
   if (longest > kMost) {
-    return Error{ErrorCode::Corrupt, fmt::format("a rank says {} bytes of itself", longest),
+    return Error{ErrorCode::Corrupt, fmt::format("a rank sends a description of {} bytes", longest),
                  "use the same version on every rank"};
   }
   mine.resize(longest);
@@ -56,7 +56,7 @@ PeerInfo describe_rank(const Whereabouts& where) {
   return info;
 }
 
-Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Transport* wish,
+Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Transport* requested,
                             Deadline deadline) {
   RINGSIDE_TRY(const auto gathered, gather_any(bootstrap, to_bytes(mine), deadline));
   std::vector<PeerInfo> all;
@@ -64,24 +64,25 @@ Result<Peers> Peers::gather(Bootstrap& bootstrap, const PeerInfo& mine, const Tr
     RINGSIDE_TRY(PeerInfo info, parse_peer_info(bytes));
     all.push_back(std::move(info));
   }
-  return Peers(std::move(all), wish);
+  return Peers(std::move(all), requested);
 }
 
-Peers::Peers(std::vector<PeerInfo> all, const Transport* wish) : all_(std::move(all)), wish_(wish) {
+Peers::Peers(std::vector<PeerInfo> all, const Transport* requested)
+    : all_(std::move(all)), requested_(requested) {
   for (std::uint32_t rank = 0; rank < all_.size(); ++rank) all_[rank].where.rank = rank;
 }
 
 Result<const Transport*> Peers::between(std::uint32_t from, std::uint32_t to) const {
   const Transport* transport = choose_transport(transports(), at(from), at(to));
   if (transport != nullptr) return transport;
-  if (wish_ == nullptr) {
+  if (requested_ == nullptr) {
     return Error{ErrorCode::Unsupported, fmt::format("nothing joins ranks {} and {}", from, to),
                  "use the same version on every rank"};
   }
-  return Error{
-      ErrorCode::Unsupported,
-      fmt::format("{} joins {}, but not ranks {} and {}", wish_->name, wish_->joins, from, to),
-      "leave --transport away, or give another on every rank"};
+  return Error{ErrorCode::Unsupported,
+               fmt::format("{} joins {}, but not ranks {} and {}", requested_->name,
+                           requested_->joins, from, to),
+               "omit --transport, or give another on every rank"};
 }
 
 Result<HostLayout> Peers::layout(std::uint32_t me) const {
@@ -93,7 +94,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
     RINGSIDE_TRY(const Transport* const transport, between(rank, (rank + 1) % n));
     used.push_back(transport);
     layout.crosses_hosts |= !share_host(rank, (rank + 1) % n);
-    const auto [ranks, cores] = ranks_and_cores_beside(rank);
+    const auto [ranks, cores] = ranks_and_cores_of_host(rank);
     layout.is_crowded |= ranks > cores;
     if (rank != me) continue;
     layout.local_ranks = ranks;
@@ -115,7 +116,7 @@ Result<HostLayout> Peers::layout(std::uint32_t me) const {
 bool Peers::share_host(std::uint32_t a, std::uint32_t b) const { return at(a).host == at(b).host; }
 
 /// On the rank's host, and what those ranks may run on.
-std::pair<int, int> Peers::ranks_and_cores_beside(std::uint32_t rank) const {
+std::pair<int, int> Peers::ranks_and_cores_of_host(std::uint32_t rank) const {
   auto cores = all_[rank].cores;
   int ranks = 0;
   for (std::uint32_t other = 0; other < all_.size(); ++other) {

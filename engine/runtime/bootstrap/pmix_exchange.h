@@ -11,10 +11,10 @@ namespace ringside {
 /// Whether this build can talk to a PMIx server (mpirun, srun --mpi=pmix).
 bool has_pmix();
 
-/// Hands one text from PMIx rank 0 to all ranks of the job. Every rank calls it equally often; rank 0
+/// Distributes one text from PMIx rank 0 to all ranks of the job. Every rank calls it equally often; rank 0
 /// gives the text. The server keeps it where only the job's owner can read it.
 ///
-/// A fence would be enough were it sure that every rank comes; so it gets a short time only, after which
+/// A fence would do if it were certain that every rank comes; so the fence gets a short time only, after which
 /// the text is asked for until `deadline`. Ranks that are missing are then found by the root, which can
 /// name them.
 /// Threads  one at a time

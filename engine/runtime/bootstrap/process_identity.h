@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// Equal for two ranks of one host exactly when they are threads of one process: its number, and the space in which that
-/// counts (containers have one each).
+/// Equal for two ranks of one host exactly when they are threads of one process: its number, and the PID namespace
+/// (containers have one each).
 /// source  NCCL's pid hash (number and /proc/self/ns/pid)
 struct ProcessIdentity {
   std::uint64_t number = 0;
@@ -13,7 +13,7 @@ struct ProcessIdentity {
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
-/// Of this process, as it is now: another one after fork(2).
+/// Of this process, as it is now: it changes after fork(2).
 ProcessIdentity process_identity();
 
 }  // namespace ringside

@@ -34,7 +34,7 @@ class Meeting {
       : info_(info), join_timeout_(join_timeout), environment_(environment), clock_(clock) {}
 
   Result<Rendezvous> arrange() {
-    RINGSIDE_TRY(wish_, interface_wish_from(environment_, is_single_host(info_)));
+    RINGSIDE_TRY(interface_settings_, interface_settings_from(environment_, is_single_host(info_)));
     RINGSIDE_TRY(there_, local_interfaces());
     for (const char* name : {"RINGSIDE_COMM_ID", "NCCL_COMM_ID"}) {
       if (const auto text = environment_(name)) return by_comm_id(name, *text);
@@ -56,7 +56,7 @@ class Meeting {
     result.way = name;
     if (text.starts_with("ringside:")) {
       RINGSIDE_TRY(result.id, parse_unique_id(text));
-      RINGSIDE_TRY(result.listen, wished_interface());
+      RINGSIDE_TRY(result.listen, requested_interface());
       return result;
     }
     const Result<HostPort> place = parse_host_port(text);
@@ -93,14 +93,14 @@ class Meeting {
     result.way = "PMIx";
     std::optional<std::string> mine;
     if (info_.rank == 0) {
-      RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish_));
+      RINGSIDE_TRY(const Interface interface, choose_interface(there_, interface_settings_));
       RINGSIDE_TRY(result.root, start_root(interface.address, random_secret()));
       result.ticket = result.root->ticket();
       mine = to_string(result.root->id());
     }
     RINGSIDE_TRY(const std::string text, pmix_share(mine, deadline_in(join_timeout_, clock_)));
     RINGSIDE_TRY(result.id, parse_unique_id(text));
-    RINGSIDE_TRY(result.listen, wished_interface());
+    RINGSIDE_TRY(result.listen, requested_interface());
     return result;
   }
 
@@ -118,22 +118,22 @@ class Meeting {
   /// Rank 0 listens at the place, the others go there.
   Result<Rendezvous> meet_at(const Place& place) {
     const bool is_here_only = is_single_host(info_) || is_loopback_name(place.host);
-    RINGSIDE_TRY(
-        const SocketAddress address,
-        resolve_address(place.host, place.port, wish_.family.value_or(SocketAddress::Family::V4)));
+    RINGSIDE_TRY(const SocketAddress address,
+                 resolve_address(place.host, place.port,
+                                 interface_settings_.family.value_or(SocketAddress::Family::V4)));
     Rendezvous result;
     result.way = place.way;
     result.id = {address, place.secret};
-    RINGSIDE_TRY(result.listen, wished_interface());
+    RINGSIDE_TRY(result.listen, requested_interface());
     if (info_.rank != 0) return result;
 
     // The host's own name often resolves to loopback here (127.0.1.1 on Debian), and the name of a
     // service to an address that no interface has: the other hosts come by another address then.
     const bool is_reachable = is_here_only || (has_interface(address) && !is_loopback(address));
     if (!is_reachable) {
-      InterfaceWish wish = wish_;
-      wish.family = address.family;  // by which the others resolve the name
-      RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish));
+      InterfaceSettings settings = interface_settings_;
+      settings.family = address.family;  // by which the others resolve the name
+      RINGSIDE_TRY(const Interface interface, choose_interface(there_, settings));
       result.id.root = with_port(interface.address, address.port);
       if (!result.listen) result.listen = interface.address;
     }
@@ -147,11 +147,12 @@ class Meeting {
   /// Rank 0 alone says it.
   static void warn_of_derived_secret(const SocketAddress& root, const char* way) {
     remark({"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
-           fmt::format("RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
-                       "port and ids, which others may know, and whoever reaches {} can join the "
-                       "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
-                       "random text on every rank (openssl rand -hex 16).",
-                       way, to_string(root)));
+           fmt::format(
+               "RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
+               "port and ids, which others may know, and a process that reaches {} can join the "
+               "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
+               "random text on every rank (openssl rand -hex 16).",
+               way, to_string(root)));
   }
 
   Result<std::unique_ptr<BootstrapRoot>> start_root(const SocketAddress& listen,
@@ -165,9 +166,10 @@ class Meeting {
   }
 
   /// What NCCL_SOCKET_IFNAME or NCCL_SOCKET_FAMILY ask for; nothing when they do not.
-  Result<std::optional<SocketAddress>> wished_interface() {
-    if (wish_.names.empty() && !wish_.family) return std::optional<SocketAddress>{};
-    RINGSIDE_TRY(const Interface interface, choose_interface(there_, wish_));
+  Result<std::optional<SocketAddress>> requested_interface() {
+    if (interface_settings_.names.empty() && !interface_settings_.family)
+      return std::optional<SocketAddress>{};
+    RINGSIDE_TRY(const Interface interface, choose_interface(there_, interface_settings_));
     return std::optional(interface.address);
   }
 
@@ -197,7 +199,7 @@ class Meeting {
   const Nanoseconds join_timeout_;
   const Environment& environment_;
   Clock& clock_;
-  InterfaceWish wish_;
+  InterfaceSettings interface_settings_;
   std::vector<Interface> there_;
 };
 

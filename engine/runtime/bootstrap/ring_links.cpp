@@ -14,10 +14,10 @@ Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acc
   const Rank successor = next_of(me, nranks);
   const Rank predecessor = previous_of(me, nranks);
   RingLinks links;
-  // Of an MTU that differs the watch tells those behind it.
+  // The watch reports an MTU that differs, so its own packets are short enough for both.
   const Segments segments = purpose == RingHello::Purpose::Watch ? Segments::Short : Segments::Long;
   Result<UniqueFd> connected = connect_authenticated(next, secret, to_bytes(RingHello{purpose, me}),
-                                                     patience, Silence::IsEarly, segments);
+                                                     patience, NoListener::IsEarly, segments);
   if (!connected) {
     const Error& why = connected.error();
     return Error{

@@ -16,7 +16,7 @@ struct RingLinks {
 };
 
 /// Connects to the next rank's acceptor, and takes the previous rank's connection from one's own.
-/// Whoever else comes to `acceptor` is logged and dropped. Every rank calls it at the same time.
+/// Other peers at `acceptor` are logged and dropped. Every rank calls it at the same time.
 /// errors  Timeout, PeerGone, PermissionDenied, System: name the neighbour
 Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acceptor& acceptor,
                             const Endpoint& next, const Secret& secret, const Patience& patience);

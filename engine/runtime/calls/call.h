@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// A stream of the caller's, where calls run on GPUs: a cudaStream_t, of which null is CUDA's default one.
+/// The caller's stream, where calls run on GPUs: a cudaStream_t, of which null is CUDA's default one.
 struct DeviceStream {
   void* stream = nullptr;
   friend bool operator==(const DeviceStream&, const DeviceStream&) = default;
@@ -33,22 +33,22 @@ struct CollectiveCall {
   Rank root{0};
   std::vector<std::int64_t> counts = {};         ///< all_gather_v: as CallShape::counts
   std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv: as CallShape's
-  /// Behind what this holds it takes place, and before what follows there. None: its buffers are ready now
+  /// The call runs behind what this stream holds, and before its later work. None: its buffers are ready now
   std::optional<DeviceStream> stream = {};
 };
 
-/// Whether the two differ in nothing but their buffers and streams.
+/// Whether the two differ only in their buffers and streams.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
-/// Whether it lists its sends and receives, whose other ends may stand in other calls' lists.
+/// Whether it lists its sends and receives, whose other ends may be in other calls' lists.
 inline bool is_listed(const CollectiveCall& call) {
   return !call.sends.empty() || !call.recvs.empty();
 }
 
-/// What the call's plan depends on.
+/// The key of the call's plan.
 CallShape shape_of(const CollectiveCall& call);
 
-/// What the user insists on for calls; the rest is chosen.
+/// The user's settings for calls; the rest is chosen.
 struct CallWishes {
   std::optional<Algorithm> algorithm = {};
   std::optional<Protocol> protocol = {};

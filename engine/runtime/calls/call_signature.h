@@ -12,7 +12,7 @@ namespace ringside {
 struct CollectiveCall;
 
 /// What all ranks of a call have to agree on. Buffers, in place or not, and a rank's own factor are
-/// its own business; what a collective does not look at (the root of an all-reduce, the operation of a
+/// its own; a field that a collective ignores (the root of an all-reduce, the operation of a
 /// broadcast) is the same for all.
 struct CallSignature {
   Collective collective = Collective::AllReduce;
@@ -29,10 +29,10 @@ CallSignature signature_of(const CollectiveCall& call);
 
 std::string to_string(const CallSignature& signature);  ///< "all_reduce of 1024 float sum"
 
-/// How it lies in memory that ranks share, and in what they tell each other.
+/// Its form in memory that ranks share, and in messages between ranks.
 using CallWords = std::array<std::uint64_t, 3>;
 CallWords to_words(const CallSignature& signature);
-/// returns  nothing: no signature is written so
+/// returns  nothing: the words are no signature
 std::optional<CallSignature> parse_call_words(const CallWords& words);
 
 }  // namespace ringside

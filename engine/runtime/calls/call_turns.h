@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// Who comes when: calls of one communicator that wait on several streams begin in the order in which they were
+/// The order of calls: calls of one communicator that wait on several streams begin in the order in which they were
 /// enqueued, which is the same on every rank; and none behind one that has failed.
 ///
 /// Ordering   take(), begin(), finish() of each
@@ -18,8 +18,8 @@ class CallTurns {
     return taken_++;
   }
 
-  /// Returns when all before this turn are finished.
-  /// returns  false: close() came first, and nothing is to be done or finished
+  /// Returns when all calls before this turn are finished.
+  /// returns  false: close() came first, and the caller does and finishes nothing
   [[nodiscard]] bool begin(std::uint64_t turn) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_closed_ || finished_ == turn; });
@@ -35,14 +35,14 @@ class CallTurns {
     changed_.notify_all();
   }
 
-  /// From now on none begins.
+  /// No call begins from now on.
   void close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     changed_.notify_all();
   }
 
-  /// Returns when none is under way and none will begin of those that have been taken.
+  /// Returns when no call is under way and none of those that have been taken will begin.
   void wait_all() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return finished_ == taken_ || (is_closed_ && !is_under_way_); });

@@ -24,7 +24,7 @@ class Failure;
 class TraceRecorder;
 struct HostLayout;
 
-/// A call that an executor has planned. What it keeps beside this is its own business.
+/// A call that an executor has planned. Executors derive from it to keep more.
 struct CallPlan {
   CollectiveCall call;  ///< its buffers mean nothing
   Choice choice;
@@ -37,8 +37,8 @@ struct CallPlan {
   virtual ~CallPlan() = default;
 };
 
-/// Where a communicator's calls take place: the memory, the connections and whatever works there. Host
-/// processes today (HostExecutor). It knows nothing of the job: who fails and what is said of it, the order
+/// Runs a communicator's calls: it has the memory, the connections and the threads. Host
+/// processes today (HostExecutor). It knows nothing of the job: failures and their reports, the order
 /// of calls and their numbers are the communicator's.
 ///
 /// Ordering   plan(), prepare(), run(), flush(), drain() of a call; of one that is planned and prepared already, too.
@@ -50,26 +50,26 @@ class Executor {
  public:
   virtual ~Executor() = default;
 
-  /// How a call would run.
+  /// Chooses how a call would run.
   /// errors  as plan()
   [[nodiscard]] virtual Result<Choice> choose(const CollectiveCall& call) const = 0;
 
-  /// All that this rank can do for a call without the others, before anything moves. A call like one of the
+  /// Does all for a call that needs no other rank, before anything moves. A call like one of the
   /// last is planned already, and costs no allocation.
   /// returns  good for the call until set_wishes(), or until 64 others have been planned
   /// errors   InvalidArgument, Unsupported: nothing has begun, nothing is broken
   virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
 
-  /// What takes the other ranks and is done once: connections. Nothing the second time.
-  /// errors  Timeout, PeerGone, System, Aborted: the other ranks are on their way, so they have to be told
+  /// Does what needs the other ranks and is done once: connections. The second time it does nothing.
+  /// errors  Timeout, PeerGone, System, Aborted: other ranks may be waiting already, so the caller has to notify them
   virtual Status prepare(CallPlan& plan) = 0;
 
-  /// Begins the call. May return before it is done: until drain() its buffers are in use. What goes wrong
-  /// is in ExecutorSetup::failure, and ends all that has begun.
+  /// Begins the call. May return before it is done: until drain() its buffers are in use. An error
+  /// is in ExecutorSetup::failure, and ends all calls that have begun.
   /// plan   prepared; of a call alike
   virtual void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) = 0;
 
-  /// Begins what run() has put together with what was to follow, where the executor does that: behind the last run().
+  /// Begins the calls that run() has collected for one launch, where the executor does that. Call it after the last run().
   virtual void flush() {}
 
   /// Returns when everything that has begun is done, or has failed.
@@ -80,52 +80,52 @@ class Executor {
 
   [[nodiscard]] virtual bool is_prepared(const CallPlan& /*plan*/) const { return true; }
 
-  /// Whether the call's stream is being captured into a graph. Then run() and flush() put it there without prepare(), and
-  /// nothing of it is under way: it takes place as often as the graph is launched. The executor outlives that.
+  /// Whether the call's stream is under capture into a graph. Then run() and flush() add the call to it without prepare(), and
+  /// it does not run now: it runs whenever the graph is launched. The executor outlives the graph.
   /// plan    of a call alike
-  /// errors  Unsupported: what cannot stand in a graph, and what is to be done first
+  /// errors  Unsupported: the call cannot be part of a graph; the help names what has to be done first
   virtual Result<bool> is_captured(const CallPlan& /*plan*/, const CollectiveCall& /*call*/) {
     return false;
   }
 
-  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs, for which nobody waits.
+  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs: no call waits for those.
   virtual void look() {}
 
-  /// Takes it that calls to come may have their buffers in this memory. Every rank calls it at the same time, each for memory
-  /// of its own; nothing need be drained.
+  /// Registers memory in which buffers of later calls may lie. Every rank calls it at the same time, each for memory
+  /// of its own; a drain() before it is not needed.
   /// returns  for deregister_buffer(); 0: it makes no difference here
   /// errors   as prepare()
   virtual Result<int> register_buffer(void* /*base*/, Bytes /*size*/) { return 0; }
-  /// Of this rank alone; none of its calls with buffers there are under way.
+  /// Of this rank alone; no call with buffers there may be under way.
   virtual void deregister_buffer(int /*number*/) {}
 
   /// Ends every wait, now and later.
   virtual void abort() noexcept = 0;
 
-  /// For the calls to come.
+  /// For later calls.
   virtual void set_wishes(const CallWishes& wishes) = 0;
 
   [[nodiscard]] virtual const HostLayout& layout() const = 0;
 
-  /// How the connections are made that it has by now, for people, and how many are: "rdma, GPUDirect by dma-buf". Empty where
+  /// The kinds of its present connections, for people, with their number: "rdma, GPUDirect by dma-buf". Empty where
   /// layout() says it all.
   [[nodiscard]] virtual std::map<std::string, int> ways() const { return {}; }
 
-  /// How far its connections have come; peers are ranks of the communicator. Nothing where it has none.
+  /// The progress of its connections; peers are ranks of the communicator. Empty where it has none.
   /// Threads  any
   virtual void add_progress([[maybe_unused]] std::vector<FlightDump::Progress>& progress) const {}
 };
 
-/// What an executor is made with.
+/// The inputs of an executor.
 /// Ownership  what is referred to outlives the executor
 struct ExecutorSetup {
-  /// Making one, and register_buffer(), may gather; else only rank, number of ranks and clock are asked for.
+  /// Only making the executor and register_buffer() may gather; else it uses only rank, number of ranks and clock.
   Bootstrap& bootstrap;
   Failure& failure;   ///< the first thing that goes wrong; once it has happened, waits end early
   Deadline deadline;  ///< for making it
   Nanoseconds
-      connect_timeout;  ///< so long prepare() waits for the others, or for op_timeout where that is longer
-  Nanoseconds op_timeout;  ///< a call in which nothing moves for so long fails
+      connect_timeout;  ///< how long prepare() waits for the others; op_timeout where that is longer
+  Nanoseconds op_timeout;  ///< a call without progress for so long fails
   CallWishes wishes;
   LinkFaults faults = {};          ///< of its connections
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
@@ -134,7 +134,7 @@ struct ExecutorSetup {
 };
 
 /// Every rank makes its own at the same time.
-/// errors  whatever keeps it from being made; the communicator tells the others
+/// errors  whatever keeps it from being made; the communicator notifies the others
 using ExecutorMaker = std::function<Result<std::unique_ptr<Executor>>(const ExecutorSetup& setup)>;
 
 }  // namespace ringside

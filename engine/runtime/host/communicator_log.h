@@ -23,8 +23,8 @@ namespace ringside {
 class DebugOutput;
 struct Whereabouts;
 
-/// What one communicator says in the debug log of its process, in NCCL's words. It says what is so: where a
-/// line of NCCL's tells of what is not there (a GPU, a plugin), it has no such line or leaves that part out.
+/// What one communicator logs in the debug log of its process, in NCCL's words. All lines are true: where a
+/// line of NCCL's names what does not exist here (a GPU, a plugin), the line or that part of it is omitted.
 /// docs/reference/debug-log.md lists the differences.
 ///
 /// Ordering   the communicator's life: started, placed, laid, completed; then calls, of which some connect

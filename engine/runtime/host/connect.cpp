@@ -48,19 +48,19 @@ class Connections::Impl {
         faults_(std::move(faults)),
         me_(static_cast<std::uint32_t>(to_int(bootstrap.rank()))) {}
 
-  Status open(const Transport* wish, Deadline deadline) {
+  Status open(const Transport* requested, Deadline deadline) {
     std::vector<const Transport*> wanted;
     for (const Transport& transport : transports()) {
-      const bool is_asked_for = wish == nullptr || wish == &transport;
+      const bool is_asked_for = requested == nullptr || requested == &transport;
       if (transport.is_inner() || (is_asked_for && bootstrap_.nranks() > 1)) {
         wanted.push_back(&transport);
       }
     }
     RINGSIDE_TRY(open_, OpenTransports::open(
                             {me_, host_identity(), bootstrap_.address(), &bootstrap_.clock()},
-                            bootstrap_.secret(), wanted, wish));
-    RINGSIDE_TRY(peers_,
-                 Peers::gather(bootstrap_, describe_rank(open_->whereabouts()), wish, deadline));
+                            bootstrap_.secret(), wanted, requested));
+    RINGSIDE_TRY(peers_, Peers::gather(bootstrap_, describe_rank(open_->whereabouts()), requested,
+                                       deadline));
     RINGSIDE_TRY(layout_, peers_.layout(me_));
     return {};
   }
@@ -88,7 +88,7 @@ class Connections::Impl {
   Status advance() {
     const std::lock_guard lock(making_);
     const Patience patience(until_, off_);
-    RINGSIDE_TRY(answer_who_has_come(patience));
+    RINGSIDE_TRY(accept_present_peers(patience));
     for (std::size_t i = 0; i < dialled_.size();) {
       if (!is_answered(dialled_[i])) {
         ++i;
@@ -190,8 +190,8 @@ class Connections::Impl {
     return transport.shares_sockets() && is_short;
   }
 
-  /// One rank may name one direction now and the other later, where the other rank names both: so that both come to the same
-  /// sockets, whoever names one of those that share names both.
+  /// One rank may name one direction now and the other later, while its peer names both at once. For both to share the same
+  /// sockets, a rank that names one of two directions that share sockets names both.
   [[nodiscard]] std::vector<ConnectionId> with_ways_back(
       std::span<const ConnectionId> wanted) const {
     std::set<ConnectionId> all(wanted.begin(), wanted.end());
@@ -255,11 +255,13 @@ class Connections::Impl {
 
   Status keep(const ConnectionId& id, std::uint32_t socket, UniqueFd fd) {
     if (id.from >= static_cast<std::uint32_t>(bootstrap_.nranks())) {
-      return Error{ErrorCode::Corrupt, fmt::format("somebody calls itself rank {}", id.from)};
+      return Error{ErrorCode::Corrupt,
+                   fmt::format("an unexpected peer claims to be rank {}", id.from)};
     }
     if (id.to != me_) {
-      return Error{ErrorCode::Corrupt,
-                   fmt::format("rank {} comes to rank {} and wants rank {}", id.from, me_, id.to)};
+      return Error{
+          ErrorCode::Corrupt,
+          fmt::format("rank {} connects to rank {}, but asks for rank {}", id.from, me_, id.to)};
     }
     const std::size_t count = sockets_of(id);
     if (socket >= count) {
@@ -276,17 +278,17 @@ class Connections::Impl {
   /// Takes what is awaited, in whatever order it comes. What comes early waits in early_.
   Status answer(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_who_has_come(patience));
+      RINGSIDE_TRY(take_in_present_peers(patience));
       if (awaited_.empty()) return {};
       RINGSIDE_TRY(const ConnectionHello hello, let_in(awaited_.front(), patience));
       RINGSIDE_TRY(check_expected(id_in(hello), awaited_));
     }
   }
 
-  /// The same, as far as nobody has to be waited for. A rank may come for what this one names in a later call.
-  Status answer_who_has_come(const Patience& patience) {
+  /// The same without waiting. A rank may come for what this one names in a later call.
+  Status accept_present_peers(const Patience& patience) {
     for (;;) {
-      RINGSIDE_TRY(take_in_who_has_come(patience));
+      RINGSIDE_TRY(take_in_present_peers(patience));
       const auto at_the_door = std::ranges::find_if(
           awaited_, [&](const ConnectionId& id) { return open_->has_visitor(transport_of(id)); });
       if (at_the_door == awaited_.end()) return {};
@@ -294,7 +296,7 @@ class Connections::Impl {
     }
   }
 
-  Status take_in_who_has_come(const Patience& patience) {
+  Status take_in_present_peers(const Patience& patience) {
     for (;;) {
       const auto found =
           std::ranges::find_if(awaited_, [&](const ConnectionId& id) { return has_come(id); });
@@ -305,7 +307,7 @@ class Connections::Impl {
     }
   }
 
-  /// Whoever is next at the door of the one that is waited for.
+  /// Accepts the next peer at the transport of the connection that is waited for.
   Result<ConnectionHello> let_in(const ConnectionId& waited_for, const Patience& patience) {
     auto accepted = open_->accept(transport_of(waited_for), patience);
     if (!accepted) return about(accepted.error(), waited_for);
@@ -316,7 +318,7 @@ class Connections::Impl {
 
   /// Whether the sending end can be made without a wait for the receiver.
   [[nodiscard]] bool is_answered(const Dialled& one) const {
-    return !transport_of(one.id).hears_receiver || is_readable(one.sockets.front().get());
+    return !transport_of(one.id).waits_for_receiver || is_readable(one.sockets.front().get());
   }
 
   /// A rank dials the connections of one call before those of the next. So while something of it is
@@ -423,11 +425,12 @@ class Connections::Impl {
   std::map<ConnectionId, Counted<RecvEnd>> recvs_;
 };
 
-Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap, const Transport* wish,
+Result<std::unique_ptr<Connections>> Connections::make(Bootstrap& bootstrap,
+                                                       const Transport* requested,
                                                        Deadline deadline, LinkFaults faults) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
   auto impl = std::make_unique<Impl>(bootstrap, std::move(off), std::move(faults));
-  RINGSIDE_TRY(impl->open(wish, deadline));
+  RINGSIDE_TRY(impl->open(requested, deadline));
   return std::unique_ptr<Connections>(new Connections(std::move(impl)));
 }
 

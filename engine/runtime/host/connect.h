@@ -20,7 +20,7 @@ namespace ringside {
 
 class Bootstrap;
 
-/// Which connection: both ends call it by the same name, and there is one of each name.
+/// The name of a connection: both ends use the same one, and names are unique.
 struct ConnectionId {
   std::uint32_t from = 0;  ///< the rank that sends
   std::uint32_t to = 0;    ///< the rank that receives
@@ -32,46 +32,46 @@ struct ConnectionId {
 };
 
 /// One rank's connections, made when they are first asked for and kept for the communicator's life:
-/// algorithms share them. Over the first transport of the table that joins the two ranks, or the one that the
-/// caller insists on.
+/// algorithms share them. They use the first transport of the table that joins the two ranks, or the requested
+/// one.
 ///
 /// Ordering   every rank makes the same calls of connect(), and the two ranks of a connection name it in the
-///            same one; one that comes early is kept. To begin() each rank may name it beside others
+///            same one; one that comes early is kept. In begin() each rank may name further ones as well
 /// Threads    one at a time calls connect(), begin(), send_end() and recv_end(); any thread calls the rest
 /// Ownership  the ends are this object's
 class Connections {
  public:
-  /// Opens the transports, and tells every rank where this one is. Every rank calls it at the same time.
-  /// wish     the transport to use; null: the fastest that there is between two ranks
+  /// Opens the transports, and sends this rank's addresses to every rank. Every rank calls it at the same time.
+  /// requested  the transport to use; null: the fastest that there is between two ranks
   /// faults   of the connections to be made; its plan outlives them
-  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the one that is wished for does
+  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the requested one does
   ///          not join all ranks
-  static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* wish,
+  static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* requested,
                                                    Deadline deadline, LinkFaults faults = {});
   ~Connections();
 
-  /// What an end is lent to work on (Joint::lent); nothing: it has slots of its own. Asked on connections of Simple whose
-  /// transport takes some, before the end is made.
+  /// The memory that an end works on if its owner lends some (Joint::lent); nothing: it has slots of its own. Called for
+  /// connections of Simple whose transport takes such memory, before the end is made.
   /// errors  whatever keeps it from lending: the connection is not made
   using Lender = std::function<Result<LentOffers>(const ConnectionId& id, bool receives)>;
-  /// Of connections that are made from now on.
+  /// For connections that are made from now on.
   void set_lender(Lender lender);
 
-  /// Makes those that are not there yet, each of them from or to this rank.
+  /// Makes the missing connections, each of them from or to this rank.
   /// errors  Timeout, PeerGone, System: name the peer and the channel.  Aborted: abort() was called.
   ///         InvalidArgument: the peer wants a connection of another protocol or slot size
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Sets out to make those that are not there yet, for a call whose parts need not wait for each other: what of it the
-  /// other ranks come to in which of their calls is theirs.
+  /// Begins to make the missing connections, for a call whose parts need not wait for each other: the
+  /// other ranks may name each of them in another call of theirs.
   /// errors  as connect(); the other ranks are waited for in advance() alone
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Makes those of begin() whose other ends have come. Does not wait.
+  /// Makes those of begin() whose peers have come. Does not wait.
   /// errors  as connect(), but for Timeout
   Status advance();
 
-  /// Null: it is yet to come.
+  /// Null: it is not made yet.
   [[nodiscard]] SendEnd* find_send_end(const ConnectionId& id) const;
   [[nodiscard]] RecvEnd* find_recv_end(const ConnectionId& id) const;
 
@@ -79,10 +79,10 @@ class Connections {
   [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const;
   [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const;
 
-  /// How far it has come, at this end.  shape  it has been connected, from or to this rank
+  /// Its progress, at this end.  shape  it has been connected, from or to this rank
   [[nodiscard]] ConnectionCount& count_of(const ConnectionId& id, bool receives) const;
 
-  /// The same of all that are there.
+  /// The same of all that exist.
   /// Threads  any
   struct Progress {
     ConnectionId id;
@@ -92,7 +92,7 @@ class Connections {
   };
   [[nodiscard]] std::vector<Progress> progress() const;
 
-  /// What carries it.  shape  it has been connected
+  /// Its transport.  shape  it has been connected
   [[nodiscard]] const Transport& transport_of(const ConnectionId& id) const;
 
   /// Ends every wait: of connect(), on the ends that are there, and on those that come.

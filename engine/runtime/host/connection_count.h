@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// How far one direction of one connection has come, as those see it who look on while it goes on.
+/// How far one direction of one connection has come, as observers see it while it goes on.
 ///
 /// Threads  one adds; any may look
 struct ConnectionCount {

@@ -21,7 +21,7 @@ Protocol protocol_without_rule(const HostSituation& at) {
   return at.bytes <= 2_KiB ? Protocol::LL128 : Protocol::Simple;
 }
 
-/// What the table says, as far as it can be done: a rule of few ranks may stand for many.
+/// The table's choice, as far as it is possible: a rule for few ranks may apply to many.
 Pick usual_pick(const HostSituation& at, const HostTable& table) {
   const HostRule* rule = table.find({.collective = at.collective,
                                      .transport = at.transport,

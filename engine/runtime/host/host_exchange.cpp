@@ -19,7 +19,7 @@ constexpr Nanoseconds kOrderly = std::chrono::milliseconds(1);
 
 }  // namespace
 
-/// Loop after loop while that goes on: who runs ahead fills all slots, which then have left the caches when the peer reads
+/// Loop after loop while that goes on: a fast rank fills all slots, which then have left the caches when the peer reads
 /// them (ring of 4 ranks on 2 cores, 16 MiB: 25 ms in order, 50 ms ahead).
 void HostPrimitives::exchange(const ChannelTask& task) {
   begin_courses(task);

@@ -65,7 +65,7 @@ class HostExecutor final : public Executor {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
     wait_.clock = &setup.bootstrap.clock();
-    // Who connects does work of the start of a job; who comes late to the call may be as late as to any.
+    // Connecting belongs to the start of a job; a late rank gets the full operation timeout.
     wait_for_missing_ = wait_;
     wait_for_missing_.deadline = std::max(setup.connect_timeout, setup.op_timeout);
     setup_.wishes = variables_.bounded(setup.wishes);
@@ -118,8 +118,8 @@ class HostExecutor final : public Executor {
   [[nodiscard]] Rank me() const { return setup_.bootstrap.rank(); }
   [[nodiscard]] int nranks() const { return setup_.bootstrap.nranks(); }
 
-  /// Both ends of a transfer must choose alike, and one may have others beside it: so it is chosen for by its own size, as
-  /// if it were there alone, whatever the call is made of.
+  /// Both ends of a transfer must choose alike, and one end may have further transfers: so the choice depends on the
+  /// transfer's own size alone, whatever the call is made of.
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call, Bytes bytes) const {
     RINGSIDE_TRY(Choice choice, choose_on_host({.collective = is_listed(call) ? Collective::SendRecv
                                                                               : call.collective,
@@ -184,7 +184,7 @@ class HostExecutor final : public Executor {
     return {};
   }
 
-  /// Transfers of one protocol and slot together, each kind beside the others.
+  /// Transfers of one protocol and slot together; those of different kinds run concurrently.
   Status add_listed(const CollectiveCall& call, HostPlan& plan) const {
     struct Kind {
       Choice choice;
@@ -282,7 +282,7 @@ class HostExecutor final : public Executor {
   HostPlans plans_;
   Running running_;
   const ChannelWorkers::Work work_ = [this](int part) { run_one(part); };
-  ChannelWorkers workers_;  // last: its threads use what stands above
+  ChannelWorkers workers_;  // last: its threads use the members above
 };
 
 }  // namespace

@@ -31,7 +31,7 @@ struct HostPorts {
   };
   Side<RecvEnd> recv;
   Side<SendEnd> send;
-  std::vector<SendEnd*> moving;  ///< that progress() moves: whoever waits calls it
+  std::vector<SendEnd*> moving;  ///< that progress() moves: a thread that waits calls it
 
   /// An end that is yet to come: null among the ends, as its count is.
   struct Missing {

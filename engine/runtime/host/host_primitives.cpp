@@ -241,7 +241,7 @@ bool HostPrimitives::receive(std::size_t bytes, Ports from) {
     }
     if (is_there && slot.data() == nullptr && !is_alone) {
       is_there = false;
-      fail({ErrorCode::Corrupt, "it says that its share lies in the output of its sum"},
+      fail({ErrorCode::Corrupt, "it claims that its share is in the output of its sum"},
            side.peers[i]);
     }
     inputs_[arrived_++] = slot.data();
@@ -339,7 +339,7 @@ bool HostPrimitives::wait_on(Waiter& waiter, TransportEnd& end, ConnectionCount&
   const Waiter::Advice advice = waiter.pause();
   if (advice == Waiter::Advice::LookAgain) return true;
   if (advice == Waiter::Advice::GiveUp) return give_up(peer, what), false;
-  // Whoever kills a hung job wants to see in the trace how far it came.
+  // A user who kills a hung job wants to see in the trace how far it came.
   if (setup_.recorder != nullptr) setup_.recorder->flush();
   return look_after(end, count, peer) && check_receivers();
 }

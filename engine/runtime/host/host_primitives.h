@@ -43,7 +43,7 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     std::byte* output = nullptr;       ///< may be the input's own place: in place
     Bytes element;                     ///< size of one element
     const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
-    /// Whether outputs go around the caches: they are larger than those, and nobody reads them soon.
+    /// Whether outputs bypass the caches: they are larger than those, and are not read soon.
     bool is_streaming = false;
     /// As of the algorithm's facts: then a reference says where the result may be put.
     bool returns_results = false;

@@ -57,7 +57,7 @@ void HostStream::serve() {
         busy_until += std::chrono::duration_cast<Time::duration>(item.compute);
         std::this_thread::sleep_until(busy_until);
       }
-      // What the work holds goes before anybody hears that it is done.
+      // What the work holds goes before any waiter hears that it is done.
     }
     lock.lock();
     ++finished_;

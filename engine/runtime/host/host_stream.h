@@ -13,7 +13,7 @@
 namespace ringside {
 
 /// What a CUDA stream is to NCCL: an ordered queue of work with a thread of its own. Work of one stream comes
-/// one after the other, that of two streams beside each other. Two communicators that ranks enter in opposite
+/// one after the other, that of two streams concurrently. Two communicators that ranks enter in opposite
 /// order on one stream wait for each other for ever, as NCCL's do.
 ///
 /// Ordering   as pushed

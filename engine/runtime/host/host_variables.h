@@ -16,7 +16,7 @@ struct HostVariables {
   int most_channels = 0;         ///< NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS; 0: no bound
   std::vector<std::pair<std::string, std::int64_t>> set = {};  ///< those that are set, to be echoed
 
-  /// The wishes within the bound.
+  /// The settings within the bound.
   [[nodiscard]] CallWishes bounded(CallWishes wishes) const;
 };
 

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// How far connections have come, as dumps tell it.
+/// How far connections have come, in the form of dumps.
 inline void add_to_dump(const std::vector<Connections::Progress>& connections,
                         std::vector<FlightDump::Progress>& progress) {
   for (const Connections::Progress& one : connections) {

@@ -16,7 +16,7 @@
 namespace ringside {
 namespace {
 
-/// What each rank tells all others. Plain bytes of fixed length.
+/// What each rank sends to all others. Plain bytes of fixed length.
 struct Introduction {
   std::array<char, 448> host{};
   std::array<char, 104> name{};  ///< where it would hand the memory out
@@ -82,8 +82,8 @@ Result<std::unique_ptr<CallBoard>> CallBoard::make(Bootstrap& bootstrap, const s
   const bool is_first = ranks.front() == bootstrap.rank();
   const Patience patience = bootstrap.patience(deadline);
   auto memory = is_first ? make_sealed_file(size) : fetch(name, size, bootstrap, patience);
-  const bool is_told = is_first || (!memory && memory.error().code == ErrorCode::Aborted);
-  if (!memory && is_told) return memory.error();
+  const bool is_known_to_all = is_first || (!memory && memory.error().code == ErrorCode::Aborted);
+  if (!memory && is_known_to_all) return memory.error();
   if (!memory) return two_hosts(bootstrap.rank(), ranks.front(), host, memory.error());
   void* mapped = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, memory->get(), 0);
   if (mapped == MAP_FAILED) return system_error("cannot map the board of calls", errno);

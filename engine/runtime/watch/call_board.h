@@ -18,17 +18,17 @@ class Bootstrap;
 /// rank, and two for the messages of each pair, the sender's and the receiver's.
 ///
 /// The lowest rank of the host makes it (a memfd, sealed against shrinking, without a name in any file
-/// system) and hands it to the others. Pages that nobody writes to take no memory.
+/// system) and sends it to the others. Pages that no rank writes to take no memory.
 ///
-/// Threads  any; who writes where is CallLog's business
+/// Threads  any; CallLog defines which thread writes where
 class CallBoard {
  public:
-  /// Beyond so many ranks of one host pairs have no logs: their number grows with the square.
+  /// Pairs have no logs beyond this number of ranks of one host: the logs grow with its square.
   static constexpr std::size_t kMostPaired = 128;
 
   /// Every rank calls it at the same time.
-  /// host     a text that the ranks of this host have alike, and no others
-  /// wanted   by this rank; where one does not want it, none has it
+  /// host     a text that is the same on the ranks of this host, and on no others
+  /// wanted   by this rank; if any rank does not want it, there is none
   /// returns  null: not wanted
   /// errors   as Bootstrap::all_gather(); Timeout, PeerGone, System: the memory did not come
   static Result<std::unique_ptr<CallBoard>> make(Bootstrap& bootstrap, const std::string& host,
@@ -37,7 +37,7 @@ class CallBoard {
   CallBoard(const CallBoard&) = delete;
   CallBoard& operator=(const CallBoard&) = delete;
 
-  /// All that share the memory, this one among them, in order.
+  /// All ranks that share the memory, this one among them, in order.
   [[nodiscard]] const std::vector<Rank>& local_ranks() const { return ranks_; }
   [[nodiscard]] bool is_local(Rank rank) const;
 
@@ -46,7 +46,7 @@ class CallBoard {
 
   [[nodiscard]] bool has_pairs() const { return ranks_.size() <= kMostPaired; }
   enum class Side { Sender, Receiver };
-  /// What the rank on `side` says of the messages from the one to the other.
+  /// The log of the rank on `side` for messages from the one to the other.
   /// shape  two local ranks; has_pairs()
   [[nodiscard]] CallLog::Memory& of_pair(Rank from, Rank to, Side side) const;
 

@@ -24,7 +24,7 @@ constexpr std::chrono::milliseconds kLookEvery{100};
 constexpr const char* kHelp =
     "give every rank the same calls in the same order; RINGSIDE_CHECK=0 does without this check";
 
-/// Both ends' words, the lower rank first, so that all who find it say the same.
+/// Both ends' words, the lower rank first, so that all ranks that find it report the same.
 Error differing_calls(Rank me, Rank other, const CallDifference& found) {
   const bool is_mine_first = me < other;
   const auto& [low, high] =
@@ -64,28 +64,28 @@ struct Neighbour {
 
 bool is_call_check_wanted() { return env_text("RINGSIDE_CHECK") != "0"; }
 
-struct ToldCalls::Impl {
+struct ReportedCalls::Impl {
   std::array<CallLog::Memory, 2> memory{};
   std::array<CallLog::Writer, 2> writer{CallLog::Writer(memory[0]), CallLog::Writer(memory[1])};
 };
 
-ToldCalls::ToldCalls() : impl_(std::make_unique<Impl>()) {}
-ToldCalls::~ToldCalls() = default;
+ReportedCalls::ReportedCalls() : impl_(std::make_unique<Impl>()) {}
+ReportedCalls::~ReportedCalls() = default;
 
-void ToldCalls::note(Watch::Side from, std::uint64_t number, const CallSignature& call) {
+void ReportedCalls::note(Watch::Side from, std::uint64_t number, const CallSignature& call) {
   impl_->writer.at(static_cast<std::size_t>(from)).append_at(number, call);
 }
 
 class CallCheck::Impl {
  public:
   Impl(const Bootstrap& bootstrap, std::unique_ptr<CallBoard> board, Wakeup stop, Watch& watch,
-       ToldCalls& told, OnDifference on_difference)
+       ReportedCalls& reported, OnDifference on_difference)
       : me_(bootstrap.rank()),
         next_(bootstrap.next()),
         previous_(bootstrap.previous()),
         board_(std::move(board)),
         watch_(watch),
-        told_(told),
+        reported_(reported),
         on_difference_(std::move(on_difference)),
         mine_(board_->of_rank(me_)),
         neighbours_(ring_neighbours()),
@@ -100,7 +100,7 @@ class CallCheck::Impl {
     pairs_begun_.clear();
     if (is_pairwise(call.collective)) return begin_messages(call);
     const CallSignature signature = signature_of(call);
-    if (mine_.append(signature)) tell_elsewhere(signature);
+    if (mine_.append(signature)) report_elsewhere(signature);
     ++begun_;
   }
 
@@ -127,7 +127,7 @@ class CallCheck::Impl {
     return Pairs(*this).look_at_all();
   }
 
-  [[nodiscard]] std::string who_lags() const {
+  [[nodiscard]] std::string lagging_ranks() const {
     std::map<std::uint64_t, std::vector<int>, std::greater<>> by_begun;
     for (const Rank rank : board_->local_ranks()) {
       by_begun[CallLog(board_->of_rank(rank)).begun()].push_back(to_int(rank));
@@ -184,13 +184,13 @@ class CallCheck::Impl {
   [[nodiscard]] CallComparison with_local(Rank rank) const {
     return {CallLog(board_->of_rank(me_)), CallLog(board_->of_rank(rank))};
   }
-  [[nodiscard]] CallComparison with_told(Watch::Side side) const {
+  [[nodiscard]] CallComparison with_reported(Watch::Side side) const {
     return {CallLog(board_->of_rank(me_)),
-            CallLog(told_.impl_->memory.at(static_cast<std::size_t>(side)))};
+            CallLog(reported_.impl_->memory.at(static_cast<std::size_t>(side)))};
   }
 
-  /// On the ring of this host's ranks, and on the ring of all ranks where that leaves the host. Whoever
-  /// differs from anybody differs from one of its neighbours, or they from theirs.
+  /// On the ring of this host's ranks, and on the ring of all ranks where that leaves the host. If ranks
+  /// differ, then somewhere on these rings two neighbours differ.
   [[nodiscard]] std::vector<Neighbour> ring_neighbours() const {
     std::vector<Neighbour> neighbours;
     const std::vector<Rank>& local = board_->local_ranks();
@@ -199,16 +199,16 @@ class CallCheck::Impl {
     const Rank after = local[(at + 1) % local.size()];
     if (before != me_) neighbours.push_back({before, with_local(before)});
     if (after != me_ && after != before) neighbours.push_back({after, with_local(after)});
-    if (!board_->is_local(next_)) neighbours.push_back({next_, with_told(Watch::Side::Next)});
+    if (!board_->is_local(next_)) neighbours.push_back({next_, with_reported(Watch::Side::Next)});
     if (!board_->is_local(previous_)) {
-      neighbours.push_back({previous_, with_told(Watch::Side::Previous)});
+      neighbours.push_back({previous_, with_reported(Watch::Side::Previous)});
     }
     return neighbours;
   }
 
-  void tell_elsewhere(const CallSignature& signature) {
-    if (!board_->is_local(next_)) watch_.tell(Watch::Side::Next, begun_, signature);
-    if (!board_->is_local(previous_)) watch_.tell(Watch::Side::Previous, begun_, signature);
+  void report_elsewhere(const CallSignature& signature) {
+    if (!board_->is_local(next_)) watch_.send_call(Watch::Side::Next, begun_, signature);
+    if (!board_->is_local(previous_)) watch_.send_call(Watch::Side::Previous, begun_, signature);
   }
 
   void begin_messages(const CollectiveCall& call) {
@@ -255,7 +255,7 @@ class CallCheck::Impl {
   const Rank previous_;
   const std::unique_ptr<CallBoard> board_;
   Watch& watch_;
-  ToldCalls& told_;
+  ReportedCalls& reported_;
   const OnDifference on_difference_;
 
   // The calling thread's.
@@ -277,19 +277,20 @@ CallCheck::~CallCheck() = default;
 
 Result<std::unique_ptr<CallCheck>> CallCheck::make(Bootstrap& bootstrap, const std::string& host,
                                                    bool wanted, Deadline deadline, Watch& watch,
-                                                   ToldCalls& told, OnDifference on_difference) {
+                                                   ReportedCalls& reported,
+                                                   OnDifference on_difference) {
   if (bootstrap.nranks() == 1) return std::unique_ptr<CallCheck>();
   RINGSIDE_TRY(std::unique_ptr<CallBoard> board,
                CallBoard::make(bootstrap, host, wanted, deadline));
   if (board == nullptr) return std::unique_ptr<CallCheck>();
   RINGSIDE_TRY(Wakeup stop, Wakeup::make());
   return std::unique_ptr<CallCheck>(new CallCheck(std::make_unique<Impl>(
-      bootstrap, std::move(board), std::move(stop), watch, told, std::move(on_difference))));
+      bootstrap, std::move(board), std::move(stop), watch, reported, std::move(on_difference))));
 }
 
 void CallCheck::begin(const CollectiveCall& call) { impl_->begin(call); }
 std::optional<Error> CallCheck::look() { return impl_->look(); }
 std::optional<Error> CallCheck::look_everywhere() const { return impl_->look_everywhere(); }
-std::string CallCheck::who_lags() const { return impl_->who_lags(); }
+std::string CallCheck::lagging_ranks() const { return impl_->lagging_ranks(); }
 
 }  // namespace ringside

@@ -15,17 +15,17 @@
 
 namespace ringside {
 
-/// What a rank meets where the plan says `throw`.
+/// The exception that a rank gets where the plan says `throw`.
 class PlannedException : public std::runtime_error {
  public:
-  PlannedException() : std::runtime_error("an exception, as the plan of faults says") {}
+  PlannedException() : std::runtime_error("an exception, as planned by a fault") {}
 };
 
-/// What the plan of faults makes of the calls of one rank, in all its communicators.
+/// Applies the plan of faults to the calls of one rank, in all its communicators.
 ///
 /// A call that is changed, put off or made once more runs on memory of its own: its count may not be that of
 /// the caller's buffers, and the caller may have let go of them. What it computes is lost. One that is put
-/// off is made behind the rank's next call, whichever communicator that is of.
+/// off is made after the rank's next call, of whichever communicator.
 ///
 /// Threads    any
 /// Ownership  outlives the rank's communicators
@@ -44,12 +44,12 @@ class CallFaults {
     std::function<Status(const CollectiveCall& call)> run;
   };
 
-  /// Makes the call, or what becomes of it.
+  /// Makes the call, or what the fault makes of it.
   /// errors  as the callers' run.  Throws PlannedException where the plan says so; ends or stops the
   ///         process likewise
   Status make(const Caller& caller, const CollectiveCall& call);
 
-  /// The communicator goes away, and what it has put off with it.
+  /// The communicator is being destroyed; its postponed calls are dropped.
   void forget(const void* who);
 
   [[nodiscard]] const FaultPlan& plan() const { return faults_.plan(); }

@@ -55,7 +55,7 @@ void CallLog::Writer::append_at(std::uint64_t number, const CallSignature& signa
 void CallLog::Writer::write_run(std::uint64_t first, const CallSignature& signature) {
   Run& run = memory_->run[runs_ % kRuns];
   const CallWords words = to_words(signature);
-  // Each with release: whoever reads one of them sees that the entry before has lost its place.
+  // Each with release: a reader of one of them sees that the entry before has lost its place.
   run.first.store(first, std::memory_order_release);
   for (std::size_t w = 0; w < words.size(); ++w) {
     run.words[w].store(words[w], std::memory_order_release);

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A fence. The thread sanitizer knows none, and warns; it has no need of this one, since all that it orders
+/// A fence. The thread sanitizer does not support fences, and warns; it needs none here, since all that this one orders
 /// is atomic.
 inline void order_calls([[maybe_unused]] std::memory_order order) {
 #if !defined(__SANITIZE_THREAD__)
@@ -18,15 +18,15 @@ inline void order_calls([[maybe_unused]] std::memory_order order) {
 #endif
 }
 
-/// The calls that one rank has begun, as other ranks of the host can look at them while it goes on: a
-/// run of equal calls is one entry, so that a job which repeats itself writes nothing that others read,
-/// and what they look at stays in their caches.
+/// The calls that one rank has begun, readable by other ranks of the host at any time: a
+/// run of equal calls is one entry, so that a job that repeats itself writes nothing that others read,
+/// and what they read stays in their caches.
 ///
-/// Ordering   append() stands in front of the call's first message with release, so whoever has taken that
+/// Ordering   append() comes before the call's first message, with release, so a rank that has taken that
 ///            message and then looks with acquire sees the entry. LL's messages carry no order of their own,
 ///            so append() ends and CallComparison::look() begins with a fence (on x86-64 no instruction).
 /// Threads    one appends, by one Writer; all may look
-/// Ownership  a view's memory is zeroed shared memory, alive as long as anybody looks
+/// Ownership  a view's memory is zeroed shared memory, alive as long as any view
 class CallLog {
  public:
   static constexpr std::uint64_t kRuns = 32;  ///< that can be looked back at
@@ -70,7 +70,7 @@ class CallLog {
     /// returns  whether it differs from the one before
     bool append(const CallSignature& signature);
 
-    /// What a rank elsewhere has told of its call `number`: that, and those until it tells again.
+    /// What a rank on another host has reported of its call `number`; it holds for the calls until its next report.
     void append_at(std::uint64_t number, const CallSignature& signature);
 
    private:
@@ -86,7 +86,7 @@ class CallLog {
   Memory* memory_;
 };
 
-/// Where two ranks first were not at the same call.
+/// The first call at which two ranks differ.
 struct CallDifference {
   std::uint64_t call = 0;
   CallSignature mine;
@@ -100,8 +100,8 @@ class CallComparison {
  public:
   CallComparison(CallLog mine, CallLog theirs) : mine_(mine), theirs_(theirs) {}
 
-  /// Looks at the calls that both have begun and that it has not seen yet. Two loads while both repeat
-  /// what they did.
+  /// Compares the calls that both have begun and that it has not seen yet. Two loads while both repeat
+  /// their calls.
   [[nodiscard]] std::optional<CallDifference> look() {
     order_calls(std::memory_order_acquire);
     const std::uint64_t my_runs = mine_.runs();

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What the flight recorder keeps of a call that is no list of messages.
+/// The flight recorder's entry of a call that is no list of messages.
 FlightFacts flight_facts(const CollectiveCall& call, int nranks);
 
 /// The messages of a send_recv, send or recv, the sends first.

@@ -213,7 +213,7 @@ std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is
     if (ranks[rank].is_answering) continue;
     (ranks[rank].is_dead ? dead : silent).push_back(static_cast<int>(rank));
   }
-  if (!dead.empty()) append(errors, "DEAD: nobody listens for {}\n", ranks_text(dead));
+  if (!dead.empty()) append(errors, "DEAD: no process listens for {}\n", ranks_text(dead));
   if (!silent.empty()) append(errors, "INCOMPLETE: no answer of {}\n", ranks_text(silent));
   for (const auto& [name, whole] : communicators_of(ranks)) {
     std::map<std::int64_t, std::vector<int>> by_launched;

@@ -12,21 +12,21 @@
 
 namespace ringside {
 
-/// What one rank says of itself, or that it says nothing.
+/// One rank's status, or that it did not answer.
 struct RankStatus {
   bool is_answering = false;
-  bool is_dead = false;  ///< nobody listens where it did
+  bool is_dead = false;  ///< no process listens at its address any more
   std::string host;
   std::int64_t pid = -1;
   std::vector<FlightRecorder::GroupView> groups;
 };
 
-/// As ranks tell it each other: JSON.
+/// The form in which ranks send it to each other: JSON.
 std::string to_wire(const RankStatus& status);
 /// errors  Corrupt: no such text
 Result<RankStatus> parse_rank_status(std::string_view text);
 
-/// What NCCL's RAS service answers, of all ranks: the same JSON, with `completed_counts` beside
+/// What NCCL's RAS service answers, of all ranks: the same JSON, with `completed_counts` next to
 /// `collective_counts`, and `operations` that counts sends and receives, too.
 /// ranks     [rank of the job]
 /// took      to ask them

@@ -86,7 +86,7 @@ class StatusService::Impl {
         door_(std::move(door)),
         listener_(std::move(listener)),
         off_(std::move(off)) {
-    tells_ = std::jthread([this] { tell_ranks(); });
+    answering_ = std::jthread([this] { answer_ranks(); });
     if (listener_) serves_ = std::jthread([this] { serve_clients(); });
   }
   ~Impl() { off_.signal(); }
@@ -108,13 +108,13 @@ class StatusService::Impl {
     return status;
   }
 
-  void tell_ranks() {
+  void answer_ranks() {
     for (;;) {
       const auto asked = door_->accept(Patience(Deadline::never(real_clock()), off_));
       if (!asked && asked.error().code == ErrorCode::Aborted) return;
       if (!asked) continue;
       const std::string text = to_wire(mine());
-      // Who asks and does not listen goes without.
+      // A client that asks and does not read gets no answer.
       static_cast<void>(send_frame(asked->fd.get(), std::as_bytes(std::span(text)),
                                    Patience(deadline_in(client_patience_), off_)));
     }
@@ -146,7 +146,7 @@ class StatusService::Impl {
         RINGSIDE_TRY(const std::size_t got, recv_some(client, buffer));
         if (got == 0) {
           RINGSIDE_TRY(const bool is_there, patience.wait_for(client, POLLIN));
-          if (!is_there) return Error{ErrorCode::Timeout, "the client said nothing"};
+          if (!is_there) return Error{ErrorCode::Timeout, "the client sent nothing"};
         }
         heard.append(reinterpret_cast<const char*>(buffer.data()), got);
         continue;
@@ -225,7 +225,7 @@ class StatusService::Impl {
     const auto answer = [&]() -> Result<RankStatus> {
       RINGSIDE_TRY(const Endpoint endpoint, parse_endpoint(text_of(place.address)));
       RINGSIDE_TRY(const UniqueFd fd,
-                   connect_authenticated(endpoint, secret_, {}, patience, Silence::IsEnd));
+                   connect_authenticated(endpoint, secret_, {}, patience, NoListener::IsEnd));
       RINGSIDE_TRY(const std::vector<std::byte> frame,
                    recv_frame(fd.get(), kLongestStatus, patience));
       return parse_rank_status({reinterpret_cast<const char*>(frame.data()), frame.size()});
@@ -245,7 +245,7 @@ class StatusService::Impl {
   const std::unique_ptr<Acceptor> door_;
   const UniqueFd listener_;  ///< none: another process serves the clients of this host
   const Wakeup off_;
-  std::jthread tells_, serves_;  // last: they use all
+  std::jthread answering_, serves_;  // last: they use all
 };
 
 Result<std::unique_ptr<StatusService>> StatusService::start(Bootstrap& bootstrap,
@@ -286,7 +286,7 @@ Result<std::optional<std::uint16_t>> status_port(const Environment& environment)
 }
 
 Result<std::string> ask_status(const SocketAddress& address, bool is_json, Deadline deadline) {
-  RINGSIDE_TRY(const UniqueFd fd, connect_to(Endpoint{address}, deadline, Silence::IsEnd));
+  RINGSIDE_TRY(const UniqueFd fd, connect_to(Endpoint{address}, deadline, NoListener::IsEnd));
   const std::string question = is_json ? "SET FORMAT json\nVERBOSE STATUS\n" : "VERBOSE STATUS\n";
   RINGSIDE_TRY(send_all(fd.get(), std::as_bytes(std::span(question)), deadline));
   std::string answer;

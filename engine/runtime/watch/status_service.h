@@ -14,12 +14,12 @@ namespace ringside {
 class Bootstrap;
 class FlightRecorder;
 
-/// Answers what NCCL's RAS service answers, beside the data path: on a port of this host's loopback, in lines of text
+/// Answers what NCCL's RAS service answers, outside the data path: on a port of this host's loopback, in lines of text
 /// (`STATUS`, `VERBOSE STATUS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`), of all ranks of the job. Every rank
-/// tells its own counts to whoever proves the job's secret; the first process of a host that gets the port serves the
-/// clients, the others do without.
+/// sends its own counts to a peer that proves the job's secret; the first process of a host that gets the port serves the
+/// clients, the others serve none.
 ///
-/// A client that is silent, or slow, is let go after a while; one is served after the other.
+/// A client that is silent, or slow, is disconnected after a while; clients are served one after the other.
 ///
 /// Ownership  the recorder outlives it
 class StatusService {
@@ -37,7 +37,7 @@ class StatusService {
   StatusService(const StatusService&) = delete;
   StatusService& operator=(const StatusService&) = delete;
 
-  /// Where clients ask; nothing where another process serves them.
+  /// Where clients connect; nothing where another process serves them.
   [[nodiscard]] std::optional<SocketAddress> address() const;
 
  private:
@@ -52,7 +52,7 @@ class StatusService {
 Result<std::optional<std::uint16_t>> status_port(const Environment& environment = env_text);
 
 /// Asks a service, as a client does.
-/// errors  PeerGone, Timeout: nobody answers there
+/// errors  PeerGone, Timeout: no service answers there
 Result<std::string> ask_status(const SocketAddress& address, bool is_json, Deadline deadline);
 
 }  // namespace ringside

@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-constexpr Nanoseconds kLastWords = std::chrono::milliseconds(200);
+constexpr Nanoseconds kLastFlush = std::chrono::milliseconds(200);
 
 /// The order in which reasons of one moment are preferred; equal for the same news by two ways.
 std::tuple<int, int> precedence(const WatchMessage& news) {
@@ -36,7 +36,7 @@ std::tuple<int, int> precedence(const WatchMessage& news) {
   return {is_consequence ? 2 : 1, to_int(news.origin)};
 }
 
-/// The same words whoever notices: all ranks are to report the same.
+/// The same words on every rank that notices it: all ranks are to report the same.
 /// dead  ascending
 Error death_of(const std::vector<int>& dead) {
   std::string text =
@@ -48,8 +48,8 @@ Error death_of(const std::vector<int>& dead) {
   return {ErrorCode::PeerGone, std::move(text),
           "look at that rank's own messages and exit status; the others stopped because of it"};
 }
-/// Words of the two that no longer hear of each other, alike to those of a connection that carries data.
-Error silence_of(Rank me, Rank peer, const Error& why) {
+/// The error of two ranks that no longer hear of each other, like that of a connection that carries data.
+Error lost_contact(Rank me, Rank peer, const Error& why) {
   return {ErrorCode::Unreachable,
           fmt::format("rank {} lost rank {} on the watch's connection: {}", to_int(me),
                       to_int(peer), why.message),
@@ -58,11 +58,11 @@ Error silence_of(Rank me, Rank peer, const Error& why) {
 
 Error death_of(Rank dead) { return death_of(std::vector{to_int(dead)}); }
 
-/// Of ranks that have not said that they live.
-/// unknown  those behind them, which nobody hears
-/// why      what was waited for in vain
-Error standstill_of(const std::vector<int>& silent, const std::vector<int>& unknown,
-                    const Error& why) {
+/// The error of ranks that have not reported that they live.
+/// unknown  those behind them, from which no message can arrive
+/// why      what the rank that gave up had waited for
+Error no_answer_of(const std::vector<int>& silent, const std::vector<int>& unknown,
+                   const Error& why) {
   const bool are_many = silent.size() > 1;
   std::string text =
       fmt::format("rank{} {} {} not answer: {} stopped, or cannot be reached", are_many ? "s" : "",
@@ -84,7 +84,7 @@ struct Link {
   std::vector<std::byte> out;
   bool has_said_goodbye = false;
   bool is_silent = false;  ///< nothing comes back
-  Error silence = {};      ///< why, then
+  Error why_silent = {};   ///< the reason, then
 
   void say(const WatchMessage& message) {
     if (!fd) return;
@@ -100,7 +100,7 @@ struct Link {
       if (!sent) {
         out.clear();
         is_silent |= sent.error().code == ErrorCode::Unreachable;
-        if (is_silent) silence = sent.error();
+        if (is_silent) why_silent = sent.error();
       }
       if (!sent || *sent == 0) return;
       out.erase(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(*sent));
@@ -141,11 +141,12 @@ class Watch::Impl {
     const std::lock_guard lock(mutex_);
     if (has_aborted_ || !takes_own_news()) return;
     has_aborted_ = true;
-    hear({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)}, nullptr);
+    take_news({WatchMessage::Kind::Abort, me_, dead, dead == kNoRank ? why : death_of(dead)},
+              nullptr);
     wake_.signal();
   }
 
-  void tell(Side to, std::uint64_t number, const CallSignature& call) {
+  void send_call(Side to, std::uint64_t number, const CallSignature& call) {
     const std::lock_guard lock(mutex_);
     Link& link = links_[static_cast<std::size_t>(to)];
     link.say({.kind = WatchMessage::Kind::Call, .number = number, .call = call});
@@ -191,12 +192,12 @@ class Watch::Impl {
       if (is_dump_wanted() && on_dump_) on_dump_();
       if (!is_settled) continue;
       if (on_abort_) on_abort_(*reason_);  // written once, by this thread
-      // Whoever waits for the signal takes the mutex behind it, and so sees what on_abort_ did: a poll alone orders
+      // A thread that waits for the signal takes the mutex behind it, and so sees what on_abort_ did: a poll alone orders
       // nothing between threads.
       { const std::lock_guard lock(mutex_); }
       settled_.signal();
     }
-    say_last_words();
+    flush_last_messages();
   }
 
   void wait() {
@@ -230,9 +231,9 @@ class Watch::Impl {
         best.error.code == ErrorCode::Timeout ? absent_ranks() : std::vector<int>();
     if (!absent.empty() && !has_passed(roll_ends_)) return false;
     reason_ = dead.size() > 1 ? death_of(dead) : best.error;
-    if (!absent.empty()) reason_ = standstill(absent, best.error);
-    if (reason_->code == ErrorCode::Unreachable) add_silences(best.origin, *reason_);
-    reason_->is_told_elsewhere = !is_teller(absent.empty() ? dead : absent);
+    if (!absent.empty()) reason_ = no_answer(absent, best.error);
+    if (reason_->code == ErrorCode::Unreachable) add_lost_contacts(best.origin, *reason_);
+    reason_->is_reported_elsewhere = !is_reporter(absent.empty() ? dead : absent);
     return true;
   }
 
@@ -245,10 +246,10 @@ class Watch::Impl {
         link.fd.reset();
         if (!link.has_said_goodbye && !is_leaving_ && takes_own_news()) {
           const bool is_silent = link.is_silent || got.error().code == ErrorCode::Unreachable;
-          const Error& why = link.is_silent ? link.silence : got.error();
-          hear({WatchMessage::Kind::Abort, me_, is_silent ? kNoRank : link.peer,
-                is_silent ? silence_of(me_, link.peer, why) : death_of(link.peer)},
-               nullptr);
+          const Error& why = link.is_silent ? link.why_silent : got.error();
+          take_news({WatchMessage::Kind::Abort, me_, is_silent ? kNoRank : link.peer,
+                     is_silent ? lost_contact(me_, link.peer, why) : death_of(link.peer)},
+                    nullptr);
         }
         return;
       }
@@ -257,12 +258,12 @@ class Watch::Impl {
       if (taken && link.reader.is_whole()) taken = obey(link, link.reader.take());
       if (!taken) {
         link.fd.reset();
-        hear({WatchMessage::Kind::Abort, me_, kNoRank,
-              Error{ErrorCode::Corrupt,
-                    fmt::format("rank {} sent rank {} on the watch's connection: {}",
-                                to_int(link.peer), to_int(me_), taken.error().message),
-                    taken.error().help}},
-             nullptr);
+        take_news({WatchMessage::Kind::Abort, me_, kNoRank,
+                   Error{ErrorCode::Corrupt,
+                         fmt::format("rank {} sent rank {} on the watch's connection: {}",
+                                     to_int(link.peer), to_int(me_), taken.error().message),
+                         taken.error().help}},
+                  nullptr);
       }
     }
   }
@@ -286,14 +287,14 @@ class Watch::Impl {
       note_present(message.origin, &from);
       return {};
     }
-    // Who says that it has broken the job may end at once: that is no second failure. To have seen another's death is
+    // A rank that reports that it has broken the job may end at once: that is no second failure. To have seen another's death is
     // no reason to end.
     if (message.origin == from.peer && message.dead == kNoRank) from.has_said_goodbye = true;
-    hear(message, &from);
+    take_news(message, &from);
     return {};
   }
 
-  /// returns  whether it is the first such wish
+  /// returns  whether it is the first such request
   bool pass_on_dump(const Link* from) {
     if (std::exchange(has_asked_for_dumps_, true)) return false;
     for (Link& link : links_) {
@@ -305,10 +306,10 @@ class Watch::Impl {
   }
 
   /// Takes news in and passes them on, once, to where they have not come from.
-  void hear(const WatchMessage& news, const Link* from) {
+  void take_news(const WatchMessage& news, const Link* from) {
     if (!heard_.emplace(precedence(news), news).second) return;
     if (news.error.code == ErrorCode::Unreachable)
-      silences_[to_int(news.origin)] = news.error.message;
+      lost_contacts_[to_int(news.origin)] = news.error.message;
     for (Link& link : links_) {
       if (&link == from) continue;
       link.say(news);
@@ -319,7 +320,7 @@ class Watch::Impl {
     if (news.error.code == ErrorCode::Timeout) answer_roll_call();
   }
 
-  /// Somebody has waited in vain: who lives says so, once.
+  /// A rank has waited in vain: every living rank reports that it lives, once.
   void answer_roll_call() {
     if (std::exchange(has_answered_, true)) return;
     roll_ends_ = deadline_in(kRollCallTime, clock_);
@@ -338,7 +339,7 @@ class Watch::Impl {
     }
   }
 
-  /// Who has not said that it lives, ascending.
+  /// The ranks that have not reported that they live, ascending.
   [[nodiscard]] std::vector<int> absent_ranks() const {
     std::vector<int> absent;
     for (int rank = 0; rank < nranks_; ++rank) {
@@ -347,26 +348,26 @@ class Watch::Impl {
     return absent;
   }
 
-  /// A stopped rank passes nothing on. Those beside ranks that have answered do not answer; what is behind them may.
-  [[nodiscard]] Error standstill(const std::vector<int>& absent, const Error& why) const {
+  /// A stopped rank passes nothing on. Those next to ranks that have answered do not answer; ranks behind them may live.
+  [[nodiscard]] Error no_answer(const std::vector<int>& absent, const Error& why) const {
     std::vector<int> silent;
     std::vector<int> unknown;
     for (const int rank : absent) {
-      const bool is_beside = present_.contains((rank + 1) % nranks_) ||
-                             present_.contains((rank + nranks_ - 1) % nranks_);
-      (is_beside ? silent : unknown).push_back(rank);
+      const bool is_next_to_answer = present_.contains((rank + 1) % nranks_) ||
+                                     present_.contains((rank + nranks_ - 1) % nranks_);
+      (is_next_to_answer ? silent : unknown).push_back(rank);
     }
-    return standstill_of(silent, unknown, why);
+    return no_answer_of(silent, unknown, why);
   }
 
-  /// Who hears that it is dead says that it lives: a connection that the network cut may end at one side as if the
+  /// A rank that hears of its own death reports that it lives: a connection that the network cut may end at one side as if the
   /// process at the other had ended (a reset after unanswered keepalives).
-  void deny_death(Rank teller) {
-    if (is_leaving_ || silences_.contains(to_int(me_))) return;
+  void deny_death(Rank reporter) {
+    if (is_leaving_ || lost_contacts_.contains(to_int(me_))) return;
     const Error why{ErrorCode::Unreachable,
-                    fmt::format("rank {} takes this rank for gone", to_int(teller)),
+                    fmt::format("rank {} takes this rank for gone", to_int(reporter)),
                     "check the network between the two hosts"};
-    hear({WatchMessage::Kind::Abort, me_, kNoRank, silence_of(me_, teller, why)}, nullptr);
+    take_news({WatchMessage::Kind::Abort, me_, kNoRank, lost_contact(me_, reporter, why)}, nullptr);
   }
 
   /// Since it was asked last. The callback is not for this object's mutex.
@@ -375,26 +376,26 @@ class Watch::Impl {
     return std::exchange(is_dump_wanted_, false);
   }
 
-  /// Whether this rank tells the user: rank 0, and of deaths the next living ones to both sides of the first, since one
+  /// Whether this rank reports to the user: rank 0, and of deaths the next living ones to both sides of the first, since one
   /// of them may be dying, too.
-  [[nodiscard]] bool is_teller(const std::vector<int>& dead) const {
+  [[nodiscard]] bool is_reporter(const std::vector<int>& dead) const {
     if (dead.empty()) return me_ == Rank{0};
-    const auto lives_beside = [&](int step) {
+    const auto next_living = [&](int step) {
       int rank = dead.front();
       for (std::size_t i = 0; i < dead.size() && std::ranges::binary_search(dead, rank); ++i) {
         rank = (rank + step + nranks_) % nranks_;
       }
       return rank;
     };
-    return to_int(me_) == lives_beside(1) || to_int(me_) == lives_beside(-1);
+    return to_int(me_) == next_living(1) || to_int(me_) == next_living(-1);
   }
 
-  /// Whether it is news of a death of someone who itself says that it has lost others: it lives.
+  /// Whether it is news of the death of a rank that itself reports a lost contact: that rank lives.
   [[nodiscard]] bool is_denied(const WatchMessage& news) const {
-    return news.dead != kNoRank && silences_.contains(to_int(news.dead));
+    return news.dead != kNoRank && lost_contacts_.contains(to_int(news.dead));
   }
 
-  /// Of which there are news that nobody denies, ascending.
+  /// The ranks whose death is reported and not denied, ascending.
   [[nodiscard]] std::vector<int> deaths() const {
     std::vector<int> dead;
     for (const auto& [order, news] : heard_) {
@@ -403,16 +404,16 @@ class Watch::Impl {
     return dead;
   }
 
-  /// The reason that is told. Who denies a death has given another, so there is one.
+  /// The reason that is reported. A rank that denies a death has given another reason, so there is one.
   [[nodiscard]] const WatchMessage& preferred() const {
     return std::ranges::find_if(heard_, [&](const auto& one) { return !is_denied(one.second); })
         ->second;
   }
 
-  /// What others have lost in the same moment: of a host that is cut off, both its neighbours speak.
-  void add_silences(Rank told, Error& reason) const {
-    for (const auto& [origin, text] : silences_) {
-      if (origin == to_int(told)) continue;
+  /// Adds what others have lost in the same moment: both neighbours of a host that is cut off report it.
+  void add_lost_contacts(Rank reported, Error& reason) const {
+    for (const auto& [origin, text] : lost_contacts_) {
+      if (origin == to_int(reported)) continue;
       reason.message += fmt::format("; {}", text);
     }
   }
@@ -425,12 +426,12 @@ class Watch::Impl {
     return heard_.empty() || (!reason_ && !has_passed(settled_at_ - kSettleTime / 2));
   }
 
-  void say_last_words() {
-    const Deadline until = deadline_in(kLastWords, clock_);
+  void flush_last_messages() {
+    const Deadline until = deadline_in(kLastFlush, clock_);
     const std::lock_guard lock(mutex_);
     for (Link& link : links_) listen_to(link);  // news may have come since the last look
     for (Link& link : links_) {
-      // Whoever has heard that the job is broken may leave: that is no second failure.
+      // A rank that has heard that the job is broken may leave: that is no second failure.
       if (!heard_.empty() && !is_leaving_) link.say({.kind = WatchMessage::Kind::Goodbye});
       link.flush();
       while (link.fd && !link.out.empty() && !has_passed(until)) {
@@ -446,7 +447,7 @@ class Watch::Impl {
   Clock& clock_;
   const std::uint64_t job_;
   const Wakeup wake_;
-  const Wakeup settled_;  ///< once the callback has been told the reason
+  const Wakeup settled_;  ///< once the callback has got the reason
   const OnAbort on_abort_;
   const OnCall on_call_;
   const OnDump on_dump_;
@@ -454,9 +455,9 @@ class Watch::Impl {
   mutable std::mutex mutex_;  ///< guards all that follows
   std::array<Link, 2> links_;
   std::map<std::tuple<int, int>, WatchMessage> heard_;  ///< the preferred first
-  std::map<int, std::string> silences_;                 ///< by the rank that says so
+  std::map<int, std::string> lost_contacts_;            ///< by the rank that says so
   Deadline settled_at_{};
-  std::set<int> present_;  ///< who has said that it lives
+  std::set<int> present_;  ///< the ranks that have reported that they live
   Deadline roll_ends_{};
   bool has_answered_ = false;
   std::optional<Error> reason_;
@@ -486,8 +487,8 @@ Watch::Watch(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Watch::~Watch() = default;
 
 void Watch::abort(const Error& why, Rank dead) { impl_->abort(why, dead); }
-void Watch::tell(Side to, std::uint64_t number, const CallSignature& call) {
-  impl_->tell(to, number, call);
+void Watch::send_call(Side to, std::uint64_t number, const CallSignature& call) {
+  impl_->send_call(to, number, call);
 }
 void Watch::ask_for_dumps() { impl_->ask_for_dumps(); }
 void Watch::goodbye() { impl_->goodbye(); }

@@ -29,7 +29,7 @@ class Builder {
     ++host_;
   }
 
-  /// The links that may join vertices of any part of the hosts, each kind for all hosts in turn.
+  /// The links that may join vertices of any part of the hosts, one kind for all hosts after the other.
   void add_cross_links(std::span<const Host> hosts) {
     for (const auto visit :
          {&Builder::add_nvlinks, &Builder::add_c2c, &Builder::add_peer_switches}) {

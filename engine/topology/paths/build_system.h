@@ -7,11 +7,11 @@
 
 namespace ringside {
 
-/// What has no narrower link: between a GPU and its silicon, or from a vertex to itself. GB/s
+/// The bandwidth without a narrower link: between a GPU and its silicon, or from a vertex to itself. GB/s
 /// source  NCCL 2.30.7 graph/topo.h: LOC_BW
 inline constexpr float kLocalBandwidth = 5000.0F;
 
-/// A host as its ranks see it together: devices without a GPU or NIC of the job below them left out,
+/// A host as its ranks see it together: devices without a GPU or NIC of the job below them omitted,
 /// the rest in the order in which the ranks' own views of the host are joined. The views are joined
 /// in rank order; each holds its rank's GPU and all NICs.
 /// source  NCCL 2.30.7 graph/xml.cc: ncclTopoTrimXml, ncclTopoFuseXml
@@ -26,14 +26,14 @@ Host joined_view(const Host& host);
 /// source      NCCL 2.30.7 graph/topo.cc
 Result<System> build_graph(std::span<const Host> hosts, int first_rank, const TopologyRules& rules);
 
-/// Adds a link or widens the one of this kind that is there; a vertex keeps its links widest first.
+/// Adds a link or widens an existing one of this kind; a vertex keeps its links widest first.
 void connect(System& system, NodeRef from, NodeRef to, LinkKind kind, float bandwidth);
 
 /// The system without the vertices of one kind that are not kept. Drops all paths.
 /// keep  by index
 System without(const System& system, NodeKind kind, const std::vector<bool>& keep);
 
-/// Joins the two levels of PCI switches that are one switch in truth.
+/// Joins the two levels of PCI switches that are in fact one switch.
 /// device_ids  by PCI vertex: vendor, device, subsystem vendor, subsystem device, 16 bits each
 /// source      NCCL 2.30.7 graph/topo.cc: Broadcom PEX switches of generations 4 and 5
 void flatten_switches(System& system, std::vector<std::uint64_t> device_ids,

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kNobody = std::numeric_limits<int>::max();
+constexpr int kNoRankYet = std::numeric_limits<int>::max();
 
 /// By GPU: its place among the host's ranks.
 using Order = std::map<const HostGpu*, int>;
@@ -25,8 +25,8 @@ Order rank_order(const Host& host) {
 
 struct Placed {
   HostPci function;
-  int first_seen = kNobody;  ///< the first rank whose view holds it
-  int place = 0;             ///< among its siblings in the file
+  int first_seen = kNoRankYet;  ///< the first rank whose view holds it
+  int place = 0;                ///< among its siblings in the file
 };
 
 /// The functions that some rank's view holds, in the order in which they join.
@@ -34,7 +34,7 @@ std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& o
   std::vector<Placed> kept;
   int place = 0;
   for (const HostPci& function : functions) {
-    Placed here{function, kNobody, place++};
+    Placed here{function, kNoRankYet, place++};
     here.function.children.clear();
     for (Placed& child : placed(function.children, order)) {
       here.first_seen = std::min(here.first_seen, child.first_seen);
@@ -49,7 +49,7 @@ std::vector<Placed> placed(const std::vector<HostPci>& functions, const Order& o
       }
     }
     if (function.nic && !function.nic->nets.empty()) here.first_seen = 0;
-    if (here.first_seen != kNobody) kept.push_back(std::move(here));
+    if (here.first_seen != kNoRankYet) kept.push_back(std::move(here));
   }
   std::stable_sort(kept.begin(), kept.end(),
                    [](const Placed& a, const Placed& b) { return a.first_seen < b.first_seen; });
@@ -80,12 +80,12 @@ Host joined_view(const Host& host) {
     here.pci.clear();
     std::vector<Placed> functions = placed(cpu.pci, order);
     place_bare_nics(here, cpu, functions);
-    int first_seen = here.nics.empty() ? kNobody : 0;
+    int first_seen = here.nics.empty() ? kNoRankYet : 0;
     for (Placed& function : functions) {
       first_seen = std::min(first_seen, function.first_seen);
       here.pci.push_back(std::move(function.function));
     }
-    if (first_seen != kNobody) kept.emplace_back(first_seen, std::move(here));
+    if (first_seen != kNoRankYet) kept.emplace_back(first_seen, std::move(here));
   }
   std::stable_sort(kept.begin(), kept.end(),
                    [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -102,7 +102,7 @@ class Adjuster {
     for (int gpu = 0; gpu < gpus_; ++gpu) {
       bool is_changed = false;
       if (!parameters_.pxn_disable && relay >= 0 && relay != gpu && is_worth_pxn(gpu, relay, net)) {
-        // Only on the way out: what comes in is received by the GPU beside the NIC anyway.
+        // Only on the way out: what comes in is received by the GPU next to the NIC anyway.
         divert(gpu_ref(gpu), gpu_ref(relay), net_ref(net));
         is_changed = true;
       }

@@ -85,7 +85,7 @@ class PathFinder {
     if (!is_taken) return false;
     if (link.reverse < 0) {
       return Error{ErrorCode::InvalidArgument,
-                   fmt::format("a link of type {} goes one way only",
+                   fmt::format("a link of type {} has one direction only",
                                to_string(static_cast<PathType>(link.kind))),
                    "list the link at both of its ends"};
     }

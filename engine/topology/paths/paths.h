@@ -10,8 +10,8 @@ namespace ringside {
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoSetPaths
 Status find_paths(System& system, const TopologyParameters& parameters);
 
-/// Replaces what may not be used directly: pairs of GPUs go through a CPU, or are told apart (type
-/// Net); GPUs reach far NICs through the GPU beside it (PXN); NICs that cannot read or write GPU
+/// Replaces what may not be used directly: pairs of GPUs go through a CPU, or count as on separate hosts (type
+/// Net); GPUs reach far NICs through the GPU next to it (PXN); NICs that cannot read or write GPU
 /// memory go through a CPU. Then notes the GPU that each NIC serves.
 /// shape   find_paths was called
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputePaths

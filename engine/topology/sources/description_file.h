@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// More than any description of hosts, clusters or jobs needs: what is larger was meant as something else.
+/// The size limit of descriptions of hosts, clusters or jobs: a larger file is not meant as one.
 inline constexpr Bytes kMostDescription{std::uint64_t{16} << 20};
 
-/// The text of a file that describes something, without the byte order mark that some editors put in front. A pipe is
-/// read as a file is; what never ends is refused once it is too much.
+/// The text of a file with a description, without the byte order mark of some editors. A pipe is
+/// read like a file; an endless one is refused at the limit.
 /// errors  NotFound: no such file.  InvalidArgument: a folder, or more than `most`.  System: it cannot be read
 Result<std::string> read_description(const std::string& path, Bytes most = kMostDescription);
 

@@ -181,7 +181,8 @@ Result<HostKinds> read_host_kinds(const YamlMapping& root) {
     }
     RINGSIDE_TRY(HostKind kind, read_kind(YamlMapping{entry.second, root.where()}));
     if (!made.emplace(name, std::move(kind)).second) {
-      return root.bad(entry.first, fmt::format("kind '{}' comes twice", name), "keep one of them");
+      return root.bad(entry.first, fmt::format("kind '{}' appears twice", name),
+                      "keep one of them");
     }
   }
   return made;
@@ -202,7 +203,7 @@ Result<CountedWord> parse_counted(const std::string& text) {
                                                : parse_int("");
   if (counted.word.empty() || !more.empty() || !number || *number < 1 || *number > 64) {
     return Error{ErrorCode::InvalidArgument,
-                 fmt::format("'{}' does not say links to a device", text),
+                 fmt::format("'{}' is not a count of links to a device", text),
                  "give the device, and x with 1 to 64, such as 05:00.0 x4"};
   }
   counted.count = static_cast<int>(*number);

@@ -8,13 +8,13 @@
 
 namespace ringside {
 
-/// What the devices of one kind in a host YAML have in common: `kinds:` declares it, the tree names
+/// The common properties of devices of one kind in a host YAML: `kinds:` declares it, the tree names
 /// it. Private to this folder.
 struct HostKind {
   enum class What { Switch, Gpu, Nic } what = What::Switch;
   HostPci pci = {};  ///< the function; of a GPU or NIC with what it carries, but for its numbers
   HostNet net = {};  ///< of a NIC
-  bool has_guid = true;  ///< each network device is told from the others
+  bool has_guid = true;  ///< network devices are distinguished
 };
 using HostKinds = std::map<std::string, HostKind>;
 
@@ -24,7 +24,7 @@ Result<HostKinds> read_host_kinds(const YamlMapping& root);
 /// `1b:00.0` is short for `0000:1b:00.0`; anything else stays.
 std::string full_bus_id(const std::string& text);
 
-/// `WHAT xCOUNT`, such as `05:00.0 x4`; x1 may be left out.
+/// `WHAT xCOUNT`, such as `05:00.0 x4`; x1 may be omitted.
 /// errors  InvalidArgument: no word, or a count outside 1 .. 64
 struct CountedWord {
   std::string word;

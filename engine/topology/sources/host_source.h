@@ -8,10 +8,10 @@
 
 namespace ringside {
 
-/// A file that describes a host: NCCL's topology XML, hwloc's XML or a host YAML, told apart by what
-/// is in it.
+/// A file that describes a host: NCCL's topology XML, hwloc's XML or a host YAML, distinguished by their
+/// content.
 /// errors  NotFound, System: it cannot be read. Corrupt: none of the three, or as the reader says;
-///         Unsupported: an hwloc file with a GPU whose compute capability its PCI id does not tell
+///         Unsupported: an hwloc file with a GPU whose compute capability does not follow from its PCI id
 Result<DescribedHost> load_host_file(const std::string& path);
 
 /// This machine: hwloc, and NVML where there is a driver.

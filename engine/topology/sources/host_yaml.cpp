@@ -17,7 +17,7 @@
 namespace ringside {
 namespace {
 
-/// YAML aliases let a short text stand for a tree without end; a real host has some hundred devices.
+/// With YAML aliases a short text can expand to a tree without end; a real host has some hundred devices.
 constexpr int kMaxDevices = 1024;
 constexpr int kMaxDepth = 16;
 constexpr int kMaxNumber = 1023;
@@ -61,7 +61,7 @@ class TreeReader {
     }
     cpu.numa = static_cast<int>(*number);
     if (!numas_.insert(cpu.numa).second) {
-      return root_.bad(entry, fmt::format("NUMA node {} comes twice", cpu.numa), "join the two");
+      return root_.bad(entry, fmt::format("NUMA node {} appears twice", cpu.numa), "join the two");
     }
     for (const YAML::Node& device : head.second) {
       RINGSIDE_TRY(HostPci pci, read_device(device, 1));
@@ -93,7 +93,7 @@ class TreeReader {
     const auto head = *node.begin();
     RINGSIDE_TRY(const DeviceWords words, read_words(head.first));
     if (words.kind->what != HostKind::What::Switch) {
-      return root_.bad(node, "only a switch has devices below it", "put them beside it");
+      return root_.bad(node, "only a switch has devices below it", "put them next to it");
     }
     RINGSIDE_TRY(HostPci pci, make_device(node, words));
     for (const YAML::Node& child : head.second) {
@@ -145,23 +145,26 @@ class TreeReader {
       if (!id) return root_.bad(node, id.error().message, id.error().help);
     }
     if (!pci.bus_id.empty() && !bus_ids_.insert(pci.bus_id).second) {
-      return root_.bad(node, fmt::format("bus id {} comes twice", pci.bus_id), "each has its own");
+      return root_.bad(node, fmt::format("bus id {} appears twice", pci.bus_id),
+                       "each has its own");
     }
     if (words.kind->what == HostKind::What::Gpu) {
       if (!gpus_.insert(words.number).second) {
-        return root_.bad(node, fmt::format("GPU {} comes twice", words.number), "number them anew");
+        return root_.bad(node, fmt::format("GPU {} appears twice", words.number),
+                         "number them anew");
       }
       pci.gpu->dev = words.number;
       pci.gpu->rank = words.number;
     }
     if (words.kind->what == HostKind::What::Nic) {
       if (!nets_.insert(words.number).second) {
-        return root_.bad(node, fmt::format("NIC {} comes twice", words.number), "number them anew");
+        return root_.bad(node, fmt::format("NIC {} appears twice", words.number),
+                         "number them anew");
       }
       HostNet net = words.kind->net;
       net.dev = words.number;
       net.name += std::to_string(words.number);
-      // Any number that no other device has: it tells the ports of one card from those of another.
+      // Any number that no other device has: it distinguishes the ports of different cards.
       if (words.kind->has_guid) net.guid = 0xa0000001U + 16U * static_cast<unsigned>(words.number);
       pci.nic = HostNic{{std::move(net)}};
     }
@@ -226,7 +229,7 @@ Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
     const int first = static_cast<int>(*a), second = static_cast<int>(*b);
     if (!links.emplace(std::pair{first, second}, counted->count).second ||
         !links.emplace(std::pair{second, first}, counted->count).second) {
-      return root.bad(entry, fmt::format("'{}' comes twice", counted->word), "keep one of them");
+      return root.bad(entry, fmt::format("'{}' appears twice", counted->word), "keep one of them");
     }
   }
   for (const auto& [pair, count] : links) {

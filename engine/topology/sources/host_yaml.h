@@ -16,7 +16,7 @@ struct DescribedHost {
 /// `where` opens each message.
 /// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a kind that is
 ///         not declared, a value out of range, a bus id or device number twice; as `where:line: what`,
-///         with the mend
+///         with the fix
 Result<DescribedHost> parse_host_yaml(const std::string& text, const std::string& where);
 
 }  // namespace ringside

@@ -265,7 +265,7 @@ class Finder {
     }
   }
 
-  /// hwloc leaves out what has no PCI function, as the NICs of some virtual machines.
+  /// hwloc omits what has no PCI function, as the NICs of some virtual machines.
   void find_interfaces() {
     for (const std::string& name : files_->interfaces()) {
       auto net = is_virtual(name) ? std::nullopt : files_->interface(name);
@@ -276,7 +276,7 @@ class Finder {
     }
   }
 
-  /// What a row or column of the matrix stands for: a device's function, or what is at its other end.
+  /// The meaning of a row or column of the matrix: a device's function, or what is at its other end.
   static hwloc_obj_t function_below(hwloc_obj_t object) {
     return object->type == HWLOC_OBJ_OS_DEVICE ? object->parent : object;
   }
@@ -320,7 +320,7 @@ class Finder {
   hwloc_topology_t topology_;
   const SystemFiles* files_;
   FoundMachine machine_;
-  std::vector<hwloc_obj_t> gpu_objects_;  ///< beside machine_.gpus
+  std::vector<hwloc_obj_t> gpu_objects_;  ///< parallel to machine_.gpus
 };
 
 }  // namespace

@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// What hwloc knows of a machine. NUMA nodes become CPUs; NVIDIA's display functions GPUs; RDMA devices
+/// The machine as hwloc describes it. NUMA nodes become CPUs; NVIDIA's display functions GPUs; RDMA devices
 /// whose port is up the NICs, or, where there is none, network interfaces but the loopback, bridges
 /// and containers' ends. NVLinks come from hwloc's matrix "NVLinkBandwidth" where it has one.
 ///
-/// A description tells no rates: an RDMA NIC has the best one of its model, another one 0 (unknown).
+/// A description contains no rates: an RDMA NIC has the best one of its model, another one 0 (unknown).
 /// RDMA devices are taken to reach GPU memory. A GPU whose PCI id is not known has sm 0.
 ///
 /// errors  Corrupt: hwloc refuses the text (2.9 reads its formats 1.x and 2.x), more than

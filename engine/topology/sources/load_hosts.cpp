@@ -64,7 +64,7 @@ Result<std::vector<Part>> parse_parts(const std::string& on) {
   }
 }
 
-/// What a person who typed a name that is not there may have meant: presets, and the files beside it.
+/// Suggests what a mistyped name may have meant: a preset, or a file in the same folder.
 Error unknown_source(const std::string& name) {
   const auto presets = host_preset_names();
   std::vector<std::string> files;

@@ -18,11 +18,11 @@ inline constexpr int kMaxPciPerHost = 1024;
 /// A host from NCCL's topology XML. `where` opens each message.
 ///
 /// GPUs without a rank are given the next one in file order when none of the file's has any.
-/// errors  Corrupt, as `where:line: what`, with the mend: not XML, truncated, no <system>, another
+/// errors  Corrupt, as `where:line: what`, with the fix: not XML, truncated, no <system>, another
 ///         version than 1, an element or class unknown or in the wrong place (the nearest name is
 ///         given), a missing or malformed attribute, a negative or absurd number, a bus id or net dev
 ///         twice, an NVLink that the GPU at its other end does not list (one to a GPU that the file
-///         lacks is left out, as NCCL does), no GPU, several hosts in one file, beyond the limits
+///         lacks is skipped, as NCCL does), no GPU, several hosts in one file, beyond the limits
 ///         above. Entity declarations are refused, not expanded.
 Result<Host> parse_nccl_xml(std::string_view text, const std::string& where);
 

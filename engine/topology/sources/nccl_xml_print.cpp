@@ -67,7 +67,7 @@ void print_pci(pugi::xml_node parent, const HostPci& function) {
   set_if_known(node, "device", function.device);
   set_if_known(node, "subsystem_vendor", function.subsystem_vendor);
   set_if_known(node, "subsystem_device", function.subsystem_device);
-  // NCCL would look for these two on its own machine where they are left out.
+  // Where these two are missing, NCCL would look for them on its own machine.
   set(node, "link_speed", function.link_speed);
   set(node, "link_width", function.link_width);
   for (const HostPci& child : function.children) print_pci(node, child);

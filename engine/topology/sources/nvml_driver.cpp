@@ -116,7 +116,7 @@ class LoadedNvml final : public NvmlDriver {
  private:
   template <typename Function>
   bool find(const char* name, Function*& function) {
-    // POSIX lets an object pointer of dlsym stand for a function's; C++ wants it spelt out.
+    // POSIX lets an object pointer of dlsym hold a function's address; C++ wants it spelt out.
     function = reinterpret_cast<Function*>(::dlsym(library_, name));
     return function != nullptr;
   }

@@ -9,7 +9,7 @@
 
 namespace ringside {
 
-/// What NVIDIA's management library tells about the GPUs that the driver shows. Devices count from 0.
+/// What NVIDIA's management library reports on the GPUs that the driver shows. Devices count from 0.
 class NvmlDriver {
  public:
   virtual ~NvmlDriver() = default;

@@ -71,7 +71,7 @@ std::optional<HostNet> SystemFiles::interface(const std::string& name) const {
   if (read(folder + "/operstate") == "down") return std::nullopt;
   HostNet net{.name = name};
   net.port = 0;
-  net.mbits_per_second = leading_int(read(folder + "/speed"));  // -1 where nobody knows
+  net.mbits_per_second = leading_int(read(folder + "/speed"));  // -1 where it is unknown
   return net;
 }
 

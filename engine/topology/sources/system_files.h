@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What Linux tells about devices beyond what hwloc does. `root` is "/sys", or a test's folder.
+/// What Linux reports about devices beyond what hwloc does. `root` is "/sys", or a test's folder.
 /// What is not there or not readable is an ordinary answer: an empty one.
 class SystemFiles {
  public:

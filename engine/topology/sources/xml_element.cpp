@@ -48,10 +48,10 @@ Result<std::vector<XmlElement>> XmlElement::children(
     const XmlElement element{child, *source_};
     if (child.type() != pugi::node_element) {
       return source_->bad(child.offset_debug(), fmt::format("text inside <{}>", name()),
-                          "only elements and comments may stand there");
+                          "only elements and comments are allowed there");
     }
     if (std::find(known.begin(), known.end(), element.name()) == known.end()) {
-      return element.bad(fmt::format("<{}> may not stand inside <{}>", element.name(), name()),
+      return element.bad(fmt::format("<{}> is not allowed inside <{}>", element.name(), name()),
                          known.empty() ? fmt::format("<{}> holds nothing", name())
                                        : suggestion(element.name(), known));
     }
@@ -64,7 +64,7 @@ Status XmlElement::check_attributes() const {
   std::set<std::string_view> seen;
   for (const pugi::xml_attribute attribute : node_.attributes()) {
     if (!seen.insert(attribute.name()).second)
-      return bad(fmt::format("attribute {} comes twice", attribute.name()), "keep one of them");
+      return bad(fmt::format("attribute {} appears twice", attribute.name()), "keep one of them");
     // Names are written into tables and logs, line by line.
     const std::string_view value = attribute.value();
     const bool is_plain =

@@ -15,7 +15,7 @@ namespace ringside {
 /// source  a whole NVLink domain in NCCL's XML takes some hundred KiB
 inline constexpr int kMaxXmlBytes = 16 << 20;
 
-/// The text of an XML file, to say where in it something stands.
+/// The text of an XML file, to find the line of a position in it.
 class XmlSource {
  public:
   XmlSource(std::string_view text, std::string where);
@@ -32,8 +32,8 @@ class XmlSource {
 };
 
 /// One element, read attribute by attribute: each reader checks that the attribute is there and that
-/// its value can be meant. Attributes that nobody asks for are left alone, as NCCL does.
-/// errors  Corrupt, `where:line: what`, with the mend
+/// its value is valid. Attributes that no reader asks for are ignored, as NCCL does.
+/// errors  Corrupt, `where:line: what`, with the fix
 class XmlElement {
  public:
   XmlElement(pugi::xml_node node, const XmlSource& source) : node_(node), source_(&source) {}
@@ -47,7 +47,7 @@ class XmlElement {
   [[nodiscard]] Result<std::vector<XmlElement>> children(
       std::span<const std::string_view> known) const;
 
-  /// errors  one of them comes twice, or has a control character
+  /// errors  one of them appears twice, or has a control character
   [[nodiscard]] Status check_attributes() const;
 
   [[nodiscard]] bool has(const char* key) const;
@@ -66,16 +66,16 @@ class XmlElement {
   const XmlSource* source_;
 };
 
-/// What is done with `<!DOCTYPE ...>`. Entities are expanded in neither case.
+/// How `<!DOCTYPE ...>` is handled. Entities are expanded in neither case.
 enum class XmlDoctype : std::uint8_t {
   Refused,
-  Skipped  ///< one that names where its grammar stands, and declares nothing itself
+  Skipped  ///< one that names the file of its grammar, and declares nothing itself
 };
 
 /// Parses `text` into `document`, which the element refers to.
 /// help    says where files with such a root element come from
 /// errors  Corrupt: larger than kMaxXmlBytes, a zero byte, not XML, another root element, anything
-///         beside it; entity declarations are refused, not expanded
+///         next to it; entity declarations are refused, not expanded
 Result<XmlElement> open_xml(pugi::xml_document& document, std::string_view text,
                             const XmlSource& source, const char* root, const char* help,
                             XmlDoctype doctype = XmlDoctype::Refused);

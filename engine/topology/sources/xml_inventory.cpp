@@ -31,24 +31,25 @@ Status XmlInventory::take_bus_id(const XmlElement& pci, const std::string& bus_i
   if (!id) return pci.bad(id.error().message, id.error().help);
   const auto [first, is_new] = bus_ids_.emplace(*id, pci.line());
   if (is_new) return {};
-  return pci.bad(fmt::format("PCI address {} comes twice, first on line {}", bus_id, first->second),
-                 "a device stands once, below the bridge that it is behind");
+  return pci.bad(
+      fmt::format("PCI address {} appears twice, first on line {}", bus_id, first->second),
+      "list a device once, below the bridge that it is behind");
 }
 
 Status XmlInventory::take_numa(const XmlElement& cpu, int numa) {
   if (numas_.insert(numa).second) return {};
-  return cpu.bad(fmt::format("NUMA node {} comes twice", numa),
+  return cpu.bad(fmt::format("NUMA node {} appears twice", numa),
                  "give each <cpu> a numaid of its own");
 }
 
 Status XmlInventory::take_rank(const XmlElement& gpu, int rank) {
   if (ranks_.insert(rank).second) return {};
-  return gpu.bad(fmt::format("rank {} comes twice", rank), "give each GPU its own");
+  return gpu.bad(fmt::format("rank {} appears twice", rank), "give each GPU its own");
 }
 
 Status XmlInventory::take_net(const XmlElement& net, int dev) {
   if (nets_.insert(dev).second) return {};
-  return net.bad(fmt::format("network device {} comes twice", dev),
+  return net.bad(fmt::format("network device {} appears twice", dev),
                  "give each <net> a dev of its own");
 }
 

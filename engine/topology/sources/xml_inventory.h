@@ -13,7 +13,7 @@ namespace ringside {
 
 /// What a topology XML has shown so far: what must come once, how much may come, and which NVLinks
 /// need another end.
-/// errors  Corrupt, `where:line: what`, with the mend
+/// errors  Corrupt, `where:line: what`, with the fix
 class XmlInventory {
  public:
   /// Counts an element of a kind that is limited: cpu, pci, gpu, net.
@@ -23,12 +23,12 @@ class XmlInventory {
   Status take_numa(const XmlElement& cpu, int numa);
   Status take_rank(const XmlElement& gpu, int rank);
   Status take_net(const XmlElement& net, int dev);
-  /// A dump of an NVLink domain holds all of its hosts, told apart by host_hash.
+  /// A dump of an NVLink domain holds all of its hosts, distinguished by host_hash.
   Status take_host_hash(const XmlElement& cpu);
   void take_nvlink(const XmlElement& nvlink, BusId from, BusId to);
 
   /// When everything was seen: each NVLink between GPUs has one back. One to a GPU that the file
-  /// lacks is fine: NCCL leaves out GPUs that are not of its job.
+  /// lacks is fine: NCCL omits GPUs that are not of its job.
   [[nodiscard]] Status check_nvlinks() const;
 
   [[nodiscard]] bool has_gpus() const { return counts_.count("gpu") != 0; }

@@ -45,7 +45,7 @@ Status YamlMapping::check(std::span<const std::string_view> known) const {
       return bad(entry.first, fmt::format("unknown key '{}'", key), suggestion(key, known));
     }
     if (!seen.insert(key).second) {
-      return bad(entry.first, fmt::format("key '{}' comes twice", key), "keep one of them");
+      return bad(entry.first, fmt::format("key '{}' appears twice", key), "keep one of them");
     }
   }
   return {};

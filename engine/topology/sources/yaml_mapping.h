@@ -14,7 +14,7 @@ namespace ringside {
 /// One mapping of a YAML document, read key by key: each reader checks that the key is there and that
 /// its value can be meant. For the sources of readers: no installed header includes it.
 ///
-/// errors  Corrupt, as `where:line: what`, with the mend; YAML::Exception may pass through, for the
+/// errors  Corrupt, as `where:line: what`, with the fix; YAML::Exception may pass through, for the
 ///         caller of the parser to turn into one
 class YamlMapping {
  public:
@@ -55,14 +55,14 @@ class YamlMapping {
   std::string where_;
 };
 
-/// The keys of a document, and the first of them: `ringside: <version>`. A file of another kind is told as that, not by the
-/// keys that it has.
+/// The keys of a document, and the first of them: `ringside: <version>`. The error for a file of another kind names the
+/// kind, not the keys that it has.
 /// errors  Corrupt: as YamlMapping::check(); `ringside` missing, or another version
 Status check_yaml_document(const YamlMapping& root, const std::string& version,
                            const std::string& what, std::span<const std::string_view> known);
 
 /// The document of a text.
-/// errors  Corrupt: a second one, which nobody would read. As YamlMapping
+/// errors  Corrupt: a second document, which would be ignored. As YamlMapping
 Result<YAML::Node> load_yaml_document(const std::string& text, const std::string& where);
 
 /// The Error for an exception of yaml-cpp.

@@ -12,10 +12,10 @@
 /// freed: the sender writes only where it may. LL and LL128 travel as whole lines with their flags (wire_lines.h), short
 /// ones inside the request itself. A connection has as many queue pairs as NCCL_IB_QPS_PER_CONNECTION and the card's
 /// ports say; slots take turns on them, or are split over all. What one end has to know of the other goes over the
-/// socket from the door, which then stays open and tells of the other's death.
+/// socket from the door, which then stays open and shows the other's death.
 ///
 /// Which card, port and GID: rdma_ports.h. How: rdma_settings.h. libibverbs is opened when it is first asked for;
-/// without it, or built without its headers, nobody is reached by RDMA.
+/// without it, or built without its headers, no rank is reached by RDMA.
 namespace ringside {
 
 /// errors  Unsupported: no library, no adapter, no port that may be used, or NCCL_IB_DISABLE; InvalidArgument: a

@@ -125,12 +125,12 @@ Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, cons
                        : known->cause};
 }
 
-Error rdma_silence_error(Seconds silence, const RdmaPath& path) {
+Error rdma_unacknowledged_error(Seconds waited, const RdmaPath& path) {
   return {
       ErrorCode::Unreachable,
       fmt::format("NET/IB: peer {} has acknowledged nothing for {:.0f} s, and the adapter does not "
                   "give up: {}",
-                  path.peer, silence.count(), text_of(path)),
+                  path.peer, waited.count(), text_of(path)),
       help_for_unreachable(path)};
 }
 

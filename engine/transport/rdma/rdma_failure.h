@@ -7,8 +7,8 @@
 #include "base/units.h"
 #include "engine/transport/rdma/rdma_ports.h"
 
-/// What went wrong with RDMA, in words that say where and, as far as it can be told, why. NCCL's own words where it
-/// has some, so that whoever reads its logs reads these (docs/formats/nccl-warnings.md).
+/// What went wrong with RDMA, in words that say where and, as far as it can be known, why. NCCL's own words where it
+/// has some, so that a reader of NCCL's logs can read these (docs/formats/nccl-warnings.md).
 namespace ringside {
 
 /// Both ends of a queue pair.
@@ -27,13 +27,13 @@ struct RdmaPath {
 /// "IBV_WC_RETRY_EXC_ERR"; "unknown"
 const char* rdma_status_name(int status);
 
-/// Of a work completion that is none.
+/// Of a work completion with an error status.
 /// status, vendor  ibv_wc's
 /// code   Unreachable: no answer, however often it was sent; PeerGone: the other end is no longer what it was
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path);
 
-/// Of writes that nobody acknowledges, of which the adapter says nothing.
-Error rdma_silence_error(Seconds silence, const RdmaPath& path);
+/// Of writes that the peer does not acknowledge, without any report of the adapter.
+Error rdma_unacknowledged_error(Seconds waited, const RdmaPath& path);
 
 /// The same of an Unreachable peer whose host does answer, over TCP.
 Error with_answering_host(Error error);

@@ -11,7 +11,7 @@
 #include "engine/transport/preamble.h"
 #include "engine/transport/rdma/rdma_ports.h"
 
-/// What the ends of an RDMA connection tell each other over the socket from the door, a frame (frame.h) each: the
+/// What the ends of an RDMA connection send each other over the socket from the door, a frame (frame.h) each: the
 /// receiver where its slots are, the sender where it wants to hear which are free, the receiver that it is ready.
 ///
 ///      0  16  the preamble (preamble.h)
@@ -37,7 +37,7 @@ struct RdmaEndInfo {
     std::uint16_t lid = 0;
     std::uint8_t mtu = 0;
     bool is_ethernet = false;
-    std::string name = {};  ///< "mlx5_0:1"; at most 16 bytes are told
+    std::string name = {};  ///< "mlx5_0:1"; at most 16 bytes are sent
     friend bool operator==(const Port&, const Port&) = default;
   };
   struct Queue {
@@ -56,7 +56,7 @@ std::vector<std::byte> make_rdma_message(const RdmaEndInfo& info, ConnectionShap
 /// errors  Corrupt: it is none.  InvalidArgument: of a connection of another shape, as check_preamble()
 Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, ConnectionShape shape);
 
-/// What all ranks are told of a rank's RDMA: "RoCE 4 mlx5_0:1 mlx5_1:1". Its kind, which both ranks of a connection must
+/// What all ranks learn of a rank's RDMA: "RoCE 4 mlx5_0:1 mlx5_1:1". Its kind, which both ranks of a connection must
 /// have alike, queues of each port, ports.
 std::string rdma_address(bool is_ethernet, int queues, std::span<const std::string> ports);
 std::string_view rdma_kind_of(std::string_view address);
@@ -68,7 +68,7 @@ std::vector<std::byte> make_rdma_answer(const Status& status);
 /// errors  what the other end has answered; Corrupt: no answer
 Status parse_rdma_answer(std::span<const std::byte> bytes);
 
-/// What travels beside a write: which slot it belongs to, and how many bytes that holds on the wire.
+/// What travels with a write: the slot that it belongs to, and how many bytes that holds on the wire.
 struct RdmaMark {
   static constexpr std::uint32_t kLongest = (1U << 24) - 1;  ///< bytes of a slot
   std::uint32_t slot = 0;                                    ///< ever posted, modulo 256

@@ -127,7 +127,7 @@ const char* to_string(GidType type) {
 std::optional<Gid> parse_gid(const std::string& text) {
   Gid gid;
   if (::inet_pton(AF_INET6, text.c_str(), gid.bytes.data()) != 1) return std::nullopt;
-  // A prefix with nothing behind it stands in entries that nobody uses, too.
+  // Unused entries hold a prefix with nothing behind it, too.
   const bool is_used = std::any_of(gid.bytes.begin() + 8, gid.bytes.end(),
                                    [](std::uint8_t byte) { return byte != 0; });
   return is_used ? std::optional(gid) : std::nullopt;

@@ -21,7 +21,7 @@ constexpr std::size_t kPage = 4096;
 /// Requests as short as this carry their bytes with them, where the adapter can. NCCL asks for as much room as its
 /// messages of credits take; a line of LL128 and the shortest messages fit, too.
 constexpr std::uint32_t kInline = 256;
-/// source  NCCL, ncclIbRtrQp: 12 stands for 0.64 ms until a sender that found no receive tries again
+/// source  NCCL, ncclIbRtrQp: 12 means 0.64 ms until a sender that found no receive tries again
 constexpr std::uint8_t kReceiverNotReadyTimer = 12;
 constexpr std::uint8_t kReceiverNotReadyRetries = 7;  ///< for ever
 constexpr std::uint8_t kHopLimit = 255;

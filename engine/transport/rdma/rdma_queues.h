@@ -31,7 +31,7 @@ struct OpenRdmaPort {
   [[nodiscard]] std::string name() const;
 };
 
-/// What all connections of a rank stand on. Outlives them.
+/// What all connections of a rank share. Outlives them.
 struct OpenRdmaCard {
   const VerbsLibrary* verbs = nullptr;
   RdmaSettings settings;
@@ -86,7 +86,7 @@ class RdmaQueues {
     std::uint32_t sends = 8;     ///< requests of a queue that are not complete
     std::uint32_t receives = 8;  ///< writes of the peer that have not been looked at
   };
-  /// count   in turn on the card's ports
+  /// count   distributed round-robin over the card's ports
   /// errors  System: the adapter has no more of them
   static Result<RdmaQueues> make(const OpenRdmaCard& card, std::size_t count, Depth depth);
   RdmaQueues(RdmaQueues&&) noexcept;
@@ -109,7 +109,7 @@ class RdmaQueues {
     std::uint32_t key = 0;  ///< of that memory, by the queue's port
     std::size_t bytes = 0;
     std::uint64_t to = 0;            ///< in the peer's memory
-    const RdmaMark* mark = nullptr;  ///< null: the peer is told nothing
+    const RdmaMark* mark = nullptr;  ///< null: the peer gets no notice
     std::uint64_t id = 0;            ///< comes back with the completion
     bool is_reported = true;         ///< whether its end is a completion
     bool is_device = false;          ///< a GPU's memory: no processor copies it into the request

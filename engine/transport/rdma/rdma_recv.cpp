@@ -47,7 +47,7 @@ class RdmaRecvEnd final : public RecvEnd {
 
   Result<std::span<const std::byte>> peek() override {
     if (!held_.empty()) return held_;
-    if (tells_by_flags()) {
+    if (is_shown_by_flags()) {
       RINGSIDE_TRY(const bool is_there, unpack_lines(staging_.bytes()));
       if (is_there) held_ = staging_.bytes().first(so_far_.size);
       return held_;
@@ -68,7 +68,7 @@ class RdmaRecvEnd final : public RecvEnd {
   }
 
   Result<bool> take(std::span<std::byte> to) override {
-    if (!tells_by_flags()) return RecvEnd::take(to);
+    if (!is_shown_by_flags()) return RecvEnd::take(to);
     RINGSIDE_TRY(const bool is_there, unpack_lines(to));
     if (!is_there) return false;
     if (so_far_.size != to.size()) {
@@ -86,7 +86,7 @@ class RdmaRecvEnd final : public RecvEnd {
     if (stage == RdmaPending::Stage::Waiting) return {};
     if (stage == RdmaPending::Stage::Failed) return pending_->error;
     RINGSIDE_TRY(look());
-    return tell_free();
+    return announce_free();
   }
 
   Status check_peer() override {
@@ -115,7 +115,7 @@ class RdmaRecvEnd final : public RecvEnd {
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = pending_->queues.poll(done);
     if (!found) {
-      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      // A peer that has died closes the socket at once; then its adapter does not answer either.
       const Status open = check_open(peer_.get());
       failed_ = open ? found.error() : open.error();
       return *failed_;
@@ -124,15 +124,15 @@ class RdmaRecvEnd final : public RecvEnd {
       if (one.is_receive) {
         RINGSIDE_TRY(take_part(one));
       } else {
-        told_done_ = one.id;
+        announced_done_ = one.id;
       }
     }
     return {};
   }
 
-  /// LL's lines tell by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
+  /// LL's lines show by themselves that they have come, word by word. An adapter writes those of LL128 in pieces of
   /// its own, so that theirs could be there before the data.
-  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+  [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
   /// Takes what has come of the oldest slot, to the same place until it is whole.
   Result<bool> unpack_lines(std::span<std::byte> to) {
@@ -142,7 +142,7 @@ class RdmaRecvEnd final : public RecvEnd {
     switch (Ll::unpack(slot(released_).data(), Bytes{to.size()}, released_, to.data(), so_far_)) {
       case Arrival::Partly:
         // Where cells were short; the sender may wait for word of just these slots.
-        RINGSIDE_TRY(tell_free());
+        RINGSIDE_TRY(announce_free());
         return false;
       case Arrival::Whole:
         return true;
@@ -155,7 +155,7 @@ class RdmaRecvEnd final : public RecvEnd {
   }
 
   [[nodiscard]] bool has_arrived() const {
-    if (!tells_by_flags()) return arrived_ != released_;
+    if (!is_shown_by_flags()) return arrived_ != released_;
     Unpacked own;
     return !held_.empty() || Ll::unpack(slot(released_).data(), shape_.slot_size, released_,
                                         staging_.bytes().data(), own) != Arrival::Partly;
@@ -166,7 +166,7 @@ class RdmaRecvEnd final : public RecvEnd {
     so_far_ = {};
     come_[released_ % kSlots] = 0;
     ++released_;
-    return tell_free();
+    return announce_free();
   }
 
   Status take_part(const RdmaQueues::Done& part) {
@@ -192,23 +192,23 @@ class RdmaRecvEnd final : public RecvEnd {
   }
 
   /// Writes into the sender's memory how many slots were ever freed, after half of them: it has as many left.
-  Status tell_free() {
-    if (released_ - told_ < layout_.slots / 2) return {};
+  Status announce_free() {
+    if (released_ - announced_ < layout_.slots / 2) return {};
     // What was given back came after the queues were joined; lines of LL do not show that to this thread.
     if (pending_->stage.load(std::memory_order_acquire) != RdmaPending::Stage::Ready) return {};
-    if (tellings_ - told_done_ >= kCells / 2) RINGSIDE_TRY(look());
-    if (tellings_ - told_done_ >= kCells) return {};
-    told_ = released_;
-    ++tellings_;
-    std::byte* const cell =
-        memory_.bytes().data() + cells_at(layout_, lent_) + tellings_ % kCells * sizeof told_;
-    std::memcpy(cell, &told_, sizeof told_);
-    const bool is_reported = tellings_ % kReportedOf == 0;
+    if (announcements_ - announced_done_ >= kCells / 2) RINGSIDE_TRY(look());
+    if (announcements_ - announced_done_ >= kCells) return {};
+    announced_ = released_;
+    ++announcements_;
+    std::byte* const cell = memory_.bytes().data() + cells_at(layout_, lent_) +
+                            announcements_ % kCells * sizeof announced_;
+    std::memcpy(cell, &announced_, sizeof announced_);
+    const bool is_reported = announcements_ % kReportedOf == 0;
     return pending_->queues.write(0, {.from = cell,
                                       .key = memory_.local_key(0),
-                                      .bytes = sizeof told_,
+                                      .bytes = sizeof announced_,
                                       .to = pending_->theirs.memory,
-                                      .id = tellings_,
+                                      .id = announcements_,
                                       .is_reported = is_reported});
   }
 
@@ -224,12 +224,12 @@ class RdmaRecvEnd final : public RecvEnd {
   std::array<std::size_t, kSlots> come_{};   ///< of those bytes
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t told_ = 0;           ///< of the released, what the sender was told
-  std::uint64_t tellings_ = 0;       ///< ever written
-  std::uint64_t told_done_ = 0;      ///< of those, complete
-  Unpacked so_far_;                  ///< of the lines in slot released_
-  std::span<const std::byte> held_;  ///< the data of slot released_, once peek() gave them
-  std::optional<Error> failed_;      ///< a completion tells of it once
+  std::uint64_t announced_ = 0;       ///< of the released, what the sender has been sent
+  std::uint64_t announcements_ = 0;   ///< ever written
+  std::uint64_t announced_done_ = 0;  ///< of those, complete
+  Unpacked so_far_;                   ///< of the lines in slot released_
+  std::span<const std::byte> held_;   ///< the data of slot released_, once peek() gave them
+  std::optional<Error> failed_;       ///< a completion reports it once
   std::atomic<bool> aborted_{false};
 
  public:

@@ -13,7 +13,7 @@
 #include "engine/protocol/staging.h"
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/rdma/rdma.h"
-#include "engine/transport/rdma/rdma_silence.h"
+#include "engine/transport/rdma/rdma_ack_watch.h"
 #include "engine/transport/rdma/rdma_slots.h"
 #include "engine/transport/rdma/rdma_state.h"
 #include "engine/transport/socket/answers.h"
@@ -42,7 +42,7 @@ class RdmaSendEnd final : public SendEnd {
         queues_(std::move(queues)),
         theirs_(std::move(theirs)),
         staging_(staging_of(shape)),
-        silence_(card.settings) {}
+        acknowledgements_(card.settings) {}
 
   /// What was posted still arrives, unless the peer is gone.
   ~RdmaSendEnd() override {
@@ -120,10 +120,10 @@ class RdmaSendEnd final : public SendEnd {
     RINGSIDE_TRY(progress());
     RINGSIDE_TRY(check_open(peer_.get()));
     RINGSIDE_TRY(state_.check());
-    const auto silence = silence_.look(posted_, completed_, state_.clock().now());
-    if (!silence) return {};
+    const auto waited = acknowledgements_.look(posted_, completed_, state_.clock().now());
+    if (!waited) return {};
     const std::size_t queue = static_cast<std::size_t>(completed_ % queues_.count());
-    return fail(rdma_silence_error(*silence, queues_.path_of(queue)));
+    return fail(rdma_unacknowledged_error(*waited, queues_.path_of(queue)));
   }
 
   void abort() noexcept override { aborted_.store(true, std::memory_order_relaxed); }
@@ -136,7 +136,7 @@ class RdmaSendEnd final : public SendEnd {
   }
 
   /// As the receiver has it.
-  [[nodiscard]] bool tells_by_flags() const { return shape_.protocol == Protocol::LL; }
+  [[nodiscard]] bool is_shown_by_flags() const { return shape_.protocol == Protocol::LL; }
 
   [[nodiscard]] const RdmaMemory& slots() const { return lent_ ? *lent_.memory : memory_; }
   [[nodiscard]] std::span<std::byte> slot(std::uint64_t count) const {
@@ -182,7 +182,7 @@ class RdmaSendEnd final : public SendEnd {
                                          .key = memory.local_key(queues_.port_of(queue)),
                                          .bytes = std::min(part, bytes - at),
                                          .to = theirs_.memory + layout_.offset(count) + at,
-                                         .mark = tells_by_flags() ? nullptr : &mark,
+                                         .mark = is_shown_by_flags() ? nullptr : &mark,
                                          .id = count,
                                          .is_device = memory.is_device()}));
     }
@@ -195,7 +195,7 @@ class RdmaSendEnd final : public SendEnd {
     std::array<RdmaQueues::Done, 2 * kSlots> done;
     const Result<std::size_t> found = queues_.poll(done);
     if (!found) {
-      // A peer that has died closes the socket at once; its adapter's silence comes of that.
+      // A peer that has died closes the socket at once; then its adapter does not answer either.
       const Status open = check_open(peer_.get());
       return fail(open ? found.error() : open.error());
     }
@@ -226,12 +226,12 @@ class RdmaSendEnd final : public SendEnd {
   mutable RdmaQueues queues_;
   RdmaEndInfo theirs_;
   Staging staging_;
-  RdmaSilence silence_;
+  RdmaAckWatch acknowledgements_;
   std::uint64_t posted_ = 0;
   mutable std::uint64_t completed_ = 0;                           ///< the peer's adapter has them
   mutable std::array<std::uint32_t, kRdmaLlSlots> parts_left_{};  ///< of each slot on its way
   mutable std::array<std::shared_ptr<const RdmaMemory>, kRdmaLlSlots> referred_;
-  mutable std::optional<Error> failed_;  ///< a completion tells of it once
+  mutable std::optional<Error> failed_;  ///< a completion reports it once
   bool is_held_ = false;
   std::atomic<bool> aborted_{false};
 

@@ -28,7 +28,7 @@ struct RdmaSettings {
       true;  ///< NCCL_IB_PCI_RELAXED_ORDERING: 0 without, 1 and 2 (auto) with
 };
 
-/// errors  InvalidArgument: a number that is none or out of range, an unknown address family
+/// errors  InvalidArgument: a number that is invalid or out of range, an unknown address family
 Result<RdmaSettings> rdma_settings_from(const Environment& environment);
 
 }  // namespace ringside

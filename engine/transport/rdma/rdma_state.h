@@ -45,8 +45,8 @@ struct RdmaLent {
   }
 };
 
-/// What a rank has open of RDMA: cards, registered memory of users, and a thread that hears what happens to the cards
-/// and whoever connects.
+/// What a rank has open of RDMA: cards, registered memory of users, and a thread that handles the cards' events
+/// and new connections.
 class RdmaState final : public TransportState {
  public:
   /// errors  as open_rdma()

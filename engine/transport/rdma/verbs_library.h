@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// libibverbs, opened when somebody first asks: programs that never use RDMA neither need nor load it. What its header
+/// libibverbs, opened when it is first needed: programs that never use RDMA neither need nor load it. What its header
 /// has inline (ibv_post_send, ibv_poll_cq, ...) is called as it is.
 struct VerbsLibrary {
   decltype(&::ibv_get_device_list) get_device_list = nullptr;

@@ -12,7 +12,7 @@
 namespace ringside {
 namespace {
 
-/// More than a training step's buffers: whoever cycles through more pays a mapping for each.
+/// More than a training step's buffers: a program that cycles through more pays a mapping for each.
 constexpr std::size_t kMostMemories = 16;
 
 /// A message in a socket's empty queue is there at once.
@@ -27,33 +27,33 @@ Error no_reference(const std::string& why) {
 
 }  // namespace
 
-Result<std::uint64_t> ToldMemory::tell(const SharedRegion& region, int socket) {
-  if (std::ranges::find(told_, region.id()) != told_.end()) return std::uint64_t{0};
+Result<std::uint64_t> SentMemory::introduce(const SharedRegion& region, int socket) {
+  if (std::ranges::find(introduced_, region.id()) != introduced_.end()) return std::uint64_t{0};
   RINGSIDE_TRY(send_fd(socket, region.fd(), deadline_in(kFileWait)));
   std::uint64_t forgotten = 0;
-  if (told_.size() == kMostMemories) {
-    forgotten = told_.front();
-    told_.erase(told_.begin());
+  if (introduced_.size() == kMostMemories) {
+    forgotten = introduced_.front();
+    introduced_.erase(introduced_.begin());
   }
-  told_.push_back(region.id());
+  introduced_.push_back(region.id());
   return forgotten;
 }
 
-Result<Reference> ToldMemory::refer(SharedSpan data, SharedSpan result, std::size_t bytes,
+Result<Reference> SentMemory::refer(SharedSpan data, SharedSpan result, std::size_t bytes,
                                     int socket) {
   Reference reference;
   reference.data = {data.region->id(), data.offset};
   reference.bytes = bytes;
-  RINGSIDE_TRY(reference.forgotten[0], tell(*data.region, socket));
+  RINGSIDE_TRY(reference.forgotten[0], introduce(*data.region, socket));
   if (result.region != nullptr) {
     reference.result = {result.region->id(), result.offset};
-    RINGSIDE_TRY(reference.forgotten[1], tell(*result.region, socket));
+    RINGSIDE_TRY(reference.forgotten[1], introduce(*result.region, socket));
   }
   return reference;
 }
 
-Result<std::span<std::byte>> HeardMemory::find(const Reference::Place& place, std::size_t bytes,
-                                               int socket) {
+Result<std::span<std::byte>> ReceivedMemory::find(const Reference::Place& place, std::size_t bytes,
+                                                  int socket) {
   auto known = std::ranges::find(known_, place.memory, &Known::memory);
   if (known == known_.end()) {
     if (known_.size() >= kMostMemories + 2) return no_reference("too many memories");
@@ -69,7 +69,7 @@ Result<std::span<std::byte>> HeardMemory::find(const Reference::Place& place, st
   return std::span(known->mapping.data() + place.offset, bytes);
 }
 
-Result<HeardMemory::Spans> HeardMemory::find(std::span<const std::byte> slot, int socket) {
+Result<ReceivedMemory::Spans> ReceivedMemory::find(std::span<const std::byte> slot, int socket) {
   Reference reference;
   if (slot.size() != sizeof reference) return no_reference(fmt::format("{} bytes", slot.size()));
   std::memcpy(&reference, slot.data(), sizeof reference);

@@ -30,7 +30,7 @@ struct Reference {
 };
 
 /// The sender's side: which memories the receiver knows.
-class ToldMemory {
+class SentMemory {
  public:
   /// Makes the reference; the files of memories that are new to the receiver go to `socket` before it.
   /// shape   data: somewhere
@@ -38,12 +38,12 @@ class ToldMemory {
   Result<Reference> refer(SharedSpan data, SharedSpan result, std::size_t bytes, int socket);
 
  private:
-  Result<std::uint64_t> tell(const SharedRegion& region, int socket);
-  std::vector<std::uint64_t> told_;  ///< oldest first
+  Result<std::uint64_t> introduce(const SharedRegion& region, int socket);
+  std::vector<std::uint64_t> introduced_;  ///< oldest first
 };
 
-/// The receiver's side: the memories that it has been told of.
-class HeardMemory {
+/// The receiver's side: the memories that the sender has introduced.
+class ReceivedMemory {
  public:
   struct Spans {
     std::span<const std::byte> data;

@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// A file without a name that lies in memory and keeps its size: nobody who maps it can be killed by
-/// another process that shrinks it.
+/// A file without a name that lies in memory and keeps its size: another process cannot shrink it, which would
+/// kill the processes that map it.
 /// errors  System
 Result<UniqueFd> make_sealed_file(std::size_t size);
 

@@ -54,7 +54,7 @@ class SharedRegion : public std::enable_shared_from_this<SharedRegion> {
   /// Of a GPU's: whether the adapter at that place on PCI ("0000:3b:00") is to reach it.
   /// errors  Unsupported: it is too far, or the user does not want it
   [[nodiscard]] virtual Status suits([[maybe_unused]] std::string_view card) const { return {}; }
-  /// The bytes from `offset` on, for whoever cannot read them in place.  shape  within the region
+  /// The bytes from `offset` on, for callers that cannot read them in place.  shape  within the region
   virtual void copy_out(std::size_t offset, std::span<std::byte> to) const {
     std::memcpy(to.data(), data() + offset, to.size());
   }

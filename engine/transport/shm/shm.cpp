@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// The preamble stands in front of the fifo, which wants its own alignment.
+/// The preamble precedes the fifo, which wants its own alignment.
 constexpr std::size_t kFifoAt = 128;
 
 Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
@@ -43,7 +43,7 @@ Status check_memory(int fd, std::size_t size, ConnectionShape shape) {
   return {};
 }
 
-/// What both ends share: the memory, the socket that tells of the peer's death, the abort flag.
+/// What both ends share: the memory, the socket that shows the peer's death, the abort flag.
 template <typename Fifo>
 class ShmEnd {
  public:
@@ -117,7 +117,8 @@ class ShmSendEnd final : public SendEnd {
       RINGSIDE_TRY(check_size(bytes));
       RINGSIDE_TRY(const std::span<std::byte> slot, acquire());
       if (slot.empty()) return false;
-      RINGSIDE_TRY(const Reference reference, told_.refer(data, result, bytes, end_.socket()));
+      RINGSIDE_TRY(const Reference reference,
+                   introduced_.refer(data, result, bytes, end_.socket()));
       std::memcpy(slot.data(), &reference, sizeof reference);
       end_.fifo().post(Bytes{sizeof reference}, SlotKind::Reference);
       has_referred_ = true;
@@ -167,7 +168,7 @@ class ShmSendEnd final : public SendEnd {
   static constexpr bool kRefers = std::is_same_v<Fifo, SlotFifo>;
 
   ShmEnd<Fifo> end_;
-  ToldMemory told_;
+  SentMemory introduced_;
   bool is_held_ = false;
   bool has_referred_ = false;
 };
@@ -239,8 +240,8 @@ class ShmRecvEnd final : public RecvEnd {
   }
 
   ShmEnd<Fifo> end_;
-  HeardMemory heard_;
-  HeardMemory::Spans spans_;  ///< of the slot in hand
+  ReceivedMemory heard_;
+  ReceivedMemory::Spans spans_;  ///< of the slot in hand
   bool is_held_ = false;
 };
 

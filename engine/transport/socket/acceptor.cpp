@@ -109,7 +109,7 @@ class Acceptor::Impl {
       RINGSIDE_TRY(const bool has_news, patience.wait_for(ready_.fd(), POLLIN));
       if (!has_news) {
         return Error{ErrorCode::Timeout,
-                     fmt::format("nobody came to {} in time", to_string(address_))};
+                     fmt::format("no connection to {} arrived in time", to_string(address_))};
       }
     }
   }
@@ -243,9 +243,9 @@ void Acceptor::close() noexcept { impl_->close(); }
 
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
                                        std::span<const std::byte> hello, const Patience& patience,
-                                       Silence silence, Segments segments) {
+                                       NoListener no_listener, Segments segments) {
   RINGSIDE_ASSERT(hello.size() <= kHelloLimit, "a hello of {} bytes", hello.size());
-  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, patience, silence, segments));
+  RINGSIDE_TRY(UniqueFd fd, connect_to(endpoint, patience, no_listener, segments));
   RINGSIDE_TRY(shake_hands(fd.get(), HandshakeRole::Connecting, secret, patience));
   RINGSIDE_TRY(send_frame(fd.get(), hello, patience));
   return fd;

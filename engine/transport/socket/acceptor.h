@@ -30,10 +30,10 @@ struct AcceptorLimits {
   std::size_t pending = 4096;   ///< connections in the handshake; one more drops the oldest
 };
 
-/// Listens, and lets in who proves the secret.
+/// Listens, and accepts peers that prove the secret.
 ///
-/// Handshakes with all who knock run side by side on one thread of its own, each with its time-out:
-/// a stranger who is silent or slow holds nobody up. Whoever fails is logged as a warning with its
+/// All handshakes run concurrently on one thread of its own, each with its time-out:
+/// a stranger that is silent or slow delays no other peer. A peer that fails is logged as a warning with its
 /// address (the first 32; then only every thousandth, so that a port scan fills no disk) and dropped.
 ///
 /// Ordering   connections are handed out in the order in which their hellos were complete
@@ -78,7 +78,7 @@ class Acceptor {
 /// errors  as connect_to() and shake_hands()
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,
                                        std::span<const std::byte> hello, const Patience& patience,
-                                       Silence silence = Silence::IsEarly,
+                                       NoListener no_listener = NoListener::IsEarly,
                                        Segments segments = Segments::Long);
 
 }  // namespace ringside

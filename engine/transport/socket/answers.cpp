@@ -15,8 +15,8 @@
 namespace ringside {
 namespace {
 
-/// When the host is asked in another way, so that its answer is there when silence has lasted.
-constexpr std::chrono::milliseconds kAskedAfter = kLongestSilence / 2;
+/// When the host is asked in another way, so that its answer is there when the time-out has passed.
+constexpr std::chrono::milliseconds kAskedAfter = kAnswerTimeout / 2;
 
 /// Begins a connection to where the socket's other end is. returns  none: it cannot be tried
 UniqueFd begin_attempt(int socket) {
@@ -28,7 +28,7 @@ UniqueFd begin_attempt(int socket) {
   return {};
 }
 
-/// returns  whether somebody answered; nothing: it is not over
+/// returns  whether the host answered; nothing: it is not over
 std::optional<bool> outcome_of(int attempt) {
   pollfd polled{attempt, POLLOUT, 0};
   if (::poll(&polled, 1, 0) <= 0) return std::nullopt;
@@ -38,12 +38,12 @@ std::optional<bool> outcome_of(int attempt) {
   return number == 0 || number == ECONNREFUSED;
 }
 
-Error unanswered(int socket, std::chrono::milliseconds silence, const tcp_info& info,
+Error unanswered(int socket, std::chrono::milliseconds waited, const tcp_info& info,
                  bool is_host_there) {
   const std::string what =
       fmt::format("{}: nothing comes back: no acknowledgement for {} s, sent again {} times",
-                  describe_peer(socket), silence.count() / 1000, info.tcpi_retransmits);
-  if (!is_host_there) return {ErrorCode::Unreachable, what, help_for_silence()};
+                  describe_peer(socket), waited.count() / 1000, info.tcpi_retransmits);
+  if (!is_host_there) return {ErrorCode::Unreachable, what, help_for_no_answer()};
   constexpr unsigned kHeaders = 28;  // ping's, of IPv4
   return {ErrorCode::Unreachable,
           fmt::format("{}; the host answers a new connection, so short packets pass and those of "
@@ -66,16 +66,16 @@ Status AnswerWatch::check(int socket) {
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   const bool is_waiting = info.tcpi_unacked > 0 && info.tcpi_retransmits > 0;
   // What carries data back acknowledges nothing where there was nothing to.
-  const std::chrono::milliseconds silence(
+  const std::chrono::milliseconds waited(
       std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
-  if (!is_waiting || silence < kAskedAfter) {
+  if (!is_waiting || waited < kAskedAfter) {
     attempt_.reset();
     is_answered_.reset();
     return {};
   }
   ask_host(socket);
-  if (silence < kLongestSilence) return {};
-  return unanswered(socket, silence, info, is_answered_.value_or(false));
+  if (waited < kAnswerTimeout) return {};
+  return unanswered(socket, waited, info, is_answered_.value_or(false));
 }
 
 void AnswerWatch::ask_host(int socket) {

@@ -15,7 +15,7 @@ namespace ringside {
 class AnswerWatch {
  public:
   /// Whether the other host's kernel answers what was sent. A system call; a few while it does not.
-  /// errors  Unreachable: nothing for kLongestSilence, though it was sent again. Where the host answers a new connection,
+  /// errors  Unreachable: nothing for kAnswerTimeout, though it was sent again. Where the host answers a new connection,
   ///         the text says so: then long packets alone are lost.
   Status check(int socket);
 

@@ -5,10 +5,10 @@
 #include "engine/transport/socket/patience.h"
 
 /// How an open file gets from one process of a host to another (SCM_RIGHTS): sealed memory, a GPU's memory, the socket of
-/// somebody else. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
+/// another process. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
 namespace ringside {
 
-/// Hands over an open file, which stays open here.
+/// Sends an open file, which stays open here.
 /// errors  Timeout, Aborted, PeerGone, System
 Status send_fd(int socket, int fd, const Patience& patience);
 

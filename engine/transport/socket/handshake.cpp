@@ -180,7 +180,8 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
     has_heard_anything = true;
     if (const Status taken = handshake.receive(in); !taken) {
       if (const auto out = handshake.to_send(); !out.empty()) {
-        static_cast<void>(send_all(socket, out, patience));  // a courtesy: the refusal stands
+        static_cast<void>(
+            send_all(socket, out, patience));  // a courtesy: the peer is refused anyway
       }
       return refuse(taken.error());
     }

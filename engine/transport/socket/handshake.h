@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What the processes of one job share and nobody else knows.
+/// What the processes of one job share and no other process knows.
 struct Secret {
   std::array<std::byte, 16> bytes{};
   friend bool operator==(const Secret&, const Secret&) = default;
@@ -32,10 +32,10 @@ enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 ///     accepting  -> connecting  proof
 ///
 /// The key is a hash of the secret, the MAC is HMAC-SHA-512-256. Fresh nonces from both sides make an
-/// old recording worthless, the role keeps a proof from being sent back as the answer, and whoever
-/// connects proves first, so that a stranger who tries the port gets no MAC to guess secrets against.
-/// It proves who is there when the connection begins; what follows is neither encrypted nor signed, so
-/// somebody who can alter packets on the way can alter the data.
+/// old recording worthless, the role keeps a proof from being sent back as the answer, and the connecting side
+/// proves first, so that a stranger who tries the port gets no MAC to guess secrets against.
+/// It proves the peer's identity when the connection begins; what follows is neither encrypted nor signed, so
+/// an attacker that can alter packets on the way can alter the data.
 ///
 /// This class only turns bytes into bytes: it asks for exact counts and takes nothing that follows.
 /// Threads   one at a time
@@ -59,7 +59,7 @@ class Handshake {
   ///         version.  What to_send() then holds should still be sent: it lets the peer say why, too.
   Status receive(std::span<const std::byte> bytes);
 
-  /// The peer is who it should be, and has what it needs to say the same of us.
+  /// The peer has proven the secret, and has what it needs to check our proof.
   [[nodiscard]] bool is_done() const { return stage_ == Stage::Proven && to_send().empty(); }
 
  private:
@@ -82,7 +82,7 @@ class Handshake {
   std::size_t sent_ = 0;
 };
 
-/// Runs one side of the handshake over a connected socket. Whoever accepts also logs a peer that it
+/// Runs one side of the handshake over a connected socket. The accepting side also logs a peer that it
 /// refuses, with its address.
 /// errors  as Handshake::receive; Timeout: the peer fell silent; Aborted; PeerGone: it closed
 Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const Patience& patience);

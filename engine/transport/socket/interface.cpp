@@ -52,60 +52,64 @@ Result<std::vector<Interface>> local_interfaces() {
   return interfaces;
 }
 
-Result<InterfaceWish> interface_wish_from(const Environment& environment, bool is_single_host) {
-  InterfaceWish wish;
-  wish.is_single_host = is_single_host;
-  wish.names = environment("NCCL_SOCKET_IFNAME").value_or("");
+Result<InterfaceSettings> interface_settings_from(const Environment& environment,
+                                                  bool is_single_host) {
+  InterfaceSettings settings;
+  settings.is_single_host = is_single_host;
+  settings.names = environment("NCCL_SOCKET_IFNAME").value_or("");
   const std::string family = environment("NCCL_SOCKET_FAMILY").value_or("");
   if (family == "AF_INET") {
-    wish.family = SocketAddress::Family::V4;
+    settings.family = SocketAddress::Family::V4;
   } else if (family == "AF_INET6") {
-    wish.family = SocketAddress::Family::V6;
+    settings.family = SocketAddress::Family::V6;
   } else if (!family.empty()) {
     return Error{
         ErrorCode::InvalidArgument,
         fmt::format("environment variable NCCL_SOCKET_FAMILY='{}' is no address family", family),
         "give AF_INET or AF_INET6, or unset it"};
   }
-  return wish;
+  return settings;
 }
 
-Result<Interface> choose_interface(std::span<const Interface> there, const InterfaceWish& wish) {
+Result<Interface> choose_interface(std::span<const Interface> there,
+                                   const InterfaceSettings& settings) {
   const auto first_that_fits = [&](const NameRule& rule) -> const Interface* {
     const auto found = std::ranges::find_if(there, [&](const Interface& one) {
       return one.is_up && rule.fits(one.name) &&
-             (!wish.family || one.address.family == *wish.family);
+             (!settings.family || one.address.family == *settings.family);
     });
     return found == there.end() ? nullptr : &*found;
   };
   const auto loopback = [&]() -> const Interface* {
     const auto found = std::ranges::find_if(there, [&](const Interface& one) {
       return one.is_up && is_loopback(one.address) &&
-             (!wish.family || one.address.family == *wish.family);
+             (!settings.family || one.address.family == *settings.family);
     });
     return found == there.end() ? nullptr : &*found;
   };
 
-  if (!wish.names.empty()) {
-    if (const Interface* chosen = first_that_fits(read_name_rule(wish.names))) return *chosen;
+  if (!settings.names.empty()) {
+    if (const Interface* chosen = first_that_fits(read_name_rule(settings.names))) return *chosen;
     return Error{
         ErrorCode::System,
         fmt::format("no interface that is up fits NCCL_SOCKET_IFNAME='{}'{}; there are: {}",
-                    wish.names, wish.family ? fmt::format(" with {}", name_of(*wish.family)) : "",
+                    settings.names,
+                    settings.family ? fmt::format(" with {}", name_of(*settings.family)) : "",
                     list_of(there)),
         "name one of these, or unset NCCL_SOCKET_IFNAME"};
   }
-  const Interface* chosen = wish.is_single_host ? loopback() : nullptr;
+  const Interface* chosen = settings.is_single_host ? loopback() : nullptr;
   for (const char* rule : {"ib", "^docker,lo,virbr", "docker"}) {
     if (chosen == nullptr) chosen = first_that_fits(read_name_rule(rule));
   }
   if (chosen == nullptr) chosen = loopback();
   if (chosen != nullptr) return *chosen;
-  return Error{ErrorCode::System,
-               fmt::format("no network interface is up{}; there are: {}",
-                           wish.family ? fmt::format(" with {}", name_of(*wish.family)) : "",
-                           list_of(there)),
-               "bring one up (ip link set lo up serves ranks on one host)"};
+  return Error{
+      ErrorCode::System,
+      fmt::format("no network interface is up{}; there are: {}",
+                  settings.family ? fmt::format(" with {}", name_of(*settings.family)) : "",
+                  list_of(there)),
+      "bring one up (ip link set lo up serves ranks on one host)"};
 }
 
 }  // namespace ringside

@@ -19,14 +19,14 @@ struct Interface {
   friend bool operator==(const Interface&, const Interface&) = default;
 };
 
-/// This host's interfaces in the kernel's order, link-local IPv6 addresses left out.
+/// This host's interfaces in the kernel's order, without link-local IPv6 addresses.
 /// errors  System
 Result<std::vector<Interface>> local_interfaces();
 
 /// Which interface a rank wants to be reached at.
-struct InterfaceWish {
+struct InterfaceSettings {
   /// NCCL_SOCKET_IFNAME's grammar: `eth,ib` names that begin so; `=eth0,eth1` exactly these;
-  /// `^docker,lo` none that begins so; `^=eth0` not exactly this. Empty: no wish.
+  /// `^docker,lo` none that begins so; `^=eth0` not exactly this. Empty: not set.
   std::string names = {};
   std::optional<SocketAddress::Family> family = {};  ///< NCCL_SOCKET_FAMILY
   bool is_single_host = false;  ///< all ranks are on this host: loopback will do
@@ -34,12 +34,14 @@ struct InterfaceWish {
 
 /// NCCL_SOCKET_IFNAME and NCCL_SOCKET_FAMILY (`AF_INET` or `AF_INET6`).
 /// errors  InvalidArgument: another family
-Result<InterfaceWish> interface_wish_from(const Environment& environment, bool is_single_host);
+Result<InterfaceSettings> interface_settings_from(const Environment& environment,
+                                                  bool is_single_host);
 
-/// The first interface that is up and fits the wish. Without names: loopback when all ranks are on one
+/// The first interface that is up and fits the settings. Without names: loopback when all ranks are on one
 /// host; else what begins with `ib`; else what is neither docker, virbr nor loopback; else loopback.
-/// errors  System: none fits; the text has the wish and the interfaces that are there
+/// errors  System: none fits; the text has the settings and the interfaces of the host
 /// source  NCCL, ncclFindInterfaces
-Result<Interface> choose_interface(std::span<const Interface> there, const InterfaceWish& wish);
+Result<Interface> choose_interface(std::span<const Interface> there,
+                                   const InterfaceSettings& settings);
 
 }  // namespace ringside

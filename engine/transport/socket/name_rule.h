@@ -8,7 +8,7 @@ namespace ringside {
 
 /// Which of a host's interfaces or cards are meant, in the grammar of NCCL_SOCKET_IFNAME and NCCL_IB_HCA: `eth,ib`
 /// names that begin so; `=eth0,eth1` exactly these; `^docker,lo` none that begins so; `^=eth0` not exactly this. A
-/// card's port may stand behind its name: `mlx5_0:1`.
+/// card's port may follow its name: `mlx5_0:1`.
 struct NameRule {
   struct Name {
     std::string text;

@@ -22,7 +22,7 @@ namespace {
 
 /// source  RFC 9293, 3.7.1: what every network takes
 constexpr int kShortSegment = 536;
-constexpr std::chrono::seconds kKeepIdle{3};      ///< of silence before the first probe
+constexpr std::chrono::seconds kKeepIdle{3};      ///< without data before the first probe
 constexpr std::chrono::seconds kKeepInterval{1};  ///< between probes
 constexpr const char* kClosedConnection = "a closed connection";
 
@@ -41,13 +41,13 @@ bool means_unreachable(int error_number) {
 Error silent_error(const std::string& peer, const std::string& why) {
   const std::string whose = peer == kClosedConnection ? std::string() : peer + ": ";
   return {ErrorCode::Unreachable, fmt::format("{}nothing comes back: {}", whose, why),
-          help_for_silence()};
+          help_for_no_answer()};
 }
 
-/// Keepalives get an answer every kKeepIdle from whoever lives: of one that was reset after two more had none, the other
-/// end, or its host, has given up for the same silence, and says nothing of its process.
+/// A living peer answers keepalives every kKeepIdle. When a connection is reset after two more had no answer, the other
+/// end, or its host, has given up for the same reason; the reset says nothing about its process.
 /// returns  how long nothing came before the reset; nothing: something did
-std::optional<std::chrono::milliseconds> silence_before_reset(int socket, int error_number) {
+std::optional<std::chrono::milliseconds> quiet_time_before_reset(int socket, int error_number) {
   if (error_number != ECONNRESET) return std::nullopt;
   int keeps_alive = 0;
   socklen_t size = sizeof keeps_alive;
@@ -55,10 +55,10 @@ std::optional<std::chrono::milliseconds> silence_before_reset(int socket, int er
   tcp_info info{};
   size = sizeof info;
   if (::getsockopt(socket, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return std::nullopt;
-  const std::chrono::milliseconds silence(
+  const std::chrono::milliseconds quiet_time(
       std::min(info.tcpi_last_ack_recv, info.tcpi_last_data_recv));
-  if (keeps_alive == 0 || silence < kKeepIdle + 2 * kKeepInterval) return std::nullopt;
-  return silence;
+  if (keeps_alive == 0 || quiet_time < kKeepIdle + 2 * kKeepInterval) return std::nullopt;
+  return quiet_time;
 }
 
 Result<UniqueFd> make_socket(int family) {
@@ -115,7 +115,7 @@ Result<int> try_connect(int socket, const RawAddress& address, const Patience& p
 
 bool is_worth_another_try(int error_number) {
   switch (error_number) {
-    case ECONNREFUSED:  // nobody listens yet
+    case ECONNREFUSED:  // no process listens yet
     case ECONNRESET:
     case ETIMEDOUT:
     case EHOSTUNREACH:  // the other host may be booting
@@ -132,7 +132,7 @@ Result<UniqueFd> bind_to(const Endpoint& endpoint, bool listens) {
   const RawAddress raw = to_raw(endpoint);
   RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
   const auto* tcp = std::get_if<SocketAddress>(&endpoint);
-  // With a port of our choice the last run's closing connections must not stand in the way. Without
+  // With a port of our choice the last run's closing connections must not block the port. Without
   // one, SO_REUSEADDR would let the kernel hand the same free port to two sockets.
   if (tcp != nullptr && tcp->port != 0) set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (::bind(made.get(), raw.get(), raw.size) != 0 ||
@@ -151,10 +151,10 @@ bool would_wait(int error_number) {
 }
 
 Error stream_error(int socket, int error_number) {
-  if (const auto silence = silence_before_reset(socket, error_number)) {
-    return silent_error(
-        describe_peer(socket),
-        fmt::format("{} after {} s of silence", reason(error_number), silence->count() / 1000));
+  if (const auto quiet_time = quiet_time_before_reset(socket, error_number)) {
+    return silent_error(describe_peer(socket),
+                        fmt::format("{} after {} s without an answer", reason(error_number),
+                                    quiet_time->count() / 1000));
   }
   if (means_peer_gone(error_number)) {
     return {ErrorCode::PeerGone,
@@ -182,8 +182,8 @@ Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(End
 
 Result<UniqueFd> listen_unix(const AbstractName& name) { return listen_on(Endpoint{name}); }
 
-Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience, Silence silence,
-                            Segments segments) {
+Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience,
+                            NoListener no_listener, Segments segments) {
   constexpr Nanoseconds kFirstPause = std::chrono::milliseconds(5);
   constexpr Nanoseconds kLongestPause = std::chrono::milliseconds(100);
   const RawAddress raw = to_raw(endpoint);
@@ -199,7 +199,7 @@ Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience, 
       if (raw.storage.ss_family != AF_UNIX) set_option(made.get(), IPPROTO_TCP, TCP_NODELAY, 1);
       return made;
     }
-    if (outcome == ECONNREFUSED && silence == Silence::IsEnd) {
+    if (outcome == ECONNREFUSED && no_listener == NoListener::IsEnd) {
       return Error{ErrorCode::PeerGone,
                    to_string(endpoint) + ": its process does not listen there any more"};
     }
@@ -273,7 +273,7 @@ std::string describe_peer(int socket) {
   return address ? to_string(*address) : "an unknown peer";
 }
 
-const char* help_for_silence() {
+const char* help_for_no_answer() {
   return "look at what lies between the two hosts: links and switches (ip -s link), firewalls (nft "
          "list "
          "ruleset), MTU (ping -M do -s 8972), routes";
@@ -288,7 +288,7 @@ void enable_keepalive(int socket, Attention attention) {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 5);  // probes without an answer
   // Data that wait for a reader's room count as unanswered, too.
   if (attention == Attention::Prompt) {
-    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kLongestSilence.count()));
+    set_option(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, static_cast<int>(kAnswerTimeout.count()));
   }
 }
 

@@ -24,7 +24,7 @@ namespace ringside {
 ///         address, the help says what to do
 Result<UniqueFd> listen_tcp(const SocketAddress& address);
 
-/// Takes a port without listening on it: whoever comes is turned away, and may try again. listen_tcp() on it works
+/// Takes a port without listening on it: a client is refused, and may try again. listen_tcp() on it works
 /// once this one is closed.
 /// errors  as listen_tcp()
 Result<UniqueFd> take_port(const SocketAddress& address);
@@ -35,10 +35,10 @@ Result<UniqueFd> listen_unix(const AbstractName& name);
 /// listen_tcp or listen_unix.
 Result<UniqueFd> listen_on(const Endpoint& endpoint);
 
-/// What it means that nobody listens at an address.
-enum class Silence {
-  IsEarly,  ///< somebody will: try again
-  IsEnd,    ///< somebody did, and is gone
+/// What it means that no process listens at an address.
+enum class NoListener {
+  IsEarly,  ///< one will: try again
+  IsEnd,    ///< one did, and is gone
 };
 
 /// What the packets of a connection over IP may hold, both ways.
@@ -47,11 +47,12 @@ enum class Segments {
   Short,  ///< 536 bytes, which pass where an MTU differs: for news of just that
 };
 
-/// Connects, and tries again while nobody listens there yet.
-/// errors  Timeout: nobody listened before the deadline; the text has the last reason.
-///         PeerGone: nobody listens any more.  System: the network cannot reach the address at all.
+/// Connects, and tries again while no process listens there yet.
+/// errors  Timeout: no process listened before the deadline; the text has the last reason.
+///         PeerGone: no process listens any more.  System: the network cannot reach the address at all.
 Result<UniqueFd> connect_to(const Endpoint& endpoint, const Patience& patience,
-                            Silence silence = Silence::IsEarly, Segments segments = Segments::Long);
+                            NoListener no_listener = NoListener::IsEarly,
+                            Segments segments = Segments::Long);
 
 /// errors  Timeout, System: as connect_to
 Result<UniqueFd> connect_tcp(const SocketAddress& address, const Patience& patience);
@@ -69,7 +70,7 @@ Result<Endpoint> local_endpoint(int socket);
 std::string describe_peer(int socket);
 
 /// After so long without an answer a peer is no longer reached.
-inline constexpr std::chrono::milliseconds kLongestSilence{8000};
+inline constexpr std::chrono::milliseconds kAnswerTimeout{8000};
 
 /// Whether the other end always reads what comes, or when it gets to it.
 enum class Attention { Prompt, Late };
@@ -79,9 +80,9 @@ enum class Attention { Prompt, Late };
 void enable_keepalive(int socket, Attention attention);
 
 /// What to do about a host from which nothing comes back.
-const char* help_for_silence();
+const char* help_for_no_answer();
 
-/// Whether the connection stands, as far as this host's kernel knows.
+/// Whether the connection is open, as far as this host's kernel knows.
 /// errors  PeerGone: the other end closed or died; Unreachable: keepalives got no answer, as send_some(); System
 Status check_open(int socket);
 
@@ -95,7 +96,7 @@ Status recv_all(int socket, std::span<std::byte> data, const Patience& patience)
 
 /// What could be sent or received at once; 0 when that would wait. Never blocks.
 /// errors  PeerGone: closed or reset (for recv_some: and everything before it has been read); System
-///         Unreachable: nothing comes back, or nothing did when it was reset, which then tells of no death
+///         Unreachable: nothing comes back, or nothing did when it was reset, which then does not prove a death
 Result<std::size_t> send_some(int socket, std::span<const std::byte> data);
 Result<std::size_t> recv_some(int socket, std::span<std::byte> data);
 /// The same of several pieces, one after the other, in one call.  shape  at most kMostPieces

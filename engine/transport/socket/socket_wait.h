@@ -3,7 +3,7 @@
 #include "base/result.h"
 #include "engine/transport/socket/patience.h"
 
-/// What those who call a socket themselves have in common with socket.cpp: how it is waited for, and what its errors mean.
+/// Shared by socket.cpp and other code that calls a socket itself: how it waits, and what the errors mean.
 namespace ringside {
 
 /// Whether the call would have had to wait, by its errno.

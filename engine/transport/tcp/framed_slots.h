@@ -43,7 +43,7 @@ struct FramedSlot {
 
 /// Takes a slot's size from its header, which has come.
 /// longest  payload
-/// errors   Corrupt: nobody sends such a slot
+/// errors   Corrupt: no sender makes such a slot
 Status read_header(FramedSlot& slot, Bytes longest);
 
 class FramedSlots {

@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// Over how many sockets a connection between hosts goes, and how many threads beside the program's own serve them.
+/// Over how many sockets a connection between hosts goes, and how many threads besides the program's own serve them.
 struct SocketCounts {
   static constexpr int kMostThreads = 16;
   static constexpr int kMostSockets = 64;
@@ -33,14 +33,14 @@ std::string to_string(SocketCounts counts);
 SocketCounts parse_socket_counts(std::string_view text);
 
 /// Sockets for each thread without a number of threads mean one thread.
-/// errors  InvalidArgument: a number that is none or out of range; more than kMostSockets together
+/// errors  InvalidArgument: a number that is invalid or out of range; more than kMostSockets together
 /// source  NCCL, ncclNetSocketGetNsockNthread; what that finds out by itself on AWS and GCP is not done
 Result<SocketCounts> socket_counts_from(const Environment& environment);
 
 /// Of a connection of this shape: the receiver's word counts, as in NCCL. One where slots are short.
 SocketCounts socket_counts_of(std::string_view receiver, ConnectionShape shape);
 
-/// What tcp tells the other ranks: the counts.
+/// What tcp sends to the other ranks: the counts.
 /// errors  as socket_counts_from()
 Result<std::unique_ptr<TransportState>> open_tcp(const LocalSite& here);
 

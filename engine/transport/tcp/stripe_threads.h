@@ -37,7 +37,7 @@ class StripeThreads {
   /// Has the lane's thread look again.
   void wake(std::size_t lane) const;
 
-  /// The first error of any lane, which then stands still.
+  /// The first error of any lane, which then stops.
   [[nodiscard]] Status status() const;
 
   /// The same, but that a peer closed its sockets counts once all lanes have come to their ends: others still have what it

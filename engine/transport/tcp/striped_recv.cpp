@@ -144,7 +144,7 @@ class StripedRecvEnd final : public RecvEnd {
     return {};
   }
 
-  /// Whether the part's slot is one of the eight. If not, whoever frees one wakes the lane.
+  /// Whether the part's slot is one of the eight. If not, the thread that frees one wakes the lane.
   [[nodiscard]] bool has_room(Lane& lane) const {
     const auto is_free = [&] {
       return lane.number - released_.load(std::memory_order_seq_cst) < kSlots;

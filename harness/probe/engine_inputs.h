@@ -6,7 +6,7 @@
 #include "base/env.h"
 #include "harness/probe/machine.h"
 
-/// What the engine is told when it is asked how it would do on a machine.
+/// A machine's description as the input of the engine's own functions.
 namespace ringside::probe {
 
 /// The variables that were read; an empty one counts as unset. The machine must outlive it.

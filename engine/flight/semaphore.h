@@ -9,20 +9,20 @@
 
 namespace ringside {
 
-/// A wish that several threads and a signal's handler may make. It counts.
-class Bell {
+/// Counting semaphore. post() is async-signal-safe.
+class Semaphore {
  public:
-  Bell() { ::sem_init(&semaphore_, 0, 0); }
-  ~Bell() { ::sem_destroy(&semaphore_); }
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
+  Semaphore() { ::sem_init(&semaphore_, 0, 0); }
+  ~Semaphore() { ::sem_destroy(&semaphore_); }
+  Semaphore(const Semaphore&) = delete;
+  Semaphore& operator=(const Semaphore&) = delete;
 
-  void ring() noexcept { ::sem_post(&semaphore_); }
+  void post() noexcept { ::sem_post(&semaphore_); }
   void wait() noexcept {
     while (::sem_wait(&semaphore_) != 0 && errno == EINTR) {
     }
   }
-  /// returns  false: nobody has rung meanwhile
+  /// returns  false: post() was not called in this time
   bool wait(Nanoseconds longest) noexcept {
     constexpr std::int64_t kSecond = 1'000'000'000;
     timespec until{};

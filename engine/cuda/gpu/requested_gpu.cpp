@@ -1,4 +1,4 @@
-#include "engine/cuda/gpu/gpu_wish.h"
+#include "engine/cuda/gpu/requested_gpu.h"
 
 #include <fmt/format.h>
 
@@ -10,10 +10,10 @@
 
 namespace ringside {
 
-Result<std::optional<int>> gpu_of_wish(const char* wish,
-                                       const std::function<Result<int>()>& current,
-                                       const Environment& environment) {
-  const std::string text = wish != nullptr ? wish : environment("RINGSIDE_DEVICE").value_or("host");
+Result<std::optional<int>> requested_gpu(const char* name,
+                                         const std::function<Result<int>()>& current,
+                                         const Environment& environment) {
+  const std::string text = name != nullptr ? name : environment("RINGSIDE_DEVICE").value_or("host");
   if (text == "host") return std::optional<int>();
   if (text == "cuda") {
     RINGSIDE_TRY(const int device, current());
@@ -28,7 +28,7 @@ Result<std::optional<int>> gpu_of_wish(const char* wish,
     }
   }
   return Error{ErrorCode::InvalidArgument,
-               fmt::format("{} {}", wish != nullptr ? "device" : "RINGSIDE_DEVICE", text),
+               fmt::format("{} {}", name != nullptr ? "device" : "RINGSIDE_DEVICE", text),
                "give host, cuda (the GPU that the thread has set) or cuda:N"};
 }
 

@@ -19,16 +19,16 @@ inline Nanoseconds rdma_retry_time(const RdmaSettings& settings) {
   return Nanoseconds{(settings.retries + 1) * (kUnitNs << settings.timeout)};
 }
 
-/// Notices that nobody acknowledges what was written, where the adapter does not say so: some send again for ever when
+/// Notices that the peer does not acknowledge writes, where the adapter does not report it: some send again for ever when
 /// NCCL_IB_RETRY_CNT is 7, its default.
 ///
 /// Threads  one at a time
-class RdmaSilence {
+class RdmaAckWatch {
  public:
   /// longest  after which a peer is no longer reached
-  explicit RdmaSilence(Nanoseconds longest) : longest_(longest) {}
-  explicit RdmaSilence(const RdmaSettings& settings)
-      : RdmaSilence(std::max<Nanoseconds>(kLongestSilence, rdma_retry_time(settings))) {}
+  explicit RdmaAckWatch(Nanoseconds longest) : longest_(longest) {}
+  explicit RdmaAckWatch(const RdmaSettings& settings)
+      : RdmaAckWatch(std::max<Nanoseconds>(kAnswerTimeout, rdma_retry_time(settings))) {}
 
   /// To be asked now and then.
   /// posted, completed  writes, ever
@@ -40,8 +40,8 @@ class RdmaSilence {
       return std::nullopt;
     }
     if (has_moved || !since_) since_ = now;
-    const Nanoseconds silence = now - *since_;
-    return silence < longest_ ? std::nullopt : std::optional(silence);
+    const Nanoseconds waited = now - *since_;
+    return waited < longest_ ? std::nullopt : std::optional(waited);
   }
 
  private:

@@ -1,4 +1,4 @@
-#include "harness/probe/told.h"
+#include "harness/probe/engine_inputs.h"
 
 #include <algorithm>
 #include <optional>
