@@ -113,6 +113,7 @@ void add_from_logs(std::vector<RankDump>& dumps, const LogFacts& facts) {
 void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
   sort_by_time(reports);
+  drop_aftermath(reports);
   state_reports(reports, all.facts);
   const bool has_dumps = !all.dumps.empty();
   if (has_dumps) all.facts.moved.clear();  // the reports are of a later moment

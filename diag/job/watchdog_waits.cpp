@@ -122,7 +122,8 @@ void WatchdogWaits::take(const logs::Record& record, int rank) {
 
 void WatchdogWaits::take_of(const logs::Record& record, std::vector<Wait>& all) {
   if (logs::is_message(record, MessageId::WatchdogTimeout)) {
-    take_timeout(logs::message_argument(record, "work"), record, all);
+    take_timeout(logs::message_argument(record, "work"), logs::message_number(record, "ran"),
+                 record, all);
   } else if (logs::is_message(record, MessageId::WatchdogStatus)) {
     take_status(record, all);
   }
@@ -134,15 +135,15 @@ void WatchdogWaits::take_line(const logs::Record& record, int rank) {
   const std::vector<std::int32_t> ranks = ranks_of(record, rank);
   const std::string_view rest = record.line.substr(at);
   const std::string_view work = rest.substr(0, rest.find(") ran for") + 1);
-  if (ranks.size() == 1) return take_timeout(work, record, waits_[ranks.front()]);
+  if (ranks.size() == 1) return take_timeout(work, -1, record, waits_[ranks.front()]);
   const logs::TorchPrefix group = group_in(record);
   const bool has_place = ranks.empty() && group.group_rank >= 0 && is_of_subgroup(group);
   if (has_place && at_place_.size() < kMostRanks)
-    take_timeout(work, record, at_place_[{group_key(group), group.group_rank}]);
+    take_timeout(work, -1, record, at_place_[{group_key(group), group.group_rank}]);
 }
 
-void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& record,
-                                 std::vector<Wait>& all) {
+void WatchdogWaits::take_timeout(std::string_view text, std::int64_t ran_ms,
+                                 const logs::Record& record, std::vector<Wait>& all) {
   const logs::TorchWork work = logs::parse_work(text);
   ++timeouts_;
   const logs::TorchPrefix prefix = group_in(record);
@@ -157,9 +158,13 @@ void WatchdogWaits::take_timeout(std::string_view text, const logs::Record& reco
   const auto open = std::find_if(all.begin(), all.end(), [&](const Wait& one) {
     return one.operation.empty() && one.sequence == work.sequence && may_be_of(prefix, one);
   });
-  if (open != all.end()) return set_work(work, *open);
+  if (open != all.end()) {
+    open->ran_ms = ran_ms;
+    return set_work(work, *open);
+  }
   Wait one;
   set_work(work, one);
+  one.ran_ms = ran_ms;
   one.sequence = work.sequence;
   one.place = record.place;
   // The text of a work has the rank's place in the group, before 2.2 and where a later line is its prefix; `[Rank
@@ -225,6 +230,25 @@ void WatchdogWaits::adopt(Wait& one) const {
   }
 }
 
+/// A process that was stopped (SIGSTOP, a debugger) and runs again: its watchdog has looked at no call yet, and reports the
+/// oldest one, long after the limit. The calls that it had enqueued before are over; the one that the others wait in is not
+/// among them.
+///
+/// source  a job on an H200 with PyTorch 2.11: tests/hangdetect/jobs/h200-a-stopped-process
+void WatchdogWaits::correct_frozen(Wait& one) {
+  constexpr std::int64_t kLeastLate_ms = 10'000;
+  const std::int64_t late_ms = one.ran_ms - one.timeout_ms;
+  const bool is_late = one.timeout_ms > 0 && late_ms > std::max(one.timeout_ms / 2, kLeastLate_ms);
+  const bool has_looked_at_none = one.completed.value_or(0) < 0;
+  if (!is_late || !has_looked_at_none || one.enqueued.value_or(-1) <= one.sequence) return;
+  one.has_timed_out = false;
+  one.operation.clear();
+  one.shape.clear();
+  one.numel_in = one.numel_out = -1;
+  one.sequence = *one.enqueued;
+  one.completed = one.enqueued;
+}
+
 /// Finds a rank's place in a group, if all lines that have both agree on the rank.
 void WatchdogWaits::place() {
   for (auto& [place, all] : at_place_) {
@@ -241,6 +265,7 @@ void WatchdogWaits::complete() {
   for (auto& [rank, all] : waits_) {
     for (Wait& one : all) {
       if (one.operation.empty()) adopt(one);
+      correct_frozen(one);
     }
   }
 }

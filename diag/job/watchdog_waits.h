@@ -20,6 +20,7 @@ struct Wait {
   std::int64_t numel_in = -1;
   std::int64_t numel_out = -1;
   std::int64_t timeout_ms = -1;
+  std::int64_t ran_ms = -1;  ///< how long the call had run when the watchdog looked at it
   bool has_timed_out =
       false;  ///< a line reports it for this very call; else only a status line does
   std::optional<std::int64_t> enqueued;   ///< of its group on this rank; -1: none
@@ -69,10 +70,13 @@ class WatchdogWaits {
 
  private:
   void take_of(const logs::Record& record, std::vector<Wait>& all);
-  void take_timeout(std::string_view work, const logs::Record& record, std::vector<Wait>& all);
+  /// ran_ms  -1: not known
+  void take_timeout(std::string_view work, std::int64_t ran_ms, const logs::Record& record,
+                    std::vector<Wait>& all);
   static void take_status(const logs::Record& record, std::vector<Wait>& all);
   void take_signal(const logs::Record& record, int rank);
   void adopt(Wait& one) const;
+  static void correct_frozen(Wait& one);
   void place();
 
   using Place =

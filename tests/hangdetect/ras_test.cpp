@@ -110,6 +110,15 @@ TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
   EXPECT_THAT(odd_launchers(communicator), ElementsAre(1));
 }
 
+// A watchdog ends the ranks that wait, and the stopped one runs again: the newest report misses the others.
+TEST(Ras, RanksThatGoMissingLaterAreNoCulprits) {
+  const Folder folder;
+  folder.write("1.json", report({{"0xa", {{0, 11}, {1, 11}, {2, -1}}}}, "2026-03-01 10:00:00"));
+  folder.write("2.json", report({{"0xa", {{0, -1}, {1, -1}, {2, 10}}}}, "2026-03-01 10:00:30"));
+  EXPECT_EQ(folder.verdict().kind, Kind::DeadRank);
+  EXPECT_THAT(folder.verdict().culprits, ElementsAre(2));
+}
+
 TEST(Ras, EqualCountsOfAllSayNothing) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}}}}, "2026-03-01 10:00:00"));

@@ -44,6 +44,23 @@ std::string status_of(int rank, int at, int enqueued, int completed) {
          ", last completed work: " + std::to_string(completed) + "\n";
 }
 
+// A process that was stopped for 41 s: its watchdog has looked at no call when it reports the oldest one.
+TEST(WatchdogWaits, AFrozenProcessIsBehindWhatItHadEnqueued) {
+  std::string late = timeout_of(1, "SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1");
+  late.replace(late.find("600010"), 6, "1800020");
+  const WatchdogWaits waits = waits_in(late + status_of(1, 1, 4, -1));
+  ASSERT_EQ(waits.by_rank().at(1).size(), 1U);
+  EXPECT_EQ(waits.by_rank().at(1).front().sequence, 4);
+  EXPECT_TRUE(waits.by_rank().at(1).front().is_idle());
+}
+
+TEST(WatchdogWaits, ACallThatTimesOutInTimeIsTheOneThatHangs) {
+  const WatchdogWaits waits = waits_in(
+      timeout_of(1, "SeqNum=1, OpType=ALLREDUCE, NumelIn=1, NumelOut=1") + status_of(1, 1, 4, -1));
+  EXPECT_EQ(waits.by_rank().at(1).front().sequence, 1);
+  EXPECT_FALSE(waits.by_rank().at(1).front().is_idle());
+}
+
 TEST(WatchdogWaits, AStatusBelongsToTheTimeoutBeforeIt) {
   const WatchdogWaits waits =
       waits_in(timeout_of(3, "SeqNum=41, OpType=ALLREDUCE, NumelIn=64, NumelOut=64") +

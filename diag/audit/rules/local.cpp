@@ -152,6 +152,11 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
       "each "
       "with a /dev/shm, IPC or PID namespace of its own";
   finding.fix = "docker run --ipc=host --pid=host ...; ask for no transport";
+  if (const Setting* id = facts.setting("NCCL_HOSTID")) {
+    finding.evidence.mix(id->evidence);
+    finding.cause = "NCCL_HOSTID is set: processes with different values count as different hosts";
+    finding.fix = "unset NCCL_HOSTID, or give the processes of one host the same value";
+  }
 }
 
 void look_for_shm_fallback(const JobFacts& facts, Findings& findings) {

@@ -396,6 +396,23 @@ void sort_by_time(std::vector<RasReport>& reports) {
                    [](const RasReport& a, const RasReport& b) { return a.time < b.time; });
 }
 
+void drop_aftermath(std::vector<RasReport>& reports) {
+  std::set<std::pair<std::uint64_t, int>> first;
+  for (std::size_t i = 0; i < reports.size(); ++i) {
+    std::set<std::pair<std::uint64_t, int>> missing;
+    for (const RasCommunicator& communicator : reports[i].communicators) {
+      for (const RasMember& member : communicator.members) {
+        if (member.is_missing) missing.insert({communicator.hash, member.place});
+      }
+    }
+    if (first.empty()) first = missing;
+    const bool is_another_set =
+        !missing.empty() &&
+        std::ranges::none_of(missing, [&](const auto& one) { return first.contains(one); });
+    if (is_another_set) return reports.resize(i);
+  }
+}
+
 bool has_moved(const std::vector<RasReport>& reports) {
   if (reports.size() < 2) return false;
   std::map<std::pair<std::uint64_t, int>, std::array<std::int64_t, 5>> before;

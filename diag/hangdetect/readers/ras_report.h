@@ -68,6 +68,10 @@ std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
 /// Oldest first.
 void sort_by_time(std::vector<RasReport>& reports);
 
+/// Erases the reports of a job that was already ending: those behind the first one with missing ranks in which these ranks
+/// answer again and others are missing. A watchdog had ended the ranks that waited by then. `reports`: oldest first.
+void drop_aftermath(std::vector<RasReport>& reports);
+
 /// Whether a rank launched something between the first report and the last.
 bool has_moved(const std::vector<RasReport>& reports);
 

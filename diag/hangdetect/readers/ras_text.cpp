@@ -77,7 +77,8 @@ RasText::Finding& RasText::add(Section section, const logs::Record& record) {
   const bool goes_on = !found_.empty() && found_.back().section == section && section_ == section &&
                        found_.back().detail.empty();
   if (!goes_on && found_.size() < kMostFindings) {
-    found_.push_back({section, {}, 0, {}, record.place, std::string(record.text())});
+    found_.push_back(
+        {section, {}, 0, {}, record.place, std::string(record.text()), reports_.size() - 1});
   }
   return found_.back();
 }
@@ -128,7 +129,7 @@ void RasText::take_rank(const logs::Record& record) {
 void RasText::take_process(const logs::Record& record) {
   if (section_ != Section::Missing && section_ != Section::Dead) return;
   if (found_.size() >= kMostFindings) return;
-  Finding one{section_, {}, 0, {}, record.place, std::string(record.text())};
+  Finding one{section_, {}, 0, {}, record.place, std::string(record.text()), reports_.size() - 1};
   one.detail =
       fmt::format("process {} on node {}, GPU {}", logs::message_argument(record, "pid"),
                   logs::message_argument(record, "node"), logs::message_argument(record, "gpus"));
@@ -231,7 +232,13 @@ void RasText::compare() {
     std::sort(ranks.begin(), ranks.end());
     ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
     if (found_.size() < kMostFindings)
-      found_.push_back({Section::Counts, std::move(ranks), lag, {}, counts_place_, counts_line_});
+      found_.push_back({Section::Counts,
+                        std::move(ranks),
+                        lag,
+                        {},
+                        counts_place_,
+                        counts_line_,
+                        reports_.size() - 1});
   };
   for (const auto& [what, counts] : counts_) {
     std::map<std::int64_t, std::vector<int>> by_count;
@@ -254,6 +261,22 @@ void RasText::compare() {
   name(std::move(ranks), total_ - listed);
 }
 
+/// As drop_aftermath() of ras_report.h does with reports in JSON.
+void RasText::drop_aftermath() {
+  std::map<std::size_t, std::set<int>> missing;
+  for (const Finding& one : found_) {
+    if (one.section == Section::Missing && !one.ranks.empty())
+      missing[one.report].insert(one.ranks.begin(), one.ranks.end());
+  }
+  if (missing.empty()) return;
+  const std::set<int>& first = missing.begin()->second;
+  const auto other = std::ranges::find_if(missing, [&](const auto& one) {
+    return std::ranges::none_of(one.second, [&](int rank) { return first.contains(rank); });
+  });
+  if (other == missing.end()) return;
+  std::erase_if(found_, [&](const Finding& one) { return one.report >= other->first; });
+}
+
 std::vector<RasText::Finding> RasText::finish() {
   for (std::size_t i = 1; i < reports_.size(); ++i) {
     const std::string moved = moved_between(reports_[i - 1], reports_[i]);
@@ -267,6 +290,7 @@ std::vector<RasText::Finding> RasText::finish() {
     const auto rank = rank_of_pid_.find(processes_[i].first);
     if (rank != rank_of_pid_.end()) found_[of_process_[i]].ranks = {rank->second};
   }
+  drop_aftermath();
   // If as many dead processes have no rank as ranks are missing, the processes are these ranks.
   std::vector<int> missing;
   std::size_t unnamed = 0;

@@ -31,10 +31,11 @@ class RasText {
   struct Finding {
     Section section = Section::None;
     std::vector<int> ranks;
-    std::int64_t lag = 0;  ///< Counts: operations fewer (> 0) or more (< 0) than the others
-    std::string detail;    ///< a process: `process 71 on node n01, GPU 3`; a status
-    logs::Place place;     ///< of its first line
-    std::string line;      ///< that line
+    std::int64_t lag = 0;    ///< Counts: operations fewer (> 0) or more (< 0) than the others
+    std::string detail;      ///< a process: `process 71 on node n01, GPU 3`; a status
+    logs::Place place;       ///< of its first line
+    std::string line;        ///< that line
+    std::size_t report = 0;  ///< of several in the text: which one
   };
 
   void take_comm(const logs::RasComm& comm);
@@ -59,6 +60,7 @@ class RasText {
 
  private:
   [[nodiscard]] std::vector<Finding> finish();
+  void drop_aftermath();
   /// How far the ranks of a communicator are, in one report.
   struct Reach {
     std::int64_t low = -1, high = -1;  ///< operations launched; -1: unknown

@@ -99,6 +99,11 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       break;
     }
     case RunLine::What::Finished:
+      // The end is the evidence, and no longer what was logged before it.
+      if (run.finished == 0) {
+        shown_places_.clear();
+        run.shown.clear();
+      }
       run.has_finished = true;
       run.has_ended = !line.serves;
       show(++run.finished);
@@ -107,7 +112,8 @@ void Statements::note_run(const logs::Record& record, const RunLine& line, int r
       if (record.text().find(" found in ") != std::string_view::npos &&
           record.text().find("No available ") != std::string_view::npos)
         ++run.server_waits;
-      show(++run.harmless);
+      ++run.harmless;
+      if (!run.has_finished) show(run.harmless);
       break;
     case RunLine::What::Alarming:
       ++run.alarming;

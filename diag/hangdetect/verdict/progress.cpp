@@ -131,6 +131,8 @@ bool are_waits_young(const Job& job, const WaitState& wait_state) {
   for (int r = 0; r < job.world(); ++r) {
     const auto& block = wait_state.blocks[static_cast<std::size_t>(r)];
     if (!block) continue;
+    // A rank whose call failed writes its dump at once: that no wait is long then says nothing.
+    if (job.rank(r).notes.has_failed || job.rank(r).notes.has_lost_peer) return false;
     const RankDump& dump = *job.rank(r).dump;
     const Call& call = dump.calls[block->call];
     if (job.rank(r).is_from_log || !is_like_nccl(job.signature(call).backend)) return false;
