@@ -60,17 +60,17 @@ PointResult finished(double step_s) {
 
 TEST_F(Crews, WorkOutEveryPointOnce) {
   ResultStore store = store_of({"1", "2", "3", "4", "5"});
-  std::int64_t told = 0;
+  std::int64_t reported = 0;
   const auto work = [&](const std::string& key) {
     note(key);
     return finished(std::stod(key));
   };
   const CrewOptions options{.jobs = 2, .progress = [&](const SweepProgress& now) {
-                              EXPECT_GE(now.done, told);
-                              told = now.done;
+                              EXPECT_GE(now.done, reported);
+                              reported = now.done;
                             }};
   ASSERT_TRUE(run_crew(store, work, options));
-  EXPECT_EQ(told, 5);
+  EXPECT_EQ(reported, 5);
   const auto results = results_of(store);
   ASSERT_EQ(results.size(), 5U);
   for (const auto& [key, result] : results) {

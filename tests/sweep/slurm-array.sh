@@ -6,7 +6,7 @@ set -euo pipefail
 
 if [[ ${1:-} != --inside ]]; then
   command -v sqlite3 >/dev/null || {
-    echo "left out: no sqlite3: apt-get install sqlite3"
+    echo "skipped: no sqlite3: apt-get install sqlite3"
     exit 77
   }
   here=$(dirname "$(realpath "${BASH_SOURCE[0]}")")

@@ -141,7 +141,7 @@ TEST_F(Sweeps, AreContinuedAfterKillMinusNine) {
 
 TEST_F(Sweeps, UnderMpirunOutliveARankThatIsKilled) {
   if (run_program({"--version"}, {}, "mpirun").status != 0) {
-    GTEST_SKIP() << "left out: needs mpirun: apt-get install openmpi-bin";
+    GTEST_SKIP() << "skipped: needs mpirun: apt-get install openmpi-bin";
   }
   const pid_t job =
       start({"mpirun", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "4",
