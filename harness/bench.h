@@ -72,7 +72,7 @@ struct BenchRow {
 };
 
 /// Whether this build can run it, before any rank is started.
-/// wishes   settings of the communicator that will run it
+/// settings   settings of the communicator that will run it
 /// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
 ///          Unsupported: an algorithm that the collective has not
 Status check_bench(const BenchOptions& options, const CallWishes& wishes);

@@ -37,9 +37,6 @@ RULE_ROW = re.compile(rf"^\| ({RULE}(?:, {RULE})*) ")
 
 # Documents and comments of code: plain English, by the words of tests/lint/words.txt. Lab notes keep their history.
 WORDS, LAB = "tests/lint/words.txt", "docs/lab"
-# Folders whose comments are checked; "*" checks all. Add a folder once its comments pass.
-PLAIN_FOLDERS = ("cli", "diag", "gui", "study", "tests/audit", "tests/cli", "tests/diag", "tests/facts", "tests/fuzz",
-                 "tests/gui", "tests/hangdetect", "tests/job", "tests/logparse", "tests/report", "tests/study")
 COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)\'|(?<!:)//(.*)|^\s*/?\*(.*)')
 QUOTED = re.compile(r'`[^`]*`|"[^"]*"')  # names and foreign text within a comment
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
@@ -212,8 +209,7 @@ def english_of(path, lines):
     if path.endswith(".md"):
         is_fixture = is_below(path, "tests") and not path.endswith("/README.md")
         return () if is_below(path, LAB) or is_fixture else prose_of(lines)
-    is_plain = any(is_below(path, folder) for folder in PLAIN_FOLDERS)
-    return comments_of(lines) if is_plain and path.endswith((*CODE, ".def")) else ()
+    return comments_of(lines) if path.endswith((*CODE, ".def")) else ()
 
 
 def check_words(texts, words):
