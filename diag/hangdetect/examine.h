@@ -39,6 +39,10 @@ struct Examination {
 /// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
+/// Whether there is anything to judge.
+/// errors  NotFound: the arguments name no dump and no log
+Status check_anything_read(const Examination& all, const std::vector<std::string>& arguments);
+
 /// The same of lines that somebody else has read, in the order of their logs: what audit asks. Places in the evidence are
 /// what `where` makes of them.
 Examination examine_records(std::span<const SpokenRecord> records, const WhereFunction& where,

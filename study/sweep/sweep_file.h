@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "harness/scenario/workload.h"
+#include "ringside/units.h"
 #include "study/what_if.h"
 
 /// A sweep as its file has it: clusters x workloads x settings, and what they cost.

@@ -1,5 +1,10 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/result.h>
+#include <ringside/trace_block.h>
+#include <ringside/trace_info.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,11 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "trace/block.h"
-#include "trace/info.h"
-
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 /// What an .rtrace file holds, and what of it could not be read.
 struct TraceCounts {
