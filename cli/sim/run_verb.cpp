@@ -47,7 +47,7 @@ void print_times(const study::StepTimes& times) {
        part(times.idle()) + "  neither: pipeline bubbles, waiting for late ranks and hosts");
 }
 
-std::string memory_text(const TrainingFacts& facts) {
+std::string training_memory_text(const TrainingFacts& facts) {
   const MemoryNeed& need = facts.memory;
   const auto gb = [](double bytes) { return fmt::format("{:.1f}", bytes / 1e9); };
   std::string text = gb(need.total()) + " GB";
@@ -64,7 +64,7 @@ void print_training(const TrainingFacts& facts, const ScenarioOutcome& outcome) 
     line("MFU",
          fmt::format("{:.1f} % of the GPUs' peak, without recomputation", 100 * outcome.rate->mfu));
   }
-  line("memory", memory_text(facts));
+  line("memory", training_memory_text(facts));
 }
 
 void print_calls(const std::vector<study::CallTime>& calls) {

@@ -95,7 +95,7 @@ constexpr KeyName kKeys[] = {
     {"pgname", Key::Group},
 };
 
-constexpr string_view kTypes[] = {
+constexpr string_view kDtypeWords[] = {
     "bf16",    "bfloat16", "fp16", "float16", "half", "fp32",  "float32", "float", "fp64",
     "float64", "double",   "int8", "uint8",   "int",  "int32", "int64",   "long",  "bool",
     "fp8",     "float8",   "char", "byte",    "f16",  "f32",   "f64",     "i32",   "i64"};
@@ -164,7 +164,7 @@ WordKind kind_of_word(string_view word) {
   if (holds(kOpen, word)) return WordKind::Open;
   if (holds(kBegin, word)) return WordKind::Begin;
   if (holds(kEnd, word)) return WordKind::End;
-  if (holds(kTypes, word)) return WordKind::Type;
+  if (holds(kDtypeWords, word)) return WordKind::Type;
   if (is_group_name(word)) return WordKind::Group;
   return holds(kFillers, word) ? WordKind::Filler : WordKind::Other;
 }
@@ -231,7 +231,7 @@ std::vector<Token> tokens_of(string_view text) {
       const string_view last = dot == string_view::npos
                                    ? string_view()
                                    : text.substr(begin + dot + 1, at - begin - dot - 1);
-      if (is_operation(last) || holds(kTypes, last) || last == "size") {
+      if (is_operation(last) || holds(kDtypeWords, last) || last == "size") {
         one.text = last;
       }
     } else if (text.substr(at).starts_with("0x")) {

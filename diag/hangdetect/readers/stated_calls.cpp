@@ -18,7 +18,7 @@ using State = facts::CallState;
 
 constexpr std::size_t kMostRanksRead = 4096;
 constexpr int kHighest = 1 << 16;         // a print of a larger number is of no rank
-constexpr std::size_t kMostCalls = 4096;  // of a rank; the newest decide
+constexpr std::size_t kMostStatedCalls = 4096;  // of a rank; the newest decide
 
 bool is_transfer(const facts::Call& call) {
   return call.operation == "send" || call.operation == "recv";
@@ -175,7 +175,7 @@ void StatedCalls::add(Rank& rank, Said said) {
     return;
   }
   if (said.call.operation.empty()) return;
-  if (calls.size() >= kMostCalls) calls.erase(calls.begin(), calls.begin() + kMostCalls / 2);
+  if (calls.size() >= kMostStatedCalls) calls.erase(calls.begin(), calls.begin() + kMostStatedCalls / 2);
   calls.push_back(std::move(said));
 }
 
