@@ -11,19 +11,6 @@
 /// it. To add one: its enumerator and its row here, then engine/collectives/README.md.
 namespace ringside {
 
-enum class Algorithm : std::uint8_t {
-  Tree = 0,
-  Ring = 1,
-  CollNetDirect = 2,
-  CollNetChain = 3,
-  Nvls = 4,
-  NvlsTree = 5,
-  Pat = 6,
-  // Not in NCCL, whose tables end before them.
-  OneShot = 7,
-  TwoShot = 8,
-};
-
 inline constexpr int kNcclAlgorithms = 7;
 
 /// A set of collectives.

@@ -4,7 +4,7 @@
 #include <compare>
 
 #include "base/clock.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -1,5 +1,7 @@
-#include "base/error.h"
+#include "ringside/error.h"
 
+#include <cstdio>
+#include <cstdlib>
 #include <system_error>
 #include <utility>
 
@@ -53,5 +55,15 @@ Error system_error(const std::string& what, int error_number, std::string help) 
   return {ErrorCode::System, what + ": " + std::generic_category().message(error_number),
           std::move(help)};
 }
+
+namespace detail {
+
+void bad_result(const char* what, const Error* held) {
+  std::fprintf(stderr, "ringside: broken invariant: %s%s\n", what,
+               held != nullptr ? held->message.c_str() : "");
+  std::abort();
+}
+
+}  // namespace detail
 
 }  // namespace ringside

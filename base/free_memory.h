@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/error.h"
+#include "ringside/error.h"
 
 /// How a program of ringside reports on stderr why it failed.
 namespace ringside {

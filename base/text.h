@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <string>
 
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside::cli {
 

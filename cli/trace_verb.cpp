@@ -21,11 +21,11 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/verb.h"
+#include "ringside/trace_export.h"
+#include "ringside/trace_reader.h"
 #include "trace/file_sink.h"
 #include "trace/html.h"
 #include "trace/merge.h"
-#include "trace/perfetto.h"
-#include "trace/reader.h"
 #include "trace/statistics.h"
 
 namespace ringside::cli {

@@ -35,7 +35,7 @@ function(ringside_compile_kernels target source)
     # A product and a sum stay two operations, as on hosts. -t: compiles the architectures in parallel. Compressed, code for GPUs
     # takes a sixth of the space; the driver unpacks it.
     COMMAND ${RINGSIDE_NVCC} -std=c++20 -O3 --fmad=false -t 2 -Xfatbin=-compress-all ${code} -allow-unsupported-compiler -ccbin ${CMAKE_CXX_COMPILER}
-            -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR} -MD -MF ${object}.d -MT ${object}
+            -Xcompiler -fPIC -I ${PROJECT_SOURCE_DIR} -I ${PROJECT_SOURCE_DIR}/include -MD -MF ${object}.d -MT ${object}
             -c ${CMAKE_CURRENT_SOURCE_DIR}/${source} -o ${object}
     DEPENDS ${source}
     DEPFILE ${object}.d

@@ -1,17 +1,15 @@
-# Install rules and the CMake package: find_package(ringside), then link ringside::base, ...
-# Comes last: only what the folders declared by ringside_add_library is installed.
+# Install rules, the CMake package and the pkg-config file: find_package(ringside), then link ringside::ringside. Comes last.
+# Of the libraries and headers, libringside.so and include/ringside alone are installed.
 
 include(CMakePackageConfigHelpers)
-get_property(libraries GLOBAL PROPERTY RINGSIDE_LIBRARIES)
-install(TARGETS ${libraries} EXPORT ringside_targets
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside
-        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/ringside)
+install(TARGETS ringside_library EXPORT ringside_targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS ringside RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 if(TARGET ringside_gui)
   install(TARGETS ringside_gui RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
-install(TARGETS ringside_simgrid EXPORT ringside_targets
+install(TARGETS ringside_simgrid
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/ringside)
 install(EXPORT ringside_targets NAMESPACE ringside::
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
@@ -23,6 +21,9 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ringsideConfigVersion.cma
 install(FILES ${PROJECT_BINARY_DIR}/ringsideConfig.cmake
               ${PROJECT_BINARY_DIR}/ringsideConfigVersion.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/ringside)
+file(RELATIVE_PATH RINGSIDE_PC_TO_PREFIX ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
+configure_file(${PROJECT_SOURCE_DIR}/cmake/ringside.pc.in ${PROJECT_BINARY_DIR}/ringside.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/ringside.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE ${PROJECT_SOURCE_DIR}/README.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

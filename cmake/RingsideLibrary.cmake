@@ -14,8 +14,7 @@ endfunction()
 
 # ringside_add_library(base SOURCES a.cpp HEADERS a.h PUBLIC ringside::x PRIVATE fmt::fmt)
 #
-# One folder, one target: library ringside_<name>, alias ringside::<name>, headers installed under
-# include/ringside/ with their paths. The target headers_alone compiles every header alone: it includes what
+# One folder, one target: library ringside_<name>, alias ringside::<name>, and HEADERS, which other folders include. The target headers_alone compiles every header alone: it includes what
 # it uses. That takes a quarter of the time of a whole build and seldom finds anything: CI builds it.
 function(ringside_add_library name)
   cmake_parse_arguments(arg "" "" "SOURCES;HEADERS;PUBLIC;PRIVATE" ${ARGN})
@@ -24,13 +23,12 @@ function(ringside_add_library name)
   add_library(ringside::${name} ALIAS ${target})
   target_sources(${target} PUBLIC FILE_SET HEADERS BASE_DIRS ${PROJECT_SOURCE_DIR}
                                   FILES ${arg_HEADERS})
+  target_include_directories(${target} PUBLIC ${PROJECT_SOURCE_DIR}/include)
   target_compile_features(${target} PUBLIC cxx_std_20)
   target_link_libraries(${target} PUBLIC ${arg_PUBLIC}
                         PRIVATE ${arg_PRIVATE} $<BUILD_INTERFACE:ringside_warnings>)
   target_precompile_headers(${target} REUSE_FROM ringside_precompiled)
   ringside_batch(${target})
-  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name})
-  set_property(GLOBAL APPEND PROPERTY RINGSIDE_LIBRARIES ${target})
 
   if(RINGSIDE_BUILD_TESTS)
     set(checks "")

@@ -35,7 +35,7 @@ function(ringside_compile_ptx name source)
   add_custom_command(
     OUTPUT ${ptx}
     COMMAND ${RINGSIDE_NVCC} -std=c++20 -ptx -arch=compute_${architecture} -allow-unsupported-compiler
-            -ccbin ${CMAKE_CXX_COMPILER} ${warnings} -I ${PROJECT_SOURCE_DIR}
+            -ccbin ${CMAKE_CXX_COMPILER} ${warnings} -I ${PROJECT_SOURCE_DIR} -I ${PROJECT_SOURCE_DIR}/include
             -MD -MF ${ptx}.d -MT ${ptx} -o ${ptx} ${CMAKE_CURRENT_SOURCE_DIR}/${source}
     DEPENDS ${source}
     DEPFILE ${ptx}.d

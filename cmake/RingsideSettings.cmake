@@ -5,6 +5,8 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+# What libringside.so offers is marked in include/ringside (export.h).
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 # A source waits for what is generated, not for the libraries that its own one is linked with.
 set(CMAKE_OPTIMIZE_DEPENDENCIES ON)
 

@@ -26,7 +26,7 @@ Bytes largest_size(const BenchOptions& options) {
 
 class Sweep {
  public:
-  Sweep(Communicator& communicator, const BenchOptions& options)
+  Sweep(runtime::Communicator& communicator, const BenchOptions& options)
       : communicator_(communicator),
         options_(options),
         me_(to_int(communicator.rank())),
@@ -199,7 +199,7 @@ class Sweep {
     return sum;
   }
 
-  Communicator& communicator_;
+  runtime::Communicator& communicator_;
   const BenchOptions& options_;
   int me_;
   int n_;
@@ -211,7 +211,7 @@ class Sweep {
 };
 
 /// errors  as run_bench()
-Result<LinkPace> measure_links(Communicator& communicator, const BenchOptions& options) {
+Result<LinkPace> measure_links(runtime::Communicator& communicator, const BenchOptions& options) {
   constexpr Bytes kShort = 8_B, kEnough = 4_MiB;
   const Bytes longest = std::max(kShort, largest_size(options));
   BenchOptions messages{.collective = Collective::SendRecv,
@@ -255,7 +255,8 @@ Bytes bench_memory(const BenchOptions& options) {
   return largest_size(options) * kBuffers;
 }
 
-Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,
+Result<std::vector<BenchRow>> run_bench(runtime::Communicator& communicator,
+                                        const BenchOptions& options,
                                         const std::function<void(const BenchRow&)>& on_row) {
   RINGSIDE_ASSERT(options.iterations >= 1 && options.warmup >= 0, "{} iterations, {} warm-up",
                   options.iterations, options.warmup);

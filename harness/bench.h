@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/runtime/communicator.h"
+#include "ringside/units.h"
 
 namespace ringside {
 
@@ -95,7 +95,8 @@ Bytes bench_memory(const BenchOptions& options);
 /// Runs the sweep; collective: every rank calls it with the same options.
 /// shape    on_row is called on every rank after each size
 /// errors   as Communicator::run; System: no memory for the buffers
-Result<std::vector<BenchRow>> run_bench(Communicator& communicator, const BenchOptions& options,
+Result<std::vector<BenchRow>> run_bench(runtime::Communicator& communicator,
+                                        const BenchOptions& options,
                                         const std::function<void(const BenchRow&)>& on_row);
 
 }  // namespace ringside

@@ -6,10 +6,10 @@
 
 #include "base/ids.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/runtime/calls/call.h"
 #include "harness/check_data.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

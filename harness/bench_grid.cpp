@@ -10,8 +10,9 @@ namespace {
 constexpr double kWorthAChange = 0.97;
 
 /// returns  nothing where the algorithm does not do it among these ranks
-Result<std::optional<GridCell>> time_cell(Communicator& communicator, const BenchOptions& options,
-                                          Algorithm algorithm, Protocol protocol) {
+Result<std::optional<GridCell>> time_cell(runtime::Communicator& communicator,
+                                          const BenchOptions& options, Algorithm algorithm,
+                                          Protocol protocol) {
   const CallWishes wishes{.algorithm = algorithm, .protocol = protocol};
   if (!check_bench(options, wishes)) return std::optional<GridCell>{};
   communicator.set_wishes(wishes);
@@ -43,7 +44,8 @@ const GridCell* cell_of(const GridRow& row, const HostRule& rule) {
 
 }  // namespace
 
-Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const BenchOptions& options,
+Result<std::vector<GridRow>> run_bench_grid(runtime::Communicator& communicator,
+                                            const BenchOptions& options,
                                             const std::function<void(const GridRow&)>& on_row) {
   BenchOptions one = options;
   one.in_place = false;

@@ -35,7 +35,8 @@ struct GridRow {
 /// the communicator's settings. Every rank calls it with the same options, and gets the same rows.
 /// shape   on_row is called on every rank after each size
 /// errors  as run_bench()
-Result<std::vector<GridRow>> run_bench_grid(Communicator& communicator, const BenchOptions& options,
+Result<std::vector<GridRow>> run_bench_grid(runtime::Communicator& communicator,
+                                            const BenchOptions& options,
                                             const std::function<void(const GridRow&)>& on_row);
 
 /// The rows' best as rules; where a row's best is less than 3 % ahead of what the row before took, that goes

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device_traffic.h"
 #include "engine/cuda/gpu/gpu.h"
 #include "harness/bench.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

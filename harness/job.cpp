@@ -101,8 +101,8 @@ Result<int> run_rank(std::unique_ptr<Bootstrap> bootstrap, const JobOptions& opt
                                                       deadline_in(in_ns(options.join_timeout))));
   }
   auto made = options.make_executor
-                  ? Communicator::make(std::move(bootstrap), own, options.make_executor)
-                  : Communicator::make(std::move(bootstrap), own);
+                  ? runtime::Communicator::make(std::move(bootstrap), own, options.make_executor)
+                  : runtime::Communicator::make(std::move(bootstrap), own);
   RINGSIDE_TRY(const auto communicator, std::move(made));
   enter(options, me, JobStage::Transfer);
   JobRank rank{*communicator, me == Rank{0}};

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/faults/fault.h"
 #include "engine/runtime/communicator.h"
+#include "ringside/units.h"
 
 namespace ringside {
 
@@ -47,7 +47,7 @@ struct JobOptions {
 
 /// One rank of the running job.
 struct JobRank {
-  Communicator& communicator;
+  runtime::Communicator& communicator;
   bool speaks = false;  ///< the one rank that prints results: rank 0
 };
 

@@ -18,7 +18,7 @@ constexpr Bytes kElement{4};
 
 class BackwardPass {
  public:
-  BackwardPass(Communicator& communicator, const OverlapOptions& options)
+  BackwardPass(runtime::Communicator& communicator, const OverlapOptions& options)
       : communicator_(communicator), options_(options) {}
 
   Status prepare() {
@@ -101,7 +101,7 @@ class BackwardPass {
     static_cast<void>(communicator_.enqueue(std::move(call), reduces_));
   }
 
-  Communicator& communicator_;
+  runtime::Communicator& communicator_;
   const OverlapOptions& options_;
   std::vector<std::int64_t> layers_, buckets_;
   BenchBuffer gradients_;
@@ -125,7 +125,8 @@ std::vector<std::int64_t> bucket_elements(std::span<const std::int64_t> layers, 
   return buckets;
 }
 
-Result<OverlapResult> run_overlap(Communicator& communicator, const OverlapOptions& options) {
+Result<OverlapResult> run_overlap(runtime::Communicator& communicator,
+                                  const OverlapOptions& options) {
   BackwardPass pass(communicator, options);
   RINGSIDE_TRY(pass.prepare());
   return pass.measure();

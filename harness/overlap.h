@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/runtime/communicator.h"
+#include "ringside/units.h"
 
 namespace ringside {
 
@@ -42,6 +42,7 @@ std::vector<std::int64_t> bucket_elements(std::span<const std::int64_t> layers, 
 
 /// Every rank calls it with the same options.
 /// errors  as Communicator::run(); InvalidArgument: no layer, or less than an element each; System: no memory
-Result<OverlapResult> run_overlap(Communicator& communicator, const OverlapOptions& options);
+Result<OverlapResult> run_overlap(runtime::Communicator& communicator,
+                                  const OverlapOptions& options);
 
 }  // namespace ringside

@@ -57,7 +57,8 @@ std::vector<std::size_t> places_of(std::span<const CollectiveCall> calls, int nr
 
 class ProgramRun {
  public:
-  ProgramRun(Communicator& world, const hangs::Program& program, std::int64_t most_elements)
+  ProgramRun(runtime::Communicator& world, const hangs::Program& program,
+             std::int64_t most_elements)
       : world_(world), program_(program), most_(most_elements), me_(to_int(world.rank())) {}
 
   /// The first family is all ranks; of each other one a rank is in one group or in none.
@@ -96,7 +97,7 @@ class ProgramRun {
   }
 
  private:
-  Communicator& of(int group) {
+  runtime::Communicator& of(int group) {
     const auto& own = communicators_[static_cast<std::size_t>(group)];
     return own ? *own : world_;
   }
@@ -123,7 +124,7 @@ class ProgramRun {
 
   /// Sends and receives that begin together are one call, collectives follow each other: as CallGroup has them.
   Status calls(std::span<const Step> steps) {
-    Communicator& communicator = of(steps.front().group);
+    runtime::Communicator& communicator = of(steps.front().group);
     std::vector<CollectiveCall> calls;
     for (const Step& step : steps) calls.push_back(call_of(program_, step, most_));
     const std::vector<std::size_t> places = places_of(calls, communicator.nranks());
@@ -138,18 +139,18 @@ class ProgramRun {
     return {};
   }
 
-  Communicator& world_;
+  runtime::Communicator& world_;
   const hangs::Program& program_;
   const std::int64_t most_;
   const int me_;
-  std::vector<std::unique_ptr<Communicator>>
+  std::vector<std::unique_ptr<runtime::Communicator>>
       communicators_;  ///< [group]; null: all ranks, or not in it
   std::vector<std::byte> input_, output_;
 };
 
 /// For something that is no call, and that does not come.
 /// returns  why the job has broken meanwhile
-Error wait_elsewhere(const Communicator& world) {
+Error wait_elsewhere(const runtime::Communicator& world) {
   constexpr std::chrono::milliseconds kNap{5};
   for (;;) {
     if (auto error = world.async_error()) return *std::move(error);

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/units.h"
 #include "harness/hangs/program.h"
 #include "harness/job.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

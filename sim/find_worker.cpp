@@ -1,5 +1,6 @@
 #include "sim/find_worker.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -37,6 +38,13 @@ std::vector<fs::path> candidates(const WorkerPlaces& places) {
     const fs::path build = build_tree_of(program);
     if (!build.empty()) all.push_back(build / "sim" / "simgrid" / kWorker);
   }
+  if (!places.library.empty()) {  // in lib/ or lib/x86_64-linux-gnu/ of its prefix
+    fs::path prefix = fs::path(places.library).parent_path();
+    for (int up = 0; up < 2; ++up) {
+      prefix = prefix.parent_path();
+      all.push_back(prefix / "libexec" / "ringside" / kWorker);
+    }
+  }
   if (!places.installed.empty()) all.emplace_back(places.installed);
   return all;
 }
@@ -56,6 +64,12 @@ WorkerPlaces worker_places() {
   }
   std::error_code ignored;
   places.program = fs::read_symlink("/proc/self/exe", ignored).string();
+  Dl_info holder{};
+  if (::dladdr(reinterpret_cast<void*>(&worker_places), &holder) != 0 &&
+      holder.dli_fname != nullptr) {
+    const fs::path path = fs::canonical(holder.dli_fname, ignored);
+    if (path != places.program) places.library = path.string();
+  }
   return places;
 }
 

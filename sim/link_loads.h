@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "base/units.h"
+#include "ringside/units.h"
 #include "sim/network.h"
 
 namespace ringside {

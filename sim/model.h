@@ -5,8 +5,8 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/tuning/model.h"
+#include "ringside/units.h"
 #include "sim/surroundings.h"
 #include "sim/system_group.h"
 

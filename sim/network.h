@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/units.h"
 #include "engine/collectives/peers.h"
 #include "engine/tuning/model.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

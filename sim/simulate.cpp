@@ -9,9 +9,9 @@
 #include <unordered_set>
 #include <utility>
 
+#include "ringside/trace_info.h"
 #include "sim/wire.h"
 #include "sim/worker.h"
-#include "trace/info.h"
 
 namespace ringside {
 namespace {

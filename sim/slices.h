@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "base/units.h"
 #include "engine/tuning/choice.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/tuning/select.h"
+#include "ringside/units.h"
 
 namespace ringside::study {
 

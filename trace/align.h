@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/trace_reader.h"
+#include "ringside/units.h"
 #include "trace/clock_map.h"
-#include "trace/reader.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <x86intrin.h>
 #endif
 
-#include "base/units.h"
+#include "ringside/units.h"
 
 /// The clock of recorded events.
 ///

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/algorithms.h"
 #include "base/assert.h"
 #include "trace/format.h"
 #include "trace/rtrace_generated.h"

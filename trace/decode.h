@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <span>
 
-#include "trace/block.h"
-#include "trace/info.h"
+#include "ringside/trace_block.h"
+#include "ringside/trace_info.h"
 
 namespace ringside {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "ringside/trace_event.h"
+#include "ringside/trace_info.h"
 #include "trace/clock_map.h"
-#include "trace/event.h"
-#include "trace/info.h"
 
 namespace ringside {
 

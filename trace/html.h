@@ -1,28 +1,12 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <iosfwd>
 #include <span>
 #include <string_view>
 
-#include "base/result.h"
-#include "trace/reader.h"
+#include "ringside/trace_export.h"
 
 namespace ringside {
-
-/// The counts of an export.
-struct HtmlCounts {
-  std::uint64_t events = 0;
-  std::uint64_t bytes = 0;  ///< of the page
-};
-
-/// Writes the trace as one page that plays it in a browser: timeline, topology, chunks. Nothing is loaded from elsewhere.
-/// About 12 bytes an event.
-///
-/// title    what the page is called
-/// errors   System: the stream takes no more; Unsupported: more events than a browser holds
-Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, std::ostream& out);
 
 inline constexpr std::uint64_t kMostEventsOfPage = 2'000'000;
 

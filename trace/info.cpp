@@ -1,5 +1,3 @@
-#include "trace/info.h"
-
 #include <unistd.h>
 
 #include <algorithm>
@@ -7,6 +5,7 @@
 #include "base/fd.h"
 #include "base/host_name.h"
 #include "base/text.h"
+#include "ringside/trace_info.h"
 #include "trace/clock.h"
 
 namespace ringside {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "base/mixed.h"
+#include "base/words.h"
 
 namespace ringside {
 

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "trace/event.h"
+#include "ringside/trace_event.h"
 
 namespace ringside {
 

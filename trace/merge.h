@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ringside/trace_reader.h"
 #include "trace/align.h"
-#include "trace/reader.h"
 #include "trace/sink.h"
 
 namespace ringside {

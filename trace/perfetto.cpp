@@ -1,5 +1,3 @@
-#include "trace/perfetto.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,6 +9,7 @@
 
 #include "base/append.h"
 #include "base/json.h"
+#include "ringside/trace_export.h"
 #include "trace/match.h"
 
 namespace ringside {

@@ -1,5 +1,3 @@
-#include "trace/reader.h"
-
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -11,6 +9,7 @@
 
 #include "base/assert.h"
 #include "base/fd.h"
+#include "ringside/trace_reader.h"
 #include "trace/decode.h"
 #include "trace/format.h"
 

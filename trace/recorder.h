@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "base/result.h"
+#include "ringside/trace_event.h"
+#include "ringside/trace_info.h"
 #include "trace/clock_map.h"
-#include "trace/event.h"
-#include "trace/info.h"
 #include "trace/sink.h"
 
 namespace ringside {

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/trace_reader.h"
+#include "ringside/units.h"
 #include "trace/match.h"
-#include "trace/reader.h"
 
 namespace ringside {
 

@@ -101,7 +101,7 @@ class Report {
 };
 
 /// Saves the best of each size for this user's next runs.
-Status keep_table(const Communicator& communicator, const std::vector<GridRow>& rows,
+Status keep_table(const runtime::Communicator& communicator, const std::vector<GridRow>& rows,
                   Report& report) {
   const std::string path = host_table_path();
   if (path.empty()) {
@@ -135,7 +135,7 @@ Result<int> run_grid(JobRank& rank, const BenchOptions& options, const BenchArgu
 }
 
 /// How the connections of the printing rank were made.
-std::string ways_of(const Communicator& communicator) {
+std::string ways_of(const runtime::Communicator& communicator) {
   std::string text;
   for (const auto& [way, count] : communicator.ways()) {
     text += fmt::format("# {} connection{}: {}\n", count, count == 1 ? "" : "s", way);

@@ -143,16 +143,7 @@ VerbResult run_hang(const HangArguments& arguments) {
                  "name the folder that holds the job's dumps and logs: ringside hang dumps/"};
   }
   RINGSIDE_TRY(const hang::Examination all, hang::examine(arguments.paths));
-  const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty() &&
-                            all.facts.stacks.empty() && all.facts.reports.empty();
-  if (all.dumps.empty() && all.facts.lines == 0 && says_nothing) {
-    return Error{
-        ErrorCode::NotFound,
-        fmt::format("{}: no dump and no log",
-                    arguments.paths.front() == "-" ? "standard input" : arguments.paths.front()),
-        "dumps are PyTorch's Flight Recorder files (nccl_trace_rank_0, comm_lib_trace_rank_0, "
-        "or their JSON)"};
-  }
+  RINGSIDE_TRY(hang::check_anything_read(all, arguments.paths));
   return show(all, arguments);
 }
 

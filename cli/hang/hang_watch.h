@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "diag/hangdetect/examine.h"
+#include "ringside/units.h"
 
 namespace ringside::cli {
 

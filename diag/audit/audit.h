@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "diag/audit/facts.h"
 #include "diag/audit/finding.h"
 #include "diag/logparse/parse_logs.h"
+#include "ringside/units.h"
 
 namespace ringside::audit {
 

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "diag/audit/audit.h"
+#include "ringside/units.h"
 
 namespace ringside::audit {
 

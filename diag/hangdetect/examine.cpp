@@ -180,6 +180,17 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
   return all;
 }
 
+Status check_anything_read(const Examination& all, const std::vector<std::string>& arguments) {
+  const bool says_nothing = all.facts.notes.empty() && all.facts.statements.empty() &&
+                            all.facts.stacks.empty() && all.facts.reports.empty();
+  if (!all.dumps.empty() || all.facts.lines != 0 || !says_nothing) return {};
+  return Error{
+      ErrorCode::NotFound,
+      (arguments.front() == "-" ? "standard input" : arguments.front()) + ": no dump and no log",
+      "dumps are PyTorch's Flight Recorder files (nccl_trace_rank_0, comm_lib_trace_rank_0, "
+      "or their JSON)"};
+}
+
 Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,
                             const KnownJob& known) {
   Examination all;

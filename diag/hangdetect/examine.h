@@ -39,6 +39,10 @@ struct Examination {
 /// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
+/// Whether there is anything to judge.
+/// errors  NotFound: the arguments name no dump and no log
+Status check_anything_read(const Examination& all, const std::vector<std::string>& arguments);
+
 /// Examines lines that the caller has already read, in the order of their logs; audit uses it. `where` maps a
 /// record's place to the file and line that the evidence names.
 Examination examine_records(std::span<const AttributedRecord> records, const WhereFunction& where,

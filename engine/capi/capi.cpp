@@ -59,7 +59,7 @@ std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
 }
 
 /// The handle's mutex is held, or no other thread has the handle yet.
-void put_in(rsComm& handle, std::unique_ptr<Communicator> part) {
+void put_in(rsComm& handle, std::unique_ptr<runtime::Communicator> part) {
   handle.nranks = part->nranks();
   handle.rank = to_int(part->rank());
   handle.ready = std::move(part);
@@ -67,7 +67,8 @@ void put_in(rsComm& handle, std::unique_ptr<Communicator> part) {
 }
 
 /// Null: this rank is in no part.
-using MakePart = std::function<Result<std::unique_ptr<Communicator>>(Communicator& parent)>;
+using MakePart =
+    std::function<Result<std::unique_ptr<runtime::Communicator>>(runtime::Communicator& parent)>;
 
 /// Makes the part on a thread of its own, when those that were begun before it are there.
 /// part  what it goes into, or null
@@ -79,7 +80,7 @@ void begin_part(rsComm& parent, rsComm* part, MakePart make) {
   }
   parent.parts.push(
       [source = CommunicatorInUse(parent), target, &parent, part, make = std::move(make)] {
-        std::unique_ptr<Communicator> made;
+        std::unique_ptr<runtime::Communicator> made;
         Status status;
         const auto try_it = [&]() -> Status {
           RINGSIDE_TRY(const CommunicatorInUse ready, communicator_of(&parent));
@@ -353,8 +354,9 @@ rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsC
   const std::string description =
       config != nullptr && config->commName != nullptr ? config->commName : "undefined";
   const std::optional<int> part_of = color >= 0 ? std::optional(color) : std::nullopt;
-  return make_part(comm, newcomm, config, part_of.has_value(),
-                   [=](Communicator& parent) { return parent.split(part_of, key, description); });
+  return make_part(comm, newcomm, config, part_of.has_value(), [=](runtime::Communicator& parent) {
+    return parent.split(part_of, key, description);
+  });
 }
 
 rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCount,
@@ -365,7 +367,7 @@ rsResult_t rsCommShrink(rsComm_t comm, int* excludeRanksList, int excludeRanksCo
   std::vector<Rank> without;
   for (int i = 0; i < excludeRanksCount; ++i) without.push_back(Rank{excludeRanksList[i]});
   return make_part(comm, newcomm, config, true,
-                   [=](Communicator& parent) { return parent.shrink(without); });
+                   [=](runtime::Communicator& parent) { return parent.shrink(without); });
 }
 
 rsResult_t rsCommFinalize(rsComm_t comm) {

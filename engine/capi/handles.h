@@ -10,7 +10,6 @@
 #include <string>
 #include <thread>
 
-#include "engine/capi/ringside.h"
 #include "engine/flight/recorder.h"
 #include "engine/reduce/element.h"
 #include "engine/runtime/calls/call.h"
@@ -18,6 +17,7 @@
 #include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
 #include "engine/runtime/watch/status_service.h"
+#include "ringside/ringside.h"
 
 /// The types behind the handles of ringside.h, and the common parts of all its calls. For the sources of this folder alone.
 
@@ -39,7 +39,7 @@ struct rsComm {
   std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
-  std::unique_ptr<ringside::Communicator> ready;
+  std::unique_ptr<ringside::runtime::Communicator> ready;
   std::optional<ringside::Error> failed;  ///< why it could not be made, or be ended
   std::string name;
   struct PreMulSum {
@@ -88,8 +88,8 @@ class CommunicatorInUse {
   ~CommunicatorInUse();
 
   [[nodiscard]] bool is_of(const rsComm* comm) const { return comm_ == comm; }
-  Communicator& operator*() const { return *comm_->ready; }
-  Communicator* operator->() const { return comm_->ready.get(); }
+  runtime::Communicator& operator*() const { return *comm_->ready; }
+  runtime::Communicator* operator->() const { return comm_->ready.get(); }
 
  private:
   rsComm* const comm_;

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/runtime/calls/call.h"
 #include "engine/tuning/choice.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 
 #include "base/result.h"
 #include "engine/cuda/device/lay_out.h"
-#include "trace/event.h"
+#include "ringside/trace_event.h"
 
 namespace ringside {
 

@@ -2,9 +2,9 @@
 
 #include <span>
 
-#include "base/units.h"
 #include "engine/collectives/direct_stores.h"
 #include "engine/tuning/choice.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -5,10 +5,10 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/debuglog/version.h"
 #include "engine/tuning/select.h"
+#include "ringside/units.h"
 
 /// What is said of each operation: messages without prefix.
 /// source  docs/formats 3.1, 3.2

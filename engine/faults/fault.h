@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/words.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "engine/faults/fault.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
 #include "engine/faults/fault.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

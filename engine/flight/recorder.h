@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "base/words.h"
 #include "engine/flight/dump.h"
 #include "engine/flight/settings.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

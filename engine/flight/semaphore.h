@@ -5,7 +5,7 @@
 #include <cerrno>
 #include <ctime>
 
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 
 #include "base/env.h"
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/protocol/size_error.h"
 #include "engine/protocol/slot_fifo.h"
 #include "engine/protocol/staging.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

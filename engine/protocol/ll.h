@@ -5,9 +5,9 @@
 #include <optional>
 #include <span>
 
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/protocol/line.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "base/error.h"
-#include "base/units.h"
+#include "ringside/error.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

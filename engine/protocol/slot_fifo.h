@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

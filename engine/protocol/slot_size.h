@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -6,8 +6,8 @@
 #include <span>
 
 #include "base/assert.h"
-#include "base/units.h"
 #include "engine/protocol/line.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

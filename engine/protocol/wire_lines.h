@@ -5,8 +5,8 @@
 #include <span>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 /// A step of any protocol as it lies on a byte stream: Simple is the data themselves, LL and LL128 are
 /// whole lines with their flags, as they lie in a slot. The stream delivers in order, so the flags do not signal

@@ -64,7 +64,8 @@ std::vector<CollectiveCall> fuse_messages(const std::vector<CollectiveCall>& mes
   return calls;
 }
 
-void CallGroup::add(Communicator& communicator, const CallStream& stream, CollectiveCall call) {
+void CallGroup::add(runtime::Communicator& communicator, const CallStream& stream,
+                    CollectiveCall call) {
   auto part = std::ranges::find_if(parts_, [&](const Part& one) {
     return one.communicator == &communicator && one.stream == stream;
   });
@@ -72,7 +73,7 @@ void CallGroup::add(Communicator& communicator, const CallStream& stream, Collec
   (is_message(call) ? part->messages : part->collectives).push_back(std::move(call));
 }
 
-void CallGroup::drop(const Communicator& communicator) {
+void CallGroup::drop(const runtime::Communicator& communicator) {
   std::erase_if(parts_, [&](const Part& one) { return one.communicator == &communicator; });
 }
 

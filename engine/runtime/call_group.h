@@ -8,7 +8,9 @@
 
 namespace ringside {
 
+namespace runtime {
 class Communicator;
+}  // namespace runtime
 class HostStream;
 
 /// Where a call is to take its turn.
@@ -23,10 +25,10 @@ class CallGroup {
  public:
   /// call  a send or receive has one transfer listed, or a collective; its buffers are in use until the stream has
   ///       done it
-  void add(Communicator& communicator, const CallStream& stream, CollectiveCall call);
+  void add(runtime::Communicator& communicator, const CallStream& stream, CollectiveCall call);
 
   /// Takes out what the communicator has in it.
-  void drop(const Communicator& communicator);
+  void drop(const runtime::Communicator& communicator);
 
   /// Enqueues everything. The group is empty afterwards. Communicators on devices that have to connect first connect
   /// concurrently, since they may be ranks that wait for each other.
@@ -37,7 +39,7 @@ class CallGroup {
 
  private:
   struct Part {
-    Communicator* communicator;
+    runtime::Communicator* communicator;
     CallStream stream;
     std::vector<CollectiveCall> messages;
     std::vector<CollectiveCall> collectives;

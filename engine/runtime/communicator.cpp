@@ -26,7 +26,7 @@
 #include "trace/clock.h"
 #include "trace/recorder.h"
 
-namespace ringside {
+namespace ringside::runtime {
 namespace {
 
 /// How long a rank that has noticed something waits for the reason from the rank that noticed first.
@@ -597,4 +597,4 @@ void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_w
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
 std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
 
-}  // namespace ringside
+}  // namespace ringside::runtime

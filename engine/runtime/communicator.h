@@ -9,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "engine/runtime/calls/executor.h"
 #include "engine/runtime/host/host_executor.h"
 #include "engine/runtime/watch/call_check.h"
+#include "ringside/units.h"
 
 namespace ringside {
 
@@ -44,6 +44,8 @@ struct CommunicatorOptions {
   CallFaults* faults = nullptr;    ///< of this rank, in all its communicators; null: none
   FlightRecorder* recorder = nullptr;  ///< of this rank's calls, likewise
 };
+
+namespace runtime {
 
 /// A group of ranks that call collectives together, on real memory of real processes. It brings the ranks together, has
 /// an Executor do their calls in order, and ensures that all of them end, and for the same reason.
@@ -169,5 +171,7 @@ class Communicator {
                                                   const CommunicatorOptions& options);
   std::unique_ptr<Impl> impl_;
 };
+
+}  // namespace runtime
 
 }  // namespace ringside

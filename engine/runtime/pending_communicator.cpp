@@ -37,7 +37,7 @@ PendingCommunicator::~PendingCommunicator() {
   if (!is_ready()) abort();
 }
 
-Result<std::unique_ptr<Communicator>> PendingCommunicator::make() {
+Result<std::unique_ptr<runtime::Communicator>> PendingCommunicator::make() {
   RINGSIDE_TRY(std::shared_ptr<Bootstrap> joined, Bootstrap::join(join_));
   {
     const std::lock_guard lock(mutex_);
@@ -46,8 +46,8 @@ Result<std::unique_ptr<Communicator>> PendingCommunicator::make() {
     bootstrap_ = joined;
   }
   if (when_met_) RINGSIDE_TRY(when_met_(*joined));
-  if (!make_executor_) return Communicator::make(std::move(joined), options_);
-  return Communicator::make(std::move(joined), options_, make_executor_);
+  if (!make_executor_) return runtime::Communicator::make(std::move(joined), options_);
+  return runtime::Communicator::make(std::move(joined), options_, make_executor_);
 }
 
 bool PendingCommunicator::is_ready() const {
@@ -55,7 +55,7 @@ bool PendingCommunicator::is_ready() const {
   return made_.has_value();
 }
 
-Result<std::unique_ptr<Communicator>> PendingCommunicator::take() {
+Result<std::unique_ptr<runtime::Communicator>> PendingCommunicator::take() {
   if (thread_.joinable()) thread_.join();
   const std::lock_guard lock(mutex_);
   RINGSIDE_ASSERT(made_.has_value(), "taken {}", "twice");

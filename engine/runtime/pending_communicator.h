@@ -38,7 +38,7 @@ class PendingCommunicator {
 
   /// Waits for it. Once.
   /// errors  as Bootstrap::join(), what was to be done when the ranks had met, and Communicator::make()
-  Result<std::unique_ptr<Communicator>> take();
+  Result<std::unique_ptr<runtime::Communicator>> take();
 
   /// Ends the making at once, with Aborted or what the other ranks then say.
   void abort();
@@ -47,7 +47,7 @@ class PendingCommunicator {
   PendingCommunicator(BootstrapOptions join, CommunicatorOptions options,
                       std::unique_ptr<BootstrapRoot> root, WhenMet when_met,
                       ExecutorMaker make_executor, Wakeup off);
-  Result<std::unique_ptr<Communicator>> make();
+  Result<std::unique_ptr<runtime::Communicator>> make();
 
   BootstrapOptions join_;
   const CommunicatorOptions options_;
@@ -58,7 +58,7 @@ class PendingCommunicator {
   std::unique_ptr<BootstrapRoot> root_;
   std::shared_ptr<Bootstrap> bootstrap_;
   bool is_off_ = false;
-  std::optional<Result<std::unique_ptr<Communicator>>> made_;
+  std::optional<Result<std::unique_ptr<runtime::Communicator>>> made_;
   std::jthread thread_;  // last: it uses all
 };
 

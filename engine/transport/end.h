@@ -6,10 +6,10 @@
 #include <span>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/protocol/size_error.h"
 #include "engine/transport/lent_slots.h"
 #include "engine/transport/shm/shared_span.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -5,9 +5,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
 #include "base/words.h"
 #include "engine/protocol/line.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

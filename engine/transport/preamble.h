@@ -5,8 +5,8 @@
 #include <span>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -12,12 +12,12 @@
 #include "base/env.h"
 #include "base/fd.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/transport/end.h"
 #include "engine/transport/lent_slots.h"
 #include "engine/transport/preamble.h"
 #include "engine/transport/socket/address.h"
 #include "engine/transport/socket/patience.h"
+#include "ringside/units.h"
 
 /// The table of transports: all that the rest of the engine knows of shm, tcp and the others. Adding one is a
 /// file pair and a row in transport.cpp.

@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/tuning/model.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -1,9 +1,9 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/channels/channels.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

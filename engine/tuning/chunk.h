@@ -1,7 +1,7 @@
 #pragma once
 
-#include "base/units.h"
 #include "engine/tuning/cost_table.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

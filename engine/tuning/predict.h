@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "base/units.h"
 #include "engine/tuning/cost_table.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 namespace ringside::hangs {
 

@@ -4,8 +4,8 @@
 #include <functional>
 #include <vector>
 
-#include "base/units.h"
 #include "harness/hangs/program.h"
+#include "ringside/units.h"
 
 namespace ringside::hangs {
 

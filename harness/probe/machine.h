@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "engine/transport/rdma/rdma_ports.h"
 #include "engine/transport/socket/interface.h"
+#include "ringside/units.h"
 
 /// What a machine has that a job's communication depends on, as plain data.
 namespace ringside::probe {

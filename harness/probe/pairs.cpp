@@ -28,7 +28,7 @@ double median(std::vector<double> values) {
 class PairRun {
  public:
   /// errors  System: no memory
-  static Result<PairRun> make(Communicator& communicator, const PairOptions& options) {
+  static Result<PairRun> make(runtime::Communicator& communicator, const PairOptions& options) {
     const auto size = static_cast<std::size_t>(options.large.value);
     PairRun run(communicator, options);
     RINGSIDE_TRY(run.out_, BenchBuffer::make(size, true));
@@ -64,7 +64,7 @@ class PairRun {
   }
 
  private:
-  PairRun(Communicator& communicator, const PairOptions& options)
+  PairRun(runtime::Communicator& communicator, const PairOptions& options)
       : communicator_(communicator), options_(options) {}
 
   Status send(int peer, std::int64_t count) { return message(Collective::Send, peer, count); }
@@ -78,7 +78,7 @@ class PairRun {
     return communicator_.run(call);
   }
 
-  Communicator& communicator_;
+  runtime::Communicator& communicator_;
   const PairOptions& options_;
   BenchBuffer out_, in_;
 };
@@ -114,7 +114,8 @@ double interface_gbs(const HostReport& host) {
 
 }  // namespace
 
-Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine) {
+Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
+                                         const HostReport& mine) {
   std::string message = to_message(mine);
   const std::uint64_t size = message.size();
   RINGSIDE_TRY(const std::vector<std::byte> sizes,
@@ -171,7 +172,7 @@ Steps tournament(const std::vector<int>& hosts) {
   return steps;
 }
 
-Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
+Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports) {
   const int n = communicator.nranks(), me = to_int(communicator.rank());
   PairMatrix matrix{.nranks = n,

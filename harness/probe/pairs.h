@@ -7,19 +7,22 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "harness/probe/compare.h"
 #include "harness/timed_runs.h"
+#include "ringside/units.h"
 
 namespace ringside {
+namespace runtime {
 class Communicator;
-}
+}  // namespace runtime
+}  // namespace ringside
 
 namespace ringside::probe {
 
 /// What each rank of a job sees of its host, by rank. Every rank calls it at the same time.
 /// errors  as Communicator::all_gather_bytes; Corrupt
-Result<std::vector<HostReport>> exchange(Communicator& communicator, const HostReport& mine);
+Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
+                                         const HostReport& mine);
 
 /// The order of measurements: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
 /// within a host go one after the other: they share its memory.
@@ -64,7 +67,7 @@ struct PairMatrix {
 /// check them.
 /// reports  of exchange()
 /// errors   as Communicator::run()
-Result<PairMatrix> measure_pairs(Communicator& communicator, const PairOptions& options,
+Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports);
 
 /// Marks outliers among like pairs: pairs within hosts, and between them, separately. Slower than half the median, or

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/faults/fault.h"
 #include "harness/hangs/outline.h"
 #include "harness/scenario/workload.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

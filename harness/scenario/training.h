@@ -5,10 +5,10 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "harness/scenario/workload.h"
 #include "harness/scenario/workload_keys.h"
+#include "ringside/units.h"
 
 namespace ringside::workload {
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "harness/sweep/point_result.h"
 #include "harness/sweep/result_store.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "base/units.h"
+#include "ringside/units.h"
 #include "sim/event/lines.h"
 
 namespace ringside {

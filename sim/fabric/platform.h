@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 #include "sim/fabric/link_rules.h"
 
 namespace ringside {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/units.h"
+#include "ringside/units.h"
 #include "sim/fabric/link_rules.h"
 
 namespace ringside {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
 #include "engine/collectives/peers.h"
+#include "ringside/units.h"
 #include "sim/link_loads.h"
 #include "sim/simgrid/signal.h"
 #include "sim/simgrid/sim_ends.h"

@@ -7,9 +7,9 @@
 
 #include "engine/collectives/chunk_map.h"
 #include "engine/collectives/primitives.h"
+#include "ringside/trace_event.h"
 #include "sim/simgrid/sim_ends.h"
 #include "sim/slices.h"
-#include "trace/event.h"
 #include "trace/recorder.h"
 
 namespace ringside {

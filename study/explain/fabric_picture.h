@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/units.h"
+#include "ringside/units.h"
 #include "sim/fabric/fabric.h"
 
 namespace ringside::study {

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "engine/faults/fault.h"
+#include "ringside/units.h"
 #include "study/simulation.h"
 
 /// Planned faults in simulated calls.

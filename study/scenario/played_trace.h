@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "harness/hangs/player.h"
 #include "harness/hangs/program.h"
-#include "trace/event.h"
+#include "ringside/trace_event.h"
+#include "ringside/units.h"
 
 /// The calls of a simulated run, and the trace of them.
 namespace ringside::study {

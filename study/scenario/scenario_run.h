@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "diag/hangdetect/readers/dump_files.h"
 #include "diag/hangdetect/verdict/verdict.h"
 #include "harness/scenario/scenario.h"
+#include "ringside/units.h"
 #include "study/call_times.h"
 #include "study/scenario/played_trace.h"
 

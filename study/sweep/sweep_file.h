@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "harness/scenario/workload.h"
+#include "ringside/units.h"
 #include "study/what_if.h"
 
 /// A sweep as in its file: clusters x workloads x settings, and their costs.

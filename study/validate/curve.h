@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
 #include "base/vocabulary.h"
+#include "ringside/units.h"
 
 namespace ringside::study {
 

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 /// Measurements of collectives that others have published: two tables, systems.csv and measured.csv.
 namespace ringside::study {

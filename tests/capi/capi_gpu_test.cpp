@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "engine/capi/gpus.h"
-#include "engine/capi/ringside.h"
+#include "ringside/ringside.h"
 #include "tests/cuda/fake_queue.h"
 #include "tests/cuda/fibre_gpu.h"
 

@@ -1,4 +1,4 @@
-#include "engine/capi/ringside.h"
+#include "ringside/ringside.h"
 
 /* An all-reduce as a program in C writes it. */
 rsResult_t sum_in_place(float* data, size_t count, rsComm_t comm, rsStream_t stream);

@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
-#include "engine/capi/ringside.h"
 #include "engine/runtime/watch/status_service.h"
+#include "ringside/ringside.h"
 
 namespace {
 

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "ringside/trace_reader.h"
 #include "tests/cli/program.h"
-#include "trace/reader.h"
 
 namespace ringside {
 namespace {

@@ -54,14 +54,14 @@ class CudaExecutorTest : public testing::Test {
   }
 
   /// Runs `body` with each rank's communicator.
-  void run_all(Seconds op_timeout, const std::function<void(Communicator&, int)>& body) {
+  void run_all(Seconds op_timeout, const std::function<void(runtime::Communicator&, int)>& body) {
     const auto root = make_root(kRanks);
     run_ranks(first_ranks(kRanks), [&](int rank) {
       CommunicatorOptions options;
       options.op_timeout = op_timeout;
       options.trace = recorders_.at(static_cast<std::size_t>(rank)).get();
-      auto made =
-          Communicator::make(must_join(rank, kRanks, root->id()), options, cuda_executor(group_));
+      auto made = runtime::Communicator::make(must_join(rank, kRanks, root->id()), options,
+                                              cuda_executor(group_));
       ASSERT_TRUE(made) << made.error().message;
       body(**made, rank);
     });
@@ -82,7 +82,7 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
         memory_->write(const_cast<std::byte*>(buffers_.at(static_cast<std::size_t>(rank)).input),
                        std::as_bytes(std::span(values))));
   }
-  run_all(Seconds{60}, [&](Communicator& communicator, int rank) {
+  run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
     EXPECT_EQ(communicator.transport(), "cuda");
     for (const Protocol protocol : {Protocol::LL, Protocol::Simple, Protocol::LL}) {
       communicator.set_wishes({.protocol = protocol, .nchannels = 2});
@@ -122,7 +122,7 @@ TEST(CudaChoice, LongCallsTakeTheMultiprocessorsThatThereAre) {
 }
 
 TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
-  run_all(Seconds{60}, [&](Communicator& communicator, int rank) {
+  run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
     communicator.set_wishes(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(communicator.run(call_of(rank)));
@@ -144,7 +144,7 @@ TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
 
 TEST_F(CudaExecutorTest, ARankThatDiesInAKernelBreaksTheCommunicatorOnEveryRank) {
   device_->dead_rank = 1;
-  run_all(Seconds{0.2}, [&](Communicator& communicator, int rank) {
+  run_all(Seconds{0.2}, [&](runtime::Communicator& communicator, int rank) {
     const Status done = communicator.run(call_of(rank));
     ASSERT_FALSE(done);
     EXPECT_NE(done.error().message.find("waited in vain for"), std::string::npos)
@@ -154,7 +154,7 @@ TEST_F(CudaExecutorTest, ARankThatDiesInAKernelBreaksTheCommunicatorOnEveryRank)
 }
 
 TEST_F(CudaExecutorTest, ARankThatDoesNotCallIsNamed) {
-  run_all(Seconds{0.2}, [&](Communicator& communicator, int rank) {
+  run_all(Seconds{0.2}, [&](runtime::Communicator& communicator, int rank) {
     if (rank == 2) {
       // Until the others have given up, and notified this rank.
       while (!communicator.async_error()) std::this_thread::yield();

@@ -61,7 +61,7 @@ TEST(GpuBench, RanksWithKernelsOfTheirOwnHaveGraphs) {
   run_ranks(first_ranks(2), [&](int rank) {
     FibreGpu gpu({.has_others = true, .number = rank});
     const CudaDevice device = *device_of(gpu);
-    auto made = Communicator::make(
+    auto made = runtime::Communicator::make(
         must_join(rank, 2, root->id()), CommunicatorOptions{},
         [&](const ExecutorSetup& setup) { return make_cuda_process_executor(device, {}, setup); });
     ASSERT_TRUE(made) << made.error().message;

@@ -9,7 +9,8 @@ namespace ringside {
 namespace {
 
 /// One rank's call. In place as DeviceJob::run() lays it.
-std::vector<std::byte> answer(Communicator& communicator, const DeviceCase& test, int rank) {
+std::vector<std::byte> answer(runtime::Communicator& communicator, const DeviceCase& test,
+                              int rank) {
   const DeviceSizes sizes = sizes_of(test);
   const std::size_t element = size_of(test.call.type).value;
   const auto bytes = [&](std::int64_t count) { return static_cast<std::size_t>(count) * element; };
@@ -48,9 +49,9 @@ std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<Device
   run_ranks(first_ranks(n), [&](int rank) {
     CommunicatorOptions options;
     options.check_calls = false;
-    auto made = Communicator::make(must_join(rank, n, root->id()), options);
+    auto made = runtime::Communicator::make(must_join(rank, n, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
-    Communicator& communicator = **made;
+    runtime::Communicator& communicator = **made;
     for (std::size_t i = 0; i < cases.size(); ++i) {
       answers[i][static_cast<std::size_t>(rank)] = answer(communicator, cases[i], rank);
     }

@@ -16,7 +16,7 @@ struct NcclJob {
   Seconds op_timeout{20};
 };
 Result<int> run_by_nccl(const NcclJob& asked,
-                        const std::function<Result<int>(Communicator&)>& main) {
+                        const std::function<Result<int>(runtime::Communicator&)>& main) {
   NcclLibrary library;  // each rank's, in its process
   const NcclStream stream{nullptr, asked.is_idle};
   JobOptions job;
@@ -31,7 +31,7 @@ Result<int> run_by_nccl(const NcclJob& asked,
 }
 
 TEST(Nccl, RunsWhatABenchmarkAsksFor) {
-  const auto status = run_by_nccl({}, [](Communicator& communicator) -> Result<int> {
+  const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     BenchOptions options;
     options.sizes = {1200_B};
     options.warmup = 1;
@@ -56,7 +56,7 @@ CollectiveCall all_reduce_of(const float* input, float* output, RedOp op) {
 }
 
 TEST(Nccl, WhatItRefusesIsReportedInItsWords) {
-  const auto status = run_by_nccl({}, [](Communicator& communicator) -> Result<int> {
+  const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     const float input = 1;
     float output = 0;
     RINGSIDE_TRY(communicator.run(all_reduce_of(&input, &output, RedOp::Max)));
@@ -71,7 +71,7 @@ TEST(Nccl, ACallThatDoesNotEndIsGivenUp) {
   NcclJob job;
   job.is_idle = [] { return Result<bool>(false); };
   job.op_timeout = Seconds{0.5};
-  const auto status = run_by_nccl(job, [](Communicator& communicator) -> Result<int> {
+  const auto status = run_by_nccl(job, [](runtime::Communicator& communicator) -> Result<int> {
     const float input = 1;
     float output = 0;
     RINGSIDE_TRY(communicator.run(all_reduce_of(&input, &output, RedOp::Sum)));
@@ -84,7 +84,7 @@ TEST(Nccl, ACallThatDoesNotEndIsGivenUp) {
 TEST(Nccl, HowItRunsCallsIsItsOwnAffair) {
   NcclJob job;
   job.wishes.algorithm = Algorithm::Ring;
-  const auto status = run_by_nccl(job, [](Communicator&) -> Result<int> { return 0; });
+  const auto status = run_by_nccl(job, [](runtime::Communicator&) -> Result<int> { return 0; });
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().help.find("NCCL_ALGO"), std::string::npos);
 }

@@ -70,8 +70,8 @@ Result<int> run_thread(const ProcessJob& job, int rank, const UniqueId& id,
   CommunicatorOptions options;
   options.op_timeout = job.op_timeout;
   options.connect_timeout = Seconds{30};
-  RINGSIDE_TRY(const std::unique_ptr<Communicator> communicator,
-               Communicator::make(bootstrap, options, executor_of(job, device)));
+  RINGSIDE_TRY(const std::unique_ptr<runtime::Communicator> communicator,
+               runtime::Communicator::make(bootstrap, options, executor_of(job, device)));
   Result<int> ended = main({*communicator, *device, rank});
   if (!ended) {
     communicator->abort(ended.error());

@@ -33,7 +33,7 @@ struct ProcessJob {
 
 /// One rank's part.
 struct ProcessRank {
-  Communicator& communicator;
+  runtime::Communicator& communicator;
   DeviceUnderTest& device;
   int rank = 0;
 };

@@ -17,11 +17,11 @@
 #include "engine/runtime/bootstrap/bootstrap_root.h"
 #include "harness/bench.h"
 #include "harness/bench_grid.h"
+#include "ringside/trace_reader.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
 #include "tests/support/shared_page.h"
 #include "tests/transport/two_ranks.h"
-#include "trace/reader.h"
 
 namespace ringside {
 namespace {

@@ -51,7 +51,7 @@ class QueueRank {
   const int rank;
   std::unique_ptr<DeviceUnderTest> device;
   std::unique_ptr<TraceRecorder> trace;
-  std::unique_ptr<Communicator> communicator;
+  std::unique_ptr<runtime::Communicator> communicator;
 };
 
 void with_queues(const QueueOptions& options, const std::function<void(QueueRank& rank)>& body) {
@@ -78,7 +78,7 @@ void with_queues(const QueueOptions& options, const std::function<void(QueueRank
                               .queue = &rank.device->queue()};
       return make_cuda_process_executor(device, {.transport = transport}, setup);
     };
-    auto made = Communicator::make(must_join(number, kPair, root->id()), own, make);
+    auto made = runtime::Communicator::make(must_join(number, kPair, root->id()), own, make);
     ASSERT_TRUE(made) << made.error().message;
     rank.communicator = *std::move(made);
     body(rank);

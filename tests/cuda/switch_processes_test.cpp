@@ -7,9 +7,9 @@
 
 #include "harness/bench.h"
 #include "harness/bench_grid.h"
+#include "ringside/trace_reader.h"
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/switch_cases.h"
-#include "trace/reader.h"
 
 namespace ringside {
 namespace {

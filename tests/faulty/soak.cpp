@@ -66,7 +66,8 @@ Round draw_round(std::uint64_t seed, int nranks) {
 }
 
 /// A few random calls; every rank draws the same. returns  the first error
-Status make_calls(Communicator& communicator, HostStream& stream, Random& random, bool is_checked) {
+Status make_calls(runtime::Communicator& communicator, HostStream& stream, Random& random,
+                  bool is_checked) {
   const int n = communicator.nranks();
   for (int i = 0; i < 6; ++i) {
     const auto count = static_cast<std::size_t>(1 + random.below(3000));
@@ -96,12 +97,13 @@ Status make_calls(Communicator& communicator, HostStream& stream, Random& random
   return {};
 }
 
-Result<std::unique_ptr<Communicator>> make(int rank, const Round& round, const UniqueId& id,
-                                           const CommunicatorOptions& options) {
+Result<std::unique_ptr<runtime::Communicator>> make(int rank, const Round& round,
+                                                    const UniqueId& id,
+                                                    const CommunicatorOptions& options) {
   const BootstrapOptions join{.rank = Rank{rank}, .nranks = round.nranks, .id = id};
   if (round.calls_off < 0) {
     RINGSIDE_TRY(auto bootstrap, Bootstrap::join(join));
-    return Communicator::make(std::move(bootstrap), options);
+    return runtime::Communicator::make(std::move(bootstrap), options);
   }
   RINGSIDE_TRY(const auto pending, PendingCommunicator::start(join, options, nullptr));
   if (round.calls_off == rank) {
@@ -126,7 +128,7 @@ void run_rank(int rank, const Round& round, const UniqueId& id) {
     ++unmade;
     return;
   }
-  Communicator& all = **made;
+  runtime::Communicator& all = **made;
   Random random(round.seed);
   HostStream stream;
   std::jthread aborter;

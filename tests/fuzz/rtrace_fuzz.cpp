@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "ringside/trace_export.h"
+#include "ringside/trace_reader.h"
 #include "tests/fuzz/vouched.h"
 #include "trace/encode.h"
 #include "trace/html.h"
 #include "trace/merge.h"
-#include "trace/perfetto.h"
-#include "trace/reader.h"
 #include "trace/replay/replay.h"
 #include "trace/sink.h"
 #include "trace/statistics.h"

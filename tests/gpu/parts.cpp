@@ -11,7 +11,7 @@
 #include <cstdio>
 #include <cstring>
 
-#include "base/error.h"
+#include "ringside/error.h"
 #include "tests/support/shared_page.h"
 
 namespace ringside {

@@ -13,8 +13,8 @@
 
 #include "base/host_name.h"
 #include "harness/bench.h"
+#include "ringside/trace_reader.h"
 #include "tests/transport/two_ranks.h"
-#include "trace/reader.h"
 
 namespace ringside {
 namespace {

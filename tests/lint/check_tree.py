@@ -27,6 +27,9 @@ UNSAFE_CALLS = (
     (re.compile(r"\b(temp_directory_path|mkdtemp|mkstemp|tmpnam)\(|\.part\".*getpid"),
      "a name that others can guess: use base/temporary.h"))
 INCLUDE = re.compile(r'^\s*#\s*include\s+([<"])([^>"]+)[>"]')
+# Public headers: what is installed. Every folder may include them, they include the standard library and each other.
+PUBLIC, PUBLIC_START = "include/ringside", "ringside/"
+STANDARD = re.compile(r"[a-z_]+|std[a-z]+\.h")
 
 # docs/formats: sections and rules that are cited by number must exist there. `docs/formats 2.3; 9.1 NET-03..05, NET-19 and 4.8`
 FORMATS = "docs/formats"
@@ -91,8 +94,8 @@ class Arrows:
 
     def wrong_include(self, path, target):
         """Why path may not include "target" (a path from the root), or None."""
-        if re.fullmatch(r"\w+_generated\.h", target):
-            return None  # flatc's, from the build folder: of the folder that includes it
+        if re.fullmatch(r"\w+_generated\.h", target) or target.startswith(PUBLIC_START):
+            return None  # flatc's, from the build folder: of the folder that includes it; a public header
         here, there = self.folder_of(path), self.folder_of(target)
         if here is None:
             return f"{os.path.dirname(path) or path} has no line in tests/lint/arrows.txt"
@@ -104,7 +107,7 @@ class Arrows:
         allowed = ", ".join(self.folders[here]) or "nothing of ours"
         return f'{here} may not include "{target}"; it may include {allowed} (tests/lint/arrows.txt)'
 
-    def wrong_library(self, path, target, is_installed):
+    def wrong_library(self, path, target, is_listed):
         for start, (folders, who) in self.libraries.items():
             if not target.startswith(start):
                 continue
@@ -112,12 +115,12 @@ class Arrows:
                 return f"<{target}> belongs to {'/ and '.join(folders)}/ alone"
             if who == "cpp" and path.endswith(HEADERS):
                 return f"<{target}> may not be in a header: each file that includes it compiles seconds longer"
-            if who == "sources" and is_installed:
-                return f"<{target}> may not be in an installed header"
+            if who == "sources" and is_listed:
+                return f"<{target}> may not be in a header that CMakeLists.txt lists: other folders include it"
         return None
 
 
-def installed_headers(folder, lines):
+def listed_headers(folder, lines):
     """Paths of the headers that a CMakeLists.txt gives to ringside_add_library."""
     words = re.sub(r"#.*", "", "\n".join(lines)).replace(")", " ) ").split()
     found, listing = set(), False
@@ -129,7 +132,7 @@ def installed_headers(folder, lines):
     return found
 
 
-def check_code(path, lines, arrows, installed):
+def check_code(path, lines, arrows, listed):
     """Yields (line number, what is wrong) for one file of code."""
     limit = HEADER_LINES if path.endswith(HEADERS) else SOURCE_LINES
     if len(lines) > limit:
@@ -148,10 +151,14 @@ def check_code(path, lines, arrows, installed):
         match = INCLUDE.match(line)
         if not match:
             continue
-        if match[1] == '"':
+        if is_below(path, PUBLIC):
+            is_fine = match[1] == "<" and (match[2].startswith(PUBLIC_START) or STANDARD.fullmatch(match[2]))
+            wrong = None if is_fine else (f"a public header may not include {match[2]}: it is installed, and may include the "
+                                          "standard library and <ringside/...> alone")
+        elif match[1] == '"':
             wrong = arrows.wrong_include(path, match[2])
         else:
-            wrong = arrows.wrong_library(path, match[2], path in installed)
+            wrong = arrows.wrong_library(path, match[2], path in listed)
         if wrong:
             yield number, wrong
 
@@ -356,7 +363,7 @@ def classes_of(lines):
     """(line, name with namespaces) of each class that is defined at the level of a named namespace."""
     spaces = []
     for number, line in enumerate(lines, 1):
-        opened = re.match(r"(?:inline )?namespace ?([\w:]*) \{$", line)
+        opened = re.match(r"(?:inline )?namespace ?(?:RINGSIDE_API )?([\w:]*) \{$", line)
         if opened:
             spaces.append(opened[1])
         elif re.match(r"\}  // namespace\b", line) and spaces:
@@ -402,14 +409,14 @@ def check(root):
     findings += check_lists(texts)
     if WORDS in texts:
         findings += check_words(texts, texts[WORDS])
-    installed = set()
+    listed = set()
     for path, lines in texts.items():
         if path.endswith("/CMakeLists.txt"):
-            installed |= installed_headers(os.path.dirname(path), lines)
+            listed |= listed_headers(os.path.dirname(path), lines)
 
     for path, lines in texts.items():
         if path.endswith(CODE):
-            findings += [(path, *finding) for finding in check_code(path, lines, arrows, installed)]
+            findings += [(path, *finding) for finding in check_code(path, lines, arrows, listed)]
         findings += [(path, number, "unfinished work: do it, or open an issue")
                      for number, line in enumerate(lines, 1) if UNFINISHED.search(line)]
         if path.endswith("CMakeLists.txt"):

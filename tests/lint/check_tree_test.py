@@ -119,9 +119,17 @@ class CheckTree(unittest.TestCase):
         self.assert_one({"engine/runtime/communicator.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
                         "engine/runtime/communicator.h:2", "belongs to sim/simgrid/")
 
-    def test_simgrid_in_an_installed_header_is_found(self):
+    def test_a_private_header_in_a_public_one_is_found(self):
+        public = "#pragma once\n#include <ringside/error.h>\n#include <cstdint>\n#include <stddef.h>\n"
+        self.assertEqual(findings({"include/ringside/README.md": "", "include/ringside/units.h": public,
+                                   "trace/event.h": '#pragma once\n#include "ringside/units.h"\n'}), [])
+        for wrong in ('"base/units.h"', '"ringside/error.h"', "<base/units.h>", "<fmt/format.h>", "<unistd.h>"):
+            self.assert_one({"include/ringside/README.md": "", "include/ringside/units.h": f"{public}#include {wrong}\n"},
+                            "include/ringside/units.h:5", "a public header may not include")
+
+    def test_simgrid_in_a_listed_header_is_found(self):
         self.assert_one({"sim/simgrid/run.h": "#pragma once\n#include <simgrid/s4u.hpp>\n"},
-                        "sim/simgrid/run.h:2", "installed header")
+                        "sim/simgrid/run.h:2", "may not be in a header")
 
     def test_a_heavy_library_in_a_header_is_found(self):
         heavy = "#include <nlohmann/json.hpp>\n"

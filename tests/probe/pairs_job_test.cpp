@@ -9,7 +9,7 @@
 #include "harness/job.h"
 #include "harness/probe/pairs.h"
 #include "harness/rank_binder.h"
-#include "trace/reader.h"
+#include "ringside/trace_reader.h"
 
 namespace ringside::probe {
 namespace {

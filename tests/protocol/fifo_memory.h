@@ -4,7 +4,7 @@
 #include <memory>
 #include <new>
 
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

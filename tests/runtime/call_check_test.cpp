@@ -30,9 +30,9 @@ std::vector<Status> run_all(int nranks, const CommunicatorOptions& options, int 
   const auto root = make_root(nranks);
   std::vector<Status> outcomes(static_cast<std::size_t>(nranks));
   run_ranks(first_ranks(nranks), [&](int rank) {
-    auto made = Communicator::make(must_join(rank, nranks, root->id()), options);
+    auto made = runtime::Communicator::make(must_join(rank, nranks, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
-    Communicator& communicator = **made;
+    runtime::Communicator& communicator = **made;
     std::vector<double> input(kMost);
     std::vector<double> output(kMost);
     const auto with_buffers = [&](CollectiveCall one) {
@@ -91,7 +91,7 @@ TEST(Desync, ATimeoutNamesTheRanksThatHaveNotComeToTheCallWhereThatIsWanted) {
       CommunicatorOptions options = options_of({});
       options.op_timeout = Seconds{0.3};
       options.recorder = &recorder;
-      auto made = Communicator::make(must_join(rank, 3, root->id()), options);
+      auto made = runtime::Communicator::make(must_join(rank, 3, root->id()), options);
       ASSERT_TRUE(made) << made.error().message;
       int value = 1;
       const CollectiveCall call{
@@ -233,7 +233,7 @@ TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
   const int n = 3;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {
-    auto made = Communicator::make(must_join(rank, n, root->id()), options());
+    auto made = runtime::Communicator::make(must_join(rank, n, root->id()), options());
     ASSERT_TRUE(made) << made.error().message;
     std::vector<float> input(3000, 1.0F);
     std::vector<float> output(9000);
@@ -263,7 +263,7 @@ TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNoRankChecks) {
   run_ranks(first_ranks(n), [&](int rank) {
     CommunicatorOptions own = options();
     own.check_calls = rank != 1;
-    auto made = Communicator::make(must_join(rank, n, root->id()), own);
+    auto made = runtime::Communicator::make(must_join(rank, n, root->id()), own);
     ASSERT_TRUE(made) << made.error().message;
     std::vector<float> data(16, 1.0F);
     const Status status = (*made)->run({.input = data.data(),

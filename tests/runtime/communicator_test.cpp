@@ -62,10 +62,10 @@ class FakeExecutor final : public Executor {
 };
 
 /// A communicator of one rank over a fake executor.
-std::unique_ptr<Communicator> make_alone(Script& script, Clock& clock = real_clock()) {
+std::unique_ptr<runtime::Communicator> make_alone(Script& script, Clock& clock = real_clock()) {
   auto bootstrap = Bootstrap::join({.nranks = 1, .clock = &clock});
   EXPECT_TRUE(bootstrap);
-  auto made = Communicator::make(
+  auto made = runtime::Communicator::make(
       *std::move(bootstrap), {},
       [&](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
         return std::unique_ptr<Executor>(std::make_unique<FakeExecutor>(script, setup));
@@ -93,7 +93,7 @@ TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
     options.host.table_path = "";
     options.op_timeout = Seconds{1};
     options.connect_timeout = Seconds{60};
-    const auto made = Communicator::make(must_join(rank, 2, root->id(), clock), options);
+    const auto made = runtime::Communicator::make(must_join(rank, 2, root->id(), clock), options);
     ASSERT_TRUE(made) << made.error().message;
     if (rank == 1) clock.sleep(std::chrono::seconds(5));
     const int in = rank + 1;
@@ -160,7 +160,7 @@ TEST(Communicator, AnExecutorThatCannotBeMadeIsReported) {
   const Attendance here(clock);
   auto bootstrap = Bootstrap::join({.nranks = 1, .clock = &clock});
   ASSERT_TRUE(bootstrap);
-  const auto made = Communicator::make(
+  const auto made = runtime::Communicator::make(
       *std::move(bootstrap), {}, [](const ExecutorSetup&) -> Result<std::unique_ptr<Executor>> {
         return Error{ErrorCode::System, "no driver"};
       });

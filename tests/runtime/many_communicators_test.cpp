@@ -50,7 +50,7 @@ void live_once(int round) {
     options.host.table_path = "";
     options.op_timeout = Seconds{30};
     options.recorder = &recorders[rank];
-    auto made = Communicator::make(must_join(rank, 2, root->id()), options);
+    auto made = runtime::Communicator::make(must_join(rank, 2, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
     const int in = rank + 1;
     int out = 0;

@@ -84,7 +84,7 @@ class GroupCalls {
 };
 
 /// returns  what went wrong; nothing: nothing
-std::string sum_up(Communicator& communicator) {
+std::string sum_up(runtime::Communicator& communicator) {
   const Value one = 1;
   Value sum = 0;
   CollectiveCall call;
@@ -116,7 +116,7 @@ std::vector<std::string> run_programs(const Programs& programs, const Way& way) 
     options.host.transport = way.transport;
     options.wishes = {.nchannels = way.channels, .slot = way.slot};
     options.connect_timeout = options.op_timeout = way.timeout;
-    const auto made = Communicator::make(must_join(rank, n, root->id()), options);
+    const auto made = runtime::Communicator::make(must_join(rank, n, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;
     for (const Group& group : programs[static_cast<std::size_t>(rank)]) {
       if (group.empty()) {

@@ -20,17 +20,17 @@ CommunicatorOptions options() {
 }
 
 /// Runs `body` on every rank of a communicator.
-void with_communicator(int nranks, const std::function<void(Communicator&)>& body) {
+void with_communicator(int nranks, const std::function<void(runtime::Communicator&)>& body) {
   const auto root = make_root(nranks);
   run_ranks(first_ranks(nranks), [&](int rank) {
-    auto made = Communicator::make(must_join(rank, nranks, root->id()), options());
+    auto made = runtime::Communicator::make(must_join(rank, nranks, root->id()), options());
     ASSERT_TRUE(made) << made.error().message;
     body(**made);
   });
 }
 
 /// The sum over the ranks' numbers, by an all-reduce.
-Result<int> sum_of(Communicator& communicator, int mine) {
+Result<int> sum_of(runtime::Communicator& communicator, int mine) {
   int sum = 0;
   CollectiveCall call;
   call.type = DataType::Int32;
@@ -43,7 +43,7 @@ Result<int> sum_of(Communicator& communicator, int mine) {
 
 // Ranks 0, 2, 4 and 1, 3: 0 + 2 + 4 = 6, 1 + 3 = 4, while the whole still sums to 10.
 TEST(Split, RanksOfOneColourReduceAmongThemselvesAndTheWholeLivesOn) {
-  with_communicator(5, [](Communicator& all) {
+  with_communicator(5, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     auto part = all.split(me % 2);
     ASSERT_TRUE(part) << part.error().message;
@@ -61,7 +61,7 @@ TEST(Split, RanksOfOneColourReduceAmongThemselvesAndTheWholeLivesOn) {
 }
 
 TEST(Split, KeysOrderTheRanksAndEqualOnesFollowTheParent) {
-  with_communicator(4, [](Communicator& all) {
+  with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     const auto turned = all.split(0, -me);
     ASSERT_TRUE(turned);
@@ -77,7 +77,7 @@ TEST(Split, KeysOrderTheRanksAndEqualOnesFollowTheParent) {
 }
 
 TEST(Split, ARankWithoutAColourIsInNoPart) {
-  with_communicator(3, [](Communicator& all) {
+  with_communicator(3, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     const auto part = all.split(me == 1 ? std::nullopt : std::optional(4));
     ASSERT_TRUE(part);
@@ -92,7 +92,7 @@ TEST(Split, ARankWithoutAColourIsInNoPart) {
 }
 
 TEST(Split, PartsCanBeSplitAgain) {
-  with_communicator(4, [](Communicator& all) {
+  with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     const auto half = all.split(me / 2);
     ASSERT_TRUE(half);
@@ -107,7 +107,7 @@ TEST(Split, PartsCanBeSplitAgain) {
 }
 
 TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
-  with_communicator(4, [](Communicator& all) {
+  with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     const auto part = all.split(me / 2);
     ASSERT_TRUE(part);
@@ -128,7 +128,7 @@ TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
 
 // Rank 1 is gone for good: 0 + 2 + 3 = 5, and once more without rank 3: 0 + 2 = 2.
 TEST(Shrink, RemainingRanksGoOnAfterADeathAndAfterAnother) {
-  with_communicator(4, [](Communicator& all) {
+  with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     EXPECT_EQ(*sum_of(all, me), 6);
     if (me == 1) return;  // without a goodbye
@@ -152,7 +152,7 @@ TEST(Shrink, RemainingRanksGoOnAfterADeathAndAfterAnother) {
 }
 
 TEST(Shrink, AnExcludedRankCannotCallItAndRanksMustBeRanks) {
-  with_communicator(2, [](Communicator& all) {
+  with_communicator(2, [](runtime::Communicator& all) {
     const auto own = all.shrink({all.rank()});
     ASSERT_FALSE(own);
     EXPECT_EQ(own.error().code, ErrorCode::InvalidArgument);

@@ -31,9 +31,9 @@ CommunicatorOptions options_with(Seconds op_timeout = Seconds{20}) {
   return options;
 }
 
-std::unique_ptr<Communicator> must_make(int rank, int nranks, const BootstrapRoot& root,
-                                        const CommunicatorOptions& options) {
-  auto made = Communicator::make(must_join(rank, nranks, root.id()), options);
+std::unique_ptr<runtime::Communicator> must_make(int rank, int nranks, const BootstrapRoot& root,
+                                                 const CommunicatorOptions& options) {
+  auto made = runtime::Communicator::make(must_join(rank, nranks, root.id()), options);
   EXPECT_TRUE(made) << made.error().message;
   return *std::move(made);
 }
@@ -130,8 +130,8 @@ TEST(Streams, TwoCommunicatorsEnteredInOppositeOrderHangOnOneStreamAndNotOnTwo) 
       HostStream streams[2];
       int in = 1;
       int out[2] = {};
-      Communicator* const order[2] = {rank == 0 ? all.get() : part->get(),
-                                      rank == 0 ? part->get() : all.get()};
+      runtime::Communicator* const order[2] = {rank == 0 ? all.get() : part->get(),
+                                               rank == 0 ? part->get() : all.get()};
       for (std::size_t i = 0; i < 2; ++i) {
         ASSERT_TRUE(order[i]->enqueue(sum_of(in, out[i]), streams[is_one_stream ? 0 : i]));
       }
@@ -174,7 +174,7 @@ TEST(Streams, AnAbortOfTheWholeEndsTheMakingOfAPart) {
     CommunicatorOptions options = options_with();
     options.connect_timeout = Seconds{60};
     const std::shared_ptr<Bootstrap> bootstrap = must_join(rank, 2, root->id());
-    auto all = Communicator::make(bootstrap, options);
+    auto all = runtime::Communicator::make(bootstrap, options);
     ASSERT_TRUE(all);
     if (rank == 1) {
       const auto part = split(*bootstrap, 0, 0, deadline_in(kPlenty), kPlenty);
@@ -288,7 +288,7 @@ TEST(PendingCommunicator, ItIsMadeWhileTheCallerGoesOn) {
     ASSERT_TRUE(started);
     pending.push_back(*std::move(started));
   }
-  std::vector<std::unique_ptr<Communicator>> made;
+  std::vector<std::unique_ptr<runtime::Communicator>> made;
   for (auto& one : pending) {
     auto taken = one->take();
     ASSERT_TRUE(taken) << taken.error().message;

@@ -18,10 +18,10 @@
 #include "diag/hangdetect/examine.h"
 #include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/hang_case.h"
+#include "ringside/trace_reader.h"
 #include "study/scenario/played_trace.h"
 #include "study/scenario/scenario_run.h"
 #include "study/sweep/sweep_points.h"
-#include "trace/reader.h"
 
 namespace ringside::study {
 namespace {

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "ringside/trace_reader.h"
 #include "tests/sim/compare.h"
 #include "tests/sim/requests.h"
-#include "trace/reader.h"
 #include "trace/sink.h"
 
 // Two engines that share no text but the algorithms', held against each other, and against arithmetic.

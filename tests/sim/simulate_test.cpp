@@ -9,9 +9,9 @@
 #include <map>
 
 #include "engine/collectives/record.h"
+#include "ringside/trace_info.h"
+#include "ringside/trace_reader.h"
 #include "tests/sim/requests.h"
-#include "trace/info.h"
-#include "trace/reader.h"
 #include "trace/statistics.h"
 
 namespace ringside {

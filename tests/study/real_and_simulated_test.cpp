@@ -16,8 +16,8 @@
 #include "harness/job.h"
 #include "harness/program_run.h"
 #include "harness/scenario/scenario.h"
+#include "ringside/trace_reader.h"
 #include "study/simulation.h"
-#include "trace/reader.h"
 
 namespace ringside::study {
 namespace {

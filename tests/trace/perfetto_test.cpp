@@ -1,5 +1,3 @@
-#include "trace/perfetto.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <sstream>
 
 #include "base/json.h"
+#include "ringside/trace_export.h"
 #include "tests/trace/small_trace.h"
 
 namespace ringside {

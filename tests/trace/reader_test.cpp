@@ -1,11 +1,11 @@
-#include "trace/reader.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <fstream>
 
+#include "base/algorithms.h"
+#include "ringside/trace_reader.h"
 #include "tests/trace/trace_files.h"
 
 namespace ringside {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/words.h"
 #include "tests/trace/trace_files.h"
 
 namespace ringside {

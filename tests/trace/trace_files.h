@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "ringside/trace_event.h"
+#include "ringside/trace_reader.h"
 #include "trace/encode.h"
-#include "trace/event.h"
 #include "trace/format.h"
-#include "trace/reader.h"
 
 namespace ringside {
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/fd.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

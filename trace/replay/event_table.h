@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "trace/reader.h"
+#include "ringside/trace_reader.h"
 
 namespace ringside {
 

@@ -11,10 +11,11 @@
 #include <utility>
 
 #include "base/text.h"
+#include "base/words.h"
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/op_name.h"
-#include "trace/reader.h"
+#include "ringside/trace_reader.h"
 
 namespace ringside::hang {
 namespace {

@@ -3,8 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "base/units.h"
 #include "engine/cuda/device/device_call.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -5,10 +5,10 @@
 #include <span>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device/device_check.h"
 #include "engine/cuda/device/device_share.h"
 #include "engine/cuda/device/gpu_direct.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

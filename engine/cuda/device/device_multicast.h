@@ -4,8 +4,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device/switch_slots.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/collectives/direct_stores.h"
 #include "engine/collectives/task.h"
 #include "engine/cuda/device/device_call.h"
@@ -18,6 +17,7 @@
 #include "engine/reduce/reduce_op.h"
 #include "engine/runtime/host/connect.h"
 #include "engine/tuning/choice.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device/device_memory.h"
 #include "engine/cuda/device/device_queue.h"
 #include "engine/cuda/device/lay_out.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

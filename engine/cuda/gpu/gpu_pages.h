@@ -5,8 +5,8 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/gpu/gpu_driver.h"
+#include "ringside/units.h"
 
 /// cuMem: memory of a GPU, or a multicast object over several, as pages that have no address; and the addresses that they
 /// are given, here and in other processes.

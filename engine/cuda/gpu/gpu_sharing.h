@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device/device_share.h"
 #include "engine/cuda/device/process_memory.h"
 #include "engine/cuda/gpu/gpu_multicast.h"
 #include "engine/cuda/gpu/gpu_pages.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/cuda/device/device_call.h"
 #include "engine/runtime/calls/failure.h"
 #include "engine/runtime/host/wait.h"
 #include "engine/transport/end.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -4,8 +4,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/runtime/bootstrap/unique_id.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -7,11 +7,11 @@
 #include <string>
 #include <string_view>
 
-#include "base/error.h"
 #include "engine/debuglog/line.h"
 #include "engine/debuglog/settings.h"
 #include "engine/debuglog/start_text.h"
 #include "engine/transport/socket/address.h"
+#include "ringside/error.h"
 
 namespace ringside {
 

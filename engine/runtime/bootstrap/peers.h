@@ -6,9 +6,9 @@
 
 #include "base/deadline.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/runtime/bootstrap/messages.h"
 #include "engine/transport/transport.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

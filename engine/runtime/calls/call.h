@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "base/ids.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/collectives/plan.h"
 #include "engine/reduce/reduce_op.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

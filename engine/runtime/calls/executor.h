@@ -9,12 +9,12 @@
 
 #include "base/deadline.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/faults/link_faults.h"
 #include "engine/flight/dump.h"
 #include "engine/runtime/calls/call.h"
 #include "engine/tuning/choice.h"
-#include "trace/event.h"
+#include "ringside/trace_event.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

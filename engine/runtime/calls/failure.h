@@ -4,7 +4,7 @@
 #include <mutex>
 #include <optional>
 
-#include "base/error.h"
+#include "ringside/error.h"
 
 namespace ringside {
 

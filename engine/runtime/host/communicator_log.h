@@ -7,8 +7,6 @@
 #include <tuple>
 #include <vector>
 
-#include "base/error.h"
-#include "base/units.h"
 #include "engine/channels/channels.h"
 #include "engine/debuglog/channel_text.h"
 #include "engine/debuglog/communicator_text.h"
@@ -17,6 +15,8 @@
 #include "engine/runtime/calls/executor.h"
 #include "engine/runtime/host/connect.h"
 #include "engine/tuning/choice.h"
+#include "ringside/error.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

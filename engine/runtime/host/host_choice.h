@@ -1,12 +1,12 @@
 #pragma once
 
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/runtime/calls/call.h"
 #include "engine/runtime/host/host_table.h"
 #include "engine/transport/transport.h"
 #include "engine/tuning/choice.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -13,7 +13,7 @@
 #include "engine/runtime/host/host_ports.h"
 #include "engine/runtime/host/wait.h"
 #include "engine/transport/shm/shared_memory.h"
-#include "trace/event.h"
+#include "ringside/trace_event.h"
 
 namespace ringside {
 

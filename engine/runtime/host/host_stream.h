@@ -8,7 +8,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

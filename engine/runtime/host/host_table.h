@@ -6,9 +6,9 @@
 
 #include "base/env.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "base/vocabulary.h"
 #include "engine/transport/transport.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "base/clock.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

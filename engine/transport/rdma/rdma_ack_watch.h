@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "base/units.h"
 #include "engine/transport/rdma/rdma_settings.h"
 #include "engine/transport/socket/socket.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -3,9 +3,9 @@
 #include <cstdint>
 #include <string>
 
-#include "base/error.h"
-#include "base/units.h"
 #include "engine/transport/rdma/rdma_ports.h"
+#include "ringside/error.h"
+#include "ringside/units.h"
 
 /// What went wrong with RDMA, in words that say where and, as far as it can be known, why. NCCL's own words where it
 /// has some, so that a reader of NCCL's logs can read these (docs/formats/nccl-warnings.md).

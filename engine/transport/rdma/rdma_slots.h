@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <span>
 
-#include "base/units.h"
 #include "engine/protocol/line.h"
 #include "engine/protocol/wire_lines.h"
 #include "engine/transport/preamble.h"
+#include "ringside/units.h"
 
 /// How the slots lie in memory, and how one is split over queues: the same on both ends.
 namespace ringside {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 
 namespace ringside {
 

@@ -10,10 +10,10 @@
 
 #include "base/fd.h"
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/transport/end.h"
 #include "engine/transport/preamble.h"
 #include "engine/transport/tcp/socket_counts.h"
+#include "ringside/units.h"
 
 /// Connections over several TCP sockets, which threads of their own serve: where one socket's window, or one core's copies,
 /// are less than the line. Each socket begins with the preamble. Then parts of slots come, each with a header:

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <ringside/export.h>
+
 #include <chrono>
 #include <compare>
 #include <cstdint>
 
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 using Nanoseconds = std::chrono::duration<std::int64_t, std::nano>;  ///< read from a clock
 using Seconds = std::chrono::duration<double>;                       ///< computed or simulated

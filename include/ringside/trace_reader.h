@@ -1,5 +1,10 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/result.h>
+#include <ringside/trace_block.h>
+#include <ringside/trace_info.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -8,11 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "base/result.h"
-#include "trace/block.h"
-#include "trace/info.h"
-
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 /// The content of an .rtrace file, and its unreadable parts.
 struct TraceCounts {

@@ -1,7 +1,7 @@
 #pragma once
 
 /* ringside's engine for C, in the shape of NCCL's header: what is called alike takes the same arguments in the same
- * order. Differences: README.md of this folder.
+ * order. Differences: engine/capi/README.md.
  *
  * Ordering   every rank makes the same calls of a communicator in the same order
  * Threads    any thread may call anything but for one communicator, where one at a time does; rsCommAbort() and
@@ -15,6 +15,7 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+#pragma GCC visibility push(default)
 
 typedef struct rsComm* rsComm_t;
 typedef struct rsStream* rsStream_t;
@@ -162,6 +163,7 @@ rsResult_t rsSend(const void* sendbuff, size_t count, rsDataType_t datatype, int
 rsResult_t rsRecv(void* recvbuff, size_t count, rsDataType_t datatype, int peer, rsComm_t comm,
                   rsStream_t stream);
 
+#pragma GCC visibility pop
 #ifdef __cplusplus
 }
 #endif

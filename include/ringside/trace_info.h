@@ -1,14 +1,15 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/units.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "base/units.h"
-
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 enum class TraceClock : std::uint8_t {
   HostMonotonic = 0,  ///< CLOCK_MONOTONIC of the host: comparable among all processes of a file

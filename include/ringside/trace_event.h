@@ -1,11 +1,12 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/vocabulary.h>
+
 #include <cstdint>
 #include <type_traits>
 
-#include "base/vocabulary.h"
-
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 enum class EventKind : std::uint8_t {
   Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set

@@ -1,13 +1,14 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/trace_event.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 
-#include "trace/event.h"
-
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 /// One field of all events of a block, in place in the file: an entry for each event, or one for all.
 template <typename T>

@@ -1,15 +1,17 @@
 #pragma once
 
+#include <ringside/export.h>
+#include <ringside/result.h>
+#include <ringside/trace_reader.h>
+
 #include <cstdint>
 #include <functional>
 #include <iosfwd>
+#include <string>
 
-#include "base/result.h"
-#include "trace/reader.h"
+namespace RINGSIDE_API ringside {
 
-namespace ringside {
-
-/// The counts of an export.
+/// What export_perfetto() has written.
 struct PerfettoCounts {
   std::uint64_t events = 0;
   std::uint64_t arrows = 0;            ///< from a send to the receive that it fed
@@ -26,5 +28,18 @@ struct PerfettoCounts {
 /// source   "Trace Event Format" (Google), sections Complete Events, Flow Events, Metadata Events
 Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
                                        const std::function<void(double)>& on_progress = {});
+
+/// What export_html() has written.
+struct HtmlCounts {
+  std::uint64_t events = 0;
+  std::uint64_t bytes = 0;  ///< of the page
+};
+
+/// Writes the trace as one page that plays it in a browser: timeline, topology, chunks. Nothing is loaded from elsewhere.
+/// About 12 bytes an event.
+///
+/// title    what the page is called
+/// errors   System: the stream takes no more; Unsupported: more events than a browser holds
+Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, std::ostream& out);
 
 }  // namespace ringside

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <ringside/export.h>
+
 #include <string>
 
-namespace ringside {
+namespace RINGSIDE_API ringside {
 
 /// The kind of a failure. It decides the exit status; the text is for people.
 enum class ErrorCode {

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+
+#include "ringside/job.h"
+#include "study/asked_job.h"
+
+namespace ringside {
+
+study::JobOptions options_of(const JobRequest& job);
+
+/// The release that the job names, or the newest.
+std::string release_of(const JobRequest& job);
+
+}  // namespace ringside

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <ringside/export.h>
+
+#include <cstdint>
+
+/// The words of the field that cross every folder: what is called, how, and on which data. Their names and the
+/// parsing of them: vocabulary.h. Values are NCCL's indices where NCCL has one (ties in its cost table go to the lowest).
+namespace RINGSIDE_API ringside {
+
+enum class Collective : std::uint8_t {
+  Broadcast = 0,
+  Reduce = 1,
+  AllGather = 2,
+  ReduceScatter = 3,
+  AllReduce = 4,
+  SendRecv = 5,  ///< a group of sends and receives
+  Send = 6,
+  Recv = 7,
+  AllToAll = 8,
+  Scatter = 9,
+  Gather = 10,
+  AllGatherV = 11,  ///< an all-gather of blocks of any length: broadcasts from all ranks at once
+};
+
+enum class Algorithm : std::uint8_t {
+  Tree = 0,
+  Ring = 1,
+  CollNetDirect = 2,
+  CollNetChain = 3,
+  Nvls = 4,
+  NvlsTree = 5,
+  Pat = 6,
+  // Not of NCCL, whose tables end before them.
+  OneShot = 7,
+  TwoShot = 8,
+};
+
+enum class Protocol : std::uint8_t { LL = 0, LL128 = 1, Simple = 2 };
+
+enum class DataType : std::uint8_t {
+  Int8 = 0,
+  Uint8 = 1,
+  Int32 = 2,
+  Uint32 = 3,
+  Int64 = 4,
+  Uint64 = 5,
+  Float16 = 6,
+  Float32 = 7,
+  Float64 = 8,
+  Bfloat16 = 9,
+  Float8E4m3 = 10,
+  Float8E5m2 = 11,
+};
+
+enum class RedOp : std::uint8_t {
+  Sum = 0,
+  Prod = 1,
+  Max = 2,
+  Min = 3,
+  Avg = 4,
+  PreMulSum = 5,  ///< each rank's input times a number of its own, then the sum
+};
+
+/// One step of an algorithm: what a rank does with one chunk.
+/// source  NCCL's device primitives; recv_reduce_copy_send is NCCL's recvReduceCopySend
+enum class Primitive : std::uint8_t {
+  Copy = 0,  ///< own input to own output: the whole of a collective among one rank
+  Send = 1,
+  CopySend = 2,
+  Recv = 3,
+  RecvCopySend = 4,
+  RecvReduceSend = 5,
+  RecvReduceCopy = 6,
+  RecvReduceCopySend = 7,
+  RecvSend = 8,  ///< passes on what arrives, keeping nothing: beside a switch or a network
+};
+
+}  // namespace ringside
