@@ -9,7 +9,7 @@
 #include "ringside/units.h"
 #include "ringside/vocabulary.h"
 
-/// The lists of names, and what NCCL can do, beside the names of each word.
+/// The lists of names, and the combinations that NCCL supports, in addition to the names of each word.
 namespace ringside {
 
 /// errors  Unsupported: no such collective by that algorithm; those that do it are named

@@ -15,7 +15,7 @@ namespace detail {
 [[noreturn, gnu::cold]] void bad_result(const char* what, const Error* held = nullptr);
 }  // namespace detail
 
-/// A value, or the Error that stands in its place.
+/// A value, or the Error that explains why there is none.
 ///
 /// The member names are those of std::expected<T, Error>, which GCC 12 has in C++23 mode only; this
 /// becomes an alias of it later. Reading the absent side is a bug and ends the process.

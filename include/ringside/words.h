@@ -73,7 +73,7 @@ enum class Primitive : std::uint8_t {
   RecvReduceSend = 5,
   RecvReduceCopy = 6,
   RecvReduceCopySend = 7,
-  RecvSend = 8,  ///< passes on what arrives, keeping nothing: beside a switch or a network
+  RecvSend = 8,  ///< passes on what arrives, keeping nothing: next to a switch or a network
 };
 
 }  // namespace ringside
