@@ -6,7 +6,6 @@
 
 #include "base/words.h"
 #include "engine/collectives/device_task.h"
-#include "engine/collectives/integers.h"
 #include "engine/cuda/device/device_direct.h"
 
 /// What a GPU's executor hands to its kernels: plain data that hosts make (lay_out.h) and one block each reads.
@@ -174,14 +173,6 @@ struct DeviceLaunch {
   [[nodiscard]] RINGSIDE_HD int blocks() const { return places * channels; }
 };
 static_assert(std::is_trivially_copyable_v<DeviceLaunch> && sizeof(DeviceLaunch) <= 4096);
-
-/// Calls visit(end) for those of the ends, a bit each, that are a lane's. All lanes visit at a time, so what a visit waits for
-/// (a release: for all earlier stores) is waited for once.
-template <typename Visit>
-RINGSIDE_HD void for_each_end_of_lane(std::uint64_t ends, int lane, Visit&& visit) {
-  static_assert(kMostDeviceEnds == 2 * kLanesOfWarp);
-  for_each_bit(ends & std::uint64_t{0x1'0000'0001} << lane, visit);
-}
 
 /// Bytes of one slot's memory that holds `data` bytes.
 /// LL     16-byte lines: two words of 4 bytes data and 4 of flag

@@ -3,9 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/cuda/device/device_call.h"
 
 namespace ringside {
+
+/// Calls visit(end) for those of the ends, a bit each, that are a lane's. All lanes visit at a time, so what a visit waits for
+/// (a release: for all earlier stores) is waited for once.
+template <typename Visit>
+RINGSIDE_HD void for_each_end_of_lane(std::uint64_t ends, int lane, Visit&& visit) {
+  static_assert(kMostDeviceEnds == 2 * kLanesOfWarp);
+  for_each_bit(ends & std::uint64_t{0x1'0000'0001} << lane, visit);
+}
 
 /// The next message of each of a block's ends, kept from call to call in DeviceEnd::step.
 ///
