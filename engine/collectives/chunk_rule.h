@@ -57,10 +57,10 @@ struct ChunkRule {
 
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t loops() const { return pieces * turns; }
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t piece_of(std::int64_t loop) const {
-    return loop / turns;
+    return turns == 1 ? loop : loop / turns;
   }
   [[nodiscard]] RINGSIDE_HD constexpr int turn_of(std::int64_t loop) const {
-    return static_cast<int>(loop % turns);
+    return turns == 1 ? 0 : static_cast<int>(loop % turns);
   }
 
   /// shape  loop 0 .. loops() - 1, number 0 .. chunks - 1; point-to-point: of a transfer that is there

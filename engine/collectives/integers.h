@@ -10,10 +10,13 @@ namespace ringside {
 RINGSIDE_HD constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
 
 /// shape  a >= 0, b >= 1
+/// Cost  a division of 64 bits takes a GPU some hundred instructions, and most divisors of a short call are 1
 RINGSIDE_HD constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
+  if (b == 1) return a;
   return a / b + (a % b != 0 ? 1 : 0);
 }
 RINGSIDE_HD constexpr std::int64_t ceil_multiple(std::int64_t a, std::int64_t b) {
+  if (a <= b) return a == 0 ? 0 : b;
   return ceil_div(a, b) * b;
 }
 
@@ -28,6 +31,18 @@ RINGSIDE_HD constexpr int lowest_bit(unsigned bits) {
   int number = 0;
   for (; (bits & 1U) == 0; bits >>= 1) ++number;
   return number;
+}
+
+/// Calls visit(number) for each bit that is set, from the lowest on.
+template <typename Visit>
+RINGSIDE_HD void for_each_bit(std::uint64_t bits, Visit&& visit) {
+  for (; bits != 0; bits &= bits - 1) {
+#ifdef __CUDA_ARCH__
+    visit(__ffsll(static_cast<long long>(bits)) - 1);
+#else
+    visit(__builtin_ctzll(bits));
+#endif
+  }
 }
 
 /// The least power of two that is not less.  shape  1 .. 2^30

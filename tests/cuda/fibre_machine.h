@@ -37,6 +37,7 @@ class FibreMachine {
   FibreMachine(Fibres& fibres, FibreBlock& block, int warp_of_block)
       : fibres_(fibres), block_(block), warp_of_block_(warp_of_block) {}
 
+  [[nodiscard]] const DeviceBlock& keep_block(const DeviceBlock& from) { return kept_.copy(from); }
   void begin_work(int work, int warps_per_strand) {
     warps_ = warps_per_strand;
     shared_ = &block_.strands[{work, strand()}];
@@ -192,6 +193,7 @@ class FibreMachine {
   int warp_of_block_;
   int warps_ = 1;
   DeviceWarpMemory memory_;
+  FibreBlockCopy kept_;
 };
 
 }  // namespace ringside

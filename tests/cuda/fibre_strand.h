@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -16,6 +17,19 @@ Byte* place_of_pack(Byte* place) {
                   static_cast<const void*>(place));
   return place;
 }
+
+/// A block and its tables where nothing else lies.
+struct FibreBlockCopy {
+  DeviceBlock block;
+  std::vector<std::byte> ends;
+
+  const DeviceBlock& copy(const DeviceBlock& from) {
+    block = from;
+    ends.assign(from.ends, from.ends + from.ends_bytes);
+    use_copied_ends(block, ends.data());
+    return block;
+  }
+};
 
 /// A barrier of fibres, which says whether any of them brought `true`.
 struct FibreBarrier {

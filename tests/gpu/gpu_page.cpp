@@ -37,15 +37,15 @@ struct Table {
   CallWishes wishes = {};
 };
 
-/// A result that one H200 is held to: of an all-reduce of float32.
+/// A target for one H200: of an all-reduce of float32.
 struct Bar {
   int nranks;
   Bytes bytes;
   const char* what;
-  const char* asked;
+  const char* target;
 };
-constexpr Bar kOfCopies{4, 1_GiB, "1 GiB all-reduce of 4 ranks: bytes moved, of the rate of copies",
-                        "80 %"};
+constexpr Bar kOfCopies{
+    4, 1_GiB, "1 GiB all-reduce of 4 ranks: bytes moved per second, relative to a copy", "80 %"};
 constexpr Bar kInGraph{2, 8_B, "8 B all-reduce of 2 ranks in a graph", "under 10 us"};
 constexpr const Bar* kBars[] = {&kOfCopies, &kInGraph};
 
@@ -105,12 +105,12 @@ std::string cell_of(std::string text) {
   return text;
 }
 
-/// Writes a row of what is asked.
+/// Writes a row of the table of targets.
 /// bars  null: none are written
-void write_bar(std::FILE* bars, const Bar& bar, const std::string& figure, bool is_held) {
+void write_bar(std::FILE* bars, const Bar& bar, const std::string& figure, bool is_met) {
   if (bars == nullptr) return;
-  fmt::print(bars, "| {} | {} | {} | {} |\n", bar.what, figure, bar.asked,
-             is_held ? "held" : "missed");
+  fmt::print(bars, "| {} | {} | {} | {} |\n", bar.what, figure, bar.target,
+             is_met ? "met" : "missed");
   std::fflush(bars);
 }
 
@@ -148,8 +148,8 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
                                                      done();
                                                    }));
   std::printf(
-      "\nCopies within the GPU: %.1f GB/s, compared with which a launch's loads and stores "
-      "together count half.\n",
+      "\nA copy within the GPU moves %.1f GB/s. The column \"of copy\" counts half of a launch's "
+      "loads and stores.\n",
       in_gbs(bench.copy));
   if (wrong == 0) return {};
   return Error{ErrorCode::Corrupt, fmt::format("{} wrong elements", wrong)};
@@ -158,8 +158,9 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
 /// Prints a table. A size that fails leaves the others.
 /// returns  whether all is well
 bool print(const Table& table, std::FILE* bars) {
-  std::printf("\n## %s of %s, %d ranks%s\n\n", to_string(table.collective), to_string(table.type),
-              table.nranks, table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
+  std::printf("\n## %s of %s, %d ranks%s%s\n\n", to_string(table.collective), to_string(table.type),
+              table.nranks, table.wishes.protocol ? ", " : "",
+              table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
   std::printf(
       "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | loads, "
       "stores (MB) | "
@@ -288,7 +289,7 @@ bool print_all(const char* bars_path) {
       bars_path == nullptr ? nullptr : std::fopen(bars_path, "w"), std::fclose);
   if (bars != nullptr) {
     for (const Bar* const bar : kBars)
-      fmt::print(bars.get(), "| {} | | {} | not run |\n", bar->what, bar->asked);
+      fmt::print(bars.get(), "| {} | | {} | not run |\n", bar->what, bar->target);
     std::fflush(bars.get());
   }
   bool is_fine = true;

@@ -1,9 +1,9 @@
 # shellcheck shell=bash disable=SC2154,SC2034  # variables of run.sh
 # Sourced by run.sh: the page, from what the stages have left in $logs so far.
 
-# asked WHAT PATTERN: a row that says whether all tests of these names have passed.
-asked() {
-  local passed bad left verdict=held
+# target WHAT PATTERN: a row that says whether all tests of these names have passed.
+target() {
+  local passed bad left verdict=met
   passed=$(count passed "$2") bad=$(count_bad "$2") left=$(count left "$2")
   [[ $passed == 0 ]] && verdict="not run"
   [[ $left != 0 ]] && verdict="not all run"
@@ -27,7 +27,7 @@ verdict() {
   else
     status=0
     missed=$(bars | grep -c -E '\| (missed|not run) \|$')
-    echo "passed$([[ $missed != 0 ]] && echo ", but $missed of the rates that are asked for are missed or not measured")"
+    echo "passed$([[ $missed != 0 ]] && echo ", but $missed of the target rates are missed or not measured")"
   fi
 }
 join() {
@@ -49,7 +49,7 @@ write_page() {
   {
     echo "# ${name:-GPU}"
     echo
-    echo "By \`tests/gpu/run.sh\`, $((SECONDS - begin)) s. Ranks share the one GPU, in one launch (engine/cuda/README.md)."
+    echo "\`tests/gpu/run.sh\` wrote this page in $((SECONDS - begin)) s. All ranks share one GPU; except where a table says \"processes\", they also share one launch (engine/cuda/README.md)."
     echo
     echo "**Verdict: $line**"
     echo
@@ -57,7 +57,7 @@ write_page() {
     echo "|---|---|"
     echo "| compute capability | $capability |"
     echo "| driver | $driver |"
-    echo "| what the program sees | ${facts:-} |"
+    echo "| the program reports | ${facts:-} |"
     echo "| nvcc | $(nvcc --version 2> /dev/null | sed -n 's/.*release \([0-9.]*\).*/\1/p') |"
     echo "| commit | $commit |"
     echo "| clocks (graphics, memory) | $(timeout -k 2 "$(share 1)" nvidia-smi --query-gpu=clocks.gr,clocks.mem --format=csv,noheader 2> /dev/null | head -1) |"
@@ -74,17 +74,17 @@ write_page() {
       [[ -s $logs/alone.txt ]] && { echo; echo "Run again, each in a process of its own:"; echo; sed 's/^/- /' "$logs/alone.txt" | head -60 | cells; }
     fi
     echo
-    echo "## What is asked of one H200"
+    echo "## Targets for one H200"
     echo
-    echo "| what | here | asked | |"
+    echo "| figure or tests | measured | target | verdict |"
     echo "|---|---|---|---|"
-    asked "every collective, algorithm, protocol of float32, bfloat16, float16, float8 on 2, 4, 8 ranks: the hosts' bits" \
+    target "every collective, algorithm, protocol of float32, bfloat16, float16, float8 on 2, 4, 8 ranks: the hosts' bits" \
       'CudaBits.EveryCollectiveAlgorithmAndProtocol'
-    asked "every type and operation: the hosts' bits" 'CudaBits.EveryTypeAndOperation'
+    target "every type and operation: the hosts' bits" 'CudaBits.EveryTypeAndOperation'
     bars
-    asked "a rank that dies or hangs in a kernel: all end within the time-out, and say whom they waited for" \
+    target "a rank that dies or hangs in a kernel: all ranks end within the time-out and report the rank that they waited for" \
       'ARankThatDoesNotCome|AWaitThatWillNotEnd|AnAbortEnds|ARankThatIsKilled|AnAbortOfOneRank|ARankThatDiesInAKernel'
-    echo "| \`ringside hang\` names that rank by the dumps of such a job | | named | on fibres: tests/cuda/hang_test.cpp |"
+    echo "| \`ringside hang\` names that rank from the dumps of such a job | | named | not part of this run: tests/cuda/hang_test.cpp checks it without a GPU |"
     cat "$logs/tables.md"
   } > "$page.next"
   mv "$page.next" "$page"

@@ -189,7 +189,7 @@ sanitize() {
     --gtest_filter='*OneSlotIsEnoughForAChain*:*NoByteOutside*/ll128'
   outcome=$?
   if [[ $outcome == 0 ]]; then
-    echo "| compute-sanitizer $tool | fine |"
+    echo "| compute-sanitizer $tool | no problem found |"
   elif grep -qi 'device not supported' "$log"; then
     echo "| compute-sanitizer $tool | does not take this host's device |"
   elif [[ $outcome == 124 ]]; then
@@ -197,7 +197,7 @@ sanitize() {
   else
     # The first line that is not its heading.
     wrong "compute-sanitizer $tool, status $outcome: $(grep -E '^========= [A-Z]' "$log" | grep -v -m1 COMPUTE-SANITIZER)"
-    echo "| compute-sanitizer $tool | found something |"
+    echo "| compute-sanitizer $tool | problems found |"
   fi
 }
 if sanitizer=$(command -v compute-sanitizer); then

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/collectives/primitives.h"
 #include "engine/collectives/run.h"
 #include "engine/cuda/device/kernel_collective.h"
@@ -61,7 +62,10 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
     const ChunkSpan span = view_.at(loop_, chunk);
     const std::int64_t begin_ns = block_.events == nullptr ? 0 : machine_.now_ns();
     const std::int64_t bytes = span.count * block_.element;
-    DeviceSlice slice{.parts = parts_of(primitive), .from = from, .to = to, .direct = direct};
+    DeviceSlice slice{.parts = parts_of(primitive),
+                      .from = ends_.recv_ends(from),
+                      .to = ends_.send_ends(to),
+                      .direct = direct};
     const std::int64_t place =
         is_point_to_point(view_.task->rule.collective) ? span.input : span.output;
     const bool travels = slice.parts.receives || slice.parts.sends;
@@ -72,7 +76,10 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
       slice.place = place * block_.element + done;
       has_failed_ = !move(slice);
     }
-    if (block_.events != nullptr) record(primitive, span, slice, begin_ns);
+    if (block_.events != nullptr) {
+      record(primitive, slice.parts.writes_output ? span.output : span.input, span.count,
+             slice.from, slice.to, begin_ns);
+    }
     ++step_;
   }
 
@@ -88,8 +95,9 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
     return move_simple<kReduces>(machine_, block_, ends_, slice);
   }
 
-  RINGSIDE_HD void record(Primitive primitive, const ChunkSpan& span, const DeviceSlice& slice,
-                          std::int64_t begin_ns) {
+  /// By value: what a call has the address of lies in memory, not in registers.
+  RINGSIDE_HD_CALL void record(Primitive primitive, std::int64_t offset, std::int64_t count,
+                               std::uint64_t from, std::uint64_t to, std::int64_t begin_ns) {
     if (machine_.warp() != 0) return;
     DeviceEventList& list = block_.events[strand_];
     machine_.each_lane([&](int lane) {
@@ -98,16 +106,16 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
         DeviceEvent& event = list.events[list.count];
         event.begin_ns = begin_ns;
         event.end_ns = machine_.now_ns();
-        event.offset = slice.parts.writes_output ? span.output : span.input;
-        event.count = span.count;
+        event.offset = offset;
+        event.count = count;
         event.step = step_;
         event.recv_peer = event.send_peer = -1;
-        ends_.for_each_recv(slice.from, [&](int end) {
+        for_each_bit(from, [&](int end) {
           if (event.recv_peer < 0) {
             event.recv_peer = static_cast<std::int16_t>(block_.recv_ends[end].peer);
           }
         });
-        ends_.for_each_send(slice.to, [&](int end) {
+        for_each_bit(to, [&](int end) {
           if (event.send_peer < 0) {
             event.send_peer = static_cast<std::int16_t>(block_.send_ends[end].peer);
           }

@@ -102,8 +102,11 @@ struct DeviceBlock {
   const std::byte* tables = nullptr;
   const DeviceEnd* recv_ends = nullptr;
   const DeviceEnd* send_ends = nullptr;
-  const std::int32_t* recv_first = nullptr;  ///< [port]: its first end; one more at the end
-  const std::int32_t* send_first = nullptr;
+  const std::uint64_t* recv_of_port = nullptr;  ///< [port]: a bit for each of its ends
+  const std::uint64_t* send_of_port = nullptr;
+  /// These four tables lie in one piece, so that a machine can copy it: where it begins. 16 bytes are its unit.
+  const std::byte* ends = nullptr;
+  std::int64_t ends_bytes = 0;
   std::int32_t recv_count = 0;  ///< ends
   std::int32_t send_count = 0;
   std::int32_t rank = 0;
@@ -111,9 +114,10 @@ struct DeviceBlock {
   std::int32_t channel = 0;
   std::int32_t element = 1;  ///< bytes
   std::int32_t warps_per_strand = 1;
-  std::int32_t slots = kSlots;  ///< a power of two
-  std::int64_t slot = 0;        ///< data bytes that a message has at most
-  std::int64_t timeout_ns = 0;  ///< a wait that takes longer fails
+  std::int32_t slots = kSlots;   ///< a power of two
+  std::int64_t slot = 0;         ///< data bytes that a message has at most
+  std::int64_t slot_memory = 0;  ///< device_slot_memory() of it
+  std::int64_t timeout_ns = 0;   ///< a wait that takes longer fails
   Protocol protocol = Protocol::Simple;
   DeviceReduction reduction;
   DeviceControl* control = nullptr;
@@ -122,6 +126,19 @@ struct DeviceBlock {
   DeviceDirect direct;
 };
 static_assert(std::is_trivially_copyable_v<DeviceBlock>);
+
+/// Has a copy of a block use a copy of its tables, which lies at `here`.
+RINGSIDE_HD inline void use_copied_ends(DeviceBlock& block, const std::byte* here) {
+  const auto move = [&](auto*& table) {
+    using Table = std::remove_reference_t<decltype(table)>;
+    table =
+        reinterpret_cast<Table>(here + (reinterpret_cast<const std::byte*>(table) - block.ends));
+  };
+  move(block.recv_ends);
+  move(block.send_ends);
+  move(block.recv_of_port);
+  move(block.send_of_port);
+}
 
 /// One rank's buffers. They change from call to call; blocks do not.
 struct DeviceBuffers {

@@ -25,12 +25,12 @@ class DeviceCredits {
     has_window_ = window != 0;
     if (block_.direct.first == nullptr || machine_.warp() != 0) return;
     machine_.each_lane([&](int lane) {
-      for_each_end(block_.direct.from_ends[strand], block_.recv_ends, [&](int end) {
-        if (end % kLanesOfWarp != lane) return;
-        DeviceCredit& credit = *block_.recv_ends[end].credit;
-        credit.output = output;
-        credit.window = window;
-        machine_.store_release(&credit.calls, credit.calls + 1);
+      for_each_end_of_lane(block_.direct.from_ends[strand], lane, [&](int end) {
+        DeviceCredit* const credit = block_.recv_ends[end].credit;
+        if (credit == nullptr) return;
+        credit->output = output;
+        credit->window = window;
+        machine_.store_release(&credit->calls, credit->calls + 1);
       });
     });
   }
@@ -39,8 +39,9 @@ class DeviceCredits {
   RINGSIDE_HD void end_call(int strand) {
     if (block_.direct.first == nullptr) return;
     machine_.each_lane([&](int lane) {
-      for_each_end(block_.direct.to_ends[strand], block_.send_ends, [&](int end) {
-        if (end % kLanesOfWarp == lane) ++*block_.send_ends[end].credits;
+      for_each_end_of_lane(block_.direct.to_ends[strand], lane, [&](int end) {
+        const DeviceEnd& its = block_.send_ends[end];
+        if (its.credit != nullptr) ++*its.credits;
       });
     });
   }
@@ -89,13 +90,6 @@ class DeviceCredits {
   }
 
  private:
-  /// Calls visit(end) for each of these ends that has a credit.
-  template <typename Visit>
-  RINGSIDE_HD static void for_each_end(std::uint64_t ends, const DeviceEnd* all, Visit&& visit) {
-    for (int end = 0; ends != 0; ends >>= 1, ++end) {
-      if ((ends & 1U) != 0 && all[end].credit != nullptr) visit(end);
-    }
-  }
   [[nodiscard]] RINGSIDE_HD bool is_wanted(int end, const DirectStep& direct) const {
     return (direct.to >> end & 1U) != 0 && block_.send_ends[end].credit != nullptr;
   }

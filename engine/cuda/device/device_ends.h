@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/collectives/ports.h"
 #include "engine/cuda/device/device_call.h"
 #include "engine/cuda/device/device_credits.h"
@@ -32,18 +33,12 @@ class DeviceEnds {
     steps().load(machine, block);
   }
 
-  /// Calls visit(end) for each end behind the ports, in the order of reduction.
-  template <typename Visit>
-  RINGSIDE_HD void for_each_recv(Ports ports, Visit&& visit) const {
-    for_each_port(ports, [&](int port) {
-      for (int end = block_.recv_first[port]; end < block_.recv_first[port + 1]; ++end) visit(end);
-    });
+  /// The ends behind the ports, a bit an end. for_each_bit() goes through them in the order of reduction.
+  [[nodiscard]] RINGSIDE_HD std::uint64_t recv_ends(Ports ports) const {
+    return ends_of(block_.recv_of_port, ports);
   }
-  template <typename Visit>
-  RINGSIDE_HD void for_each_send(Ports ports, Visit&& visit) const {
-    for_each_port(ports, [&](int port) {
-      for (int end = block_.send_first[port]; end < block_.send_first[port + 1]; ++end) visit(end);
-    });
+  [[nodiscard]] RINGSIDE_HD std::uint64_t send_ends(Ports ports) const {
+    return ends_of(block_.send_of_port, ports);
   }
 
   [[nodiscard]] RINGSIDE_HD std::uint64_t recv_step(int end) const { return steps().recv[end]; }
@@ -61,19 +56,20 @@ class DeviceEnds {
 
   /// Waits until each end of `to` has room for a message; what is stored directly needs none. Each warp for itself.
   /// returns  false: the warp has given up, and has said so in its report
-  RINGSIDE_HD bool wait_for_room(Ports to, const DirectStep& direct = {}) {
+  RINGSIDE_HD bool wait_for_room(std::uint64_t to, const DirectStep& direct = {}) {
     DeviceWait<Machine> wait(machine_, block_);
     int waits_on = -1;
     bool is_credit = false;
-    for_each_send(to, [&](int end) {
+    for_each_bit(to, [&](int end) {
       if (waits_on < 0 && !credits_.wait_for(end, direct, wait)) {
         waits_on = end;
         is_credit = true;
       }
       if (waits_on >= 0 || credits_.output_of(end, direct) != nullptr) return;
       const std::uint64_t step = send_step(end);
-      std::uint64_t room = steps().room_until[end];
-      if (step < room) return;
+      if (room_left(end) > 0) return;
+      machine_.sync_warp();  // a lane may still read what is written below
+      std::uint64_t room = step;
       while (waits_on < 0 && step >= room) {
         // Lane 0's answer for all: each might see another one, and part from the warp.
         const std::uint64_t head = machine_.from_first_lane(
@@ -83,7 +79,7 @@ class DeviceEnds {
       }
       // What lane 0 has acquired holds for the other lanes behind the barrier of the warp that ends this.
       machine_.each_lane([&](int lane) {
-        if (lane == 0) steps().room_until[end] = room;
+        if (lane == 0) steps().room_until[end] = static_cast<std::uint32_t>(room);
       });
     });
     if (waits_on < 0) wait.end();
@@ -93,10 +89,10 @@ class DeviceEnds {
 
   /// Simple: waits until a message lies in each end of `from`.
   /// returns  as above
-  RINGSIDE_HD bool wait_for_tails(Ports from) {
+  RINGSIDE_HD bool wait_for_tails(std::uint64_t from) {
     DeviceWait<Machine> wait(machine_, block_);
     int waits_on = -1;
-    for_each_recv(from, [&](int end) {
+    for_each_bit(from, [&](int end) {
       std::uint64_t* const tail = block_.recv_ends[end].tail;
       while (waits_on < 0 && !machine_.all_lanes([&](int lane) {
         return lane != 0 || machine_.load_acquire(tail) > recv_step(end);
@@ -111,7 +107,7 @@ class DeviceEnds {
 
   /// Notes why this warp has given up, unless one before it has said why it did, and has all others give up.
   /// waits_for  DeviceReport::waits_for_room
-  RINGSIDE_HD void report(DeviceOutcome outcome, int end, std::uint32_t waits_for) {
+  RINGSIDE_HD_CALL void report(DeviceOutcome outcome, int end, std::uint32_t waits_for) {
     DeviceReport& mine = block_.reports[machine_.warp_of_block()];
     machine_.each_lane([&](int lane) {
       if (lane != 0 || mine.outcome != DeviceOutcome::Fine) return;
@@ -129,20 +125,17 @@ class DeviceEnds {
   /// posts those of `to`. The next call goes on from the steps that are kept here, and observers read them.
   /// bytes       of the message
   /// has_flags   its lines signal their own arrival: only a proxy needs the counter
-  RINGSIDE_HD void signal(Ports from, Ports to, std::int64_t bytes, bool has_flags) {
+  RINGSIDE_HD void signal(std::uint64_t from, std::uint64_t to, std::int64_t bytes, bool has_flags) {
     machine_.each_lane([&](int lane) {
-      int turn = 0;
-      for_each_recv(from, [&](int end) {
-        if (turn++ % kLanesOfWarp != lane) return;
+      for_each_end_of_lane(from, lane, [&](int end) {
         machine_.store_release(block_.recv_ends[end].head, recv_step(end) + 1);
         machine_.store_relaxed(block_.recv_ends[end].step, recv_step(end) + 1);
       });
-      for_each_send(to, [&](int end) {
-        if (turn++ % kLanesOfWarp != lane) return;
+      for_each_end_of_lane(to, lane, [&](int end) {
         const DeviceEnd& to_end = block_.send_ends[end];
         const std::uint64_t step = send_step(end);
         machine_.store_relaxed(to_end.step, step + 1);
-        to_end.step[DeviceSteps::kRoomAt] = steps().room_until[end];
+        to_end.step[DeviceSteps::kRoomAt] = step + static_cast<std::uint64_t>(room_left(end));
         if (to_end.sizes != nullptr) {
           to_end.sizes[slot_index(step)] = static_cast<std::uint32_t>(bytes);
         } else if (has_flags) {
@@ -154,23 +147,30 @@ class DeviceEnds {
   }
 
   /// Every warp: on to the next message.
-  RINGSIDE_HD void advance(Ports from, Ports to) {
+  RINGSIDE_HD void advance(std::uint64_t from, std::uint64_t to) {
     machine_.sync_warp();  // a lane may still read its step
     machine_.each_lane([&](int lane) {
-      for_each_recv(from, [&](int end) {
-        if (end % kLanesOfWarp == lane) ++steps().recv[end];
-      });
-      for_each_send(to, [&](int end) {
-        if (end % kLanesOfWarp == lane) ++steps().send[end];
-      });
+      for_each_end_of_lane(from, lane, [&](int end) { ++steps().recv[end]; });
+      for_each_end_of_lane(to, lane, [&](int end) { ++steps().send[end]; });
     });
   }
 
  private:
+  [[nodiscard]] RINGSIDE_HD static std::uint64_t ends_of(const std::uint64_t* of_port,
+                                                         Ports ports) {
+    std::uint64_t ends = 0;
+    for_each_port(ports, [&](int port) { ends |= of_port[port]; });
+    return ends;
+  }
+  /// Messages that a sending end is known to have room for, from the next one on.
+  [[nodiscard]] RINGSIDE_HD std::int32_t room_left(int end) const {
+    return static_cast<std::int32_t>(steps().room_until[end] -
+                                     static_cast<std::uint32_t>(send_step(end)));
+  }
   [[nodiscard]] RINGSIDE_HD DeviceSteps& steps() const { return machine_.warp_memory().steps; }
   [[nodiscard]] RINGSIDE_HD std::byte* slot_of(const DeviceEnd& end, std::uint64_t step) const {
     std::byte* const slots = end.multicast != nullptr ? end.multicast : end.slots;
-    return slots + slot_index(step) * device_slot_memory(block_.protocol, block_.slot);
+    return slots + slot_index(step) * block_.slot_memory;
   }
   [[nodiscard]] RINGSIDE_HD std::uint32_t slot_index(std::uint64_t step) const {
     // A division of 64 bits takes a GPU some hundred instructions.

@@ -3,9 +3,18 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/cuda/device/device_call.h"
 
 namespace ringside {
+
+/// Calls visit(end) for those of the ends, a bit each, that are a lane's. All lanes visit at a time, so what a visit waits for
+/// (a release: for all earlier stores) is waited for once.
+template <typename Visit>
+RINGSIDE_HD void for_each_end_of_lane(std::uint64_t ends, int lane, Visit&& visit) {
+  static_assert(kMostDeviceEnds == 2 * kLanesOfWarp);
+  for_each_bit(ends & std::uint64_t{0x1'0000'0001} << lane, visit);
+}
 
 /// The next message of each of a block's ends, kept from call to call in DeviceEnd::step.
 ///
@@ -16,7 +25,8 @@ struct DeviceSteps {
 
   std::uint64_t recv[kMostDeviceEnds];
   std::uint64_t send[kMostDeviceEnds];
-  std::uint64_t room_until[kMostDeviceEnds];  ///< messages below this need no look at the head
+  /// Messages below this need no look at the head. The low bits: none is further away than the slots are many.
+  std::uint32_t room_until[kMostDeviceEnds];
 
   template <typename Machine>
   RINGSIDE_HD void load(Machine& machine, const DeviceBlock& block) {
@@ -24,14 +34,11 @@ struct DeviceSteps {
       const int count = block.recv_count + block.send_count;
       for (int turn = lane; turn < count; turn += kLanesOfWarp) {
         const int end = turn - block.recv_count;
-        if (end < 0) {
-          recv[turn] = block.recv_ends[turn].step[0];
-        } else {
-          const std::uint64_t* const kept = block.send_ends[end].step;
-          const std::uint64_t step = kept[0], room = kept[kRoomAt];
-          send[end] = step;
-          room_until[end] = room;
-        }
+        // Both sides by one load: the lanes of the one need not wait for those of the other.
+        const DeviceEnd& its = end < 0 ? block.recv_ends[turn] : block.send_ends[end];
+        const std::uint64_t step = its.step[0], room = its.step[kRoomAt];
+        (end < 0 ? recv[turn] : send[end]) = step;
+        if (end >= 0) room_until[end] = static_cast<std::uint32_t>(room > step ? room : step);
       }
     });
   }

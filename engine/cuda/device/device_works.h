@@ -10,17 +10,18 @@ namespace ringside {
 ///
 /// Ordering   a barrier of the block separates two calls: the steps that one has kept are those with which the next begins
 /// Abort      behind a call that a strand has given up none begins
-/// Machine    has, besides what CudaPrimitives asks for, begin_work(i, warps_per_strand), and any_in_block(bool), the barrier
+/// Machine    has, besides what CudaPrimitives asks for, keep_block(block), which returns a copy in near memory, made by all warps of the block;
+///            begin_work(i, warps_per_strand); and any_in_block(bool), the barrier
 template <Collective kCollective, typename Machine>
 RINGSIDE_HD void run_device_works(Machine& machine, const DeviceLaunch& launch,
                                   int block_of_launch) {
-  const int place = block_of_launch / launch.channels;
-  const int channel = block_of_launch % launch.channels;
+  int place = 0, channel = block_of_launch;
+  for (; channel >= launch.channels; channel -= launch.channels) ++place;
   for (int i = 0; i < launch.works; ++i) {
     const DeviceWork& work = launch.work[i];
     bool is_fine = true;
     if (channel < work.channels) {
-      const DeviceBlock& block = work.blocks[place * work.channels + channel];
+      const DeviceBlock& block = machine.keep_block(work.blocks[place * work.channels + channel]);
       if (block.rank == launch.absent_rank) return;  // of all its works alike
       machine.begin_work(i, block.warps_per_strand);
       const int own = work.first_buffers + place;

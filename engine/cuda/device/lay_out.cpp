@@ -37,10 +37,10 @@ class Image {
   std::vector<std::byte> bytes_;
 };
 
-/// One side of a block: its ends, and where each port's begin.
+/// One side of a block: its ends, and which of them each port has.
 struct SideAt {
   std::size_t ends = 0;
-  std::size_t first = 0;
+  std::size_t of_port = 0;
   int count = 0;
 };
 
@@ -79,8 +79,13 @@ Result<SideAt> append_side(Image& image, const std::vector<Peer>& peers, bool re
                              to_int(names.me), ends.size(), kMostDeviceEnds),
                  "use the ring or the tree, or fewer ranks"};
   }
-  const std::vector<std::int32_t> first(side.first.begin(), side.first.end());
-  return SideAt{image.append<DeviceEnd>(ends), image.append<std::int32_t>(first),
+  std::vector<std::uint64_t> of_port(peers.size());
+  for (std::size_t port = 0; port < peers.size(); ++port) {
+    for (std::uint32_t end = side.first[port]; end < side.first[port + 1]; ++end) {
+      of_port[port] |= std::uint64_t{1} << end;
+    }
+  }
+  return SideAt{image.append<DeviceEnd>(ends), image.append<std::uint64_t>(of_port),
                 static_cast<int>(ends.size())};
 }
 
@@ -140,6 +145,7 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   BlockAt at;
   RINGSIDE_TRY(at.recv, append_side(image, task.recv_peers, true, names, choice, links));
   RINGSIDE_TRY(at.send, append_side(image, task.send_peers, false, names, choice, links));
+  at.block.ends_bytes = static_cast<std::int64_t>(image.room(0) - at.recv.ends);
   at.block.task = flatten(task, tables);
   at.block.recv_count = at.recv.count;
   at.block.send_count = at.send.count;
@@ -150,6 +156,7 @@ Result<BlockAt> append_block(Image& image, std::vector<std::byte>& tables, const
   RINGSIDE_ASSERT(std::has_single_bit(static_cast<unsigned>(at.block.slots)), "{} slots",
                   at.block.slots);
   at.block.slot = static_cast<std::int64_t>(choice.slot.value);
+  at.block.slot_memory = device_slot_memory(choice.protocol, at.block.slot);
   at.block.timeout_ns = shape.timeout.count();
   at.block.warps_per_strand = shape.warps_per_strand;
   at.block.protocol = choice.protocol;
@@ -281,8 +288,9 @@ Result<DeviceGrid> lay_out(std::span<const DeviceRank> ranks, const DeviceCallSh
     block.tables = base + tables_at;
     block.recv_ends = reinterpret_cast<const DeviceEnd*>(base + blocks[i].recv.ends);
     block.send_ends = reinterpret_cast<const DeviceEnd*>(base + blocks[i].send.ends);
-    block.recv_first = reinterpret_cast<const std::int32_t*>(base + blocks[i].recv.first);
-    block.send_first = reinterpret_cast<const std::int32_t*>(base + blocks[i].send.first);
+    block.recv_of_port = reinterpret_cast<const std::uint64_t*>(base + blocks[i].recv.of_port);
+    block.send_of_port = reinterpret_cast<const std::uint64_t*>(base + blocks[i].send.of_port);
+    block.ends = base + blocks[i].recv.ends;
     if (const DirectAt& at = blocks[i].direct; at.is_there) {
       block.direct = at.direct;
       block.direct.first = reinterpret_cast<const std::int32_t*>(base + at.first);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/cuda/device/move_simple.h"
 
 /// LL and LL128: data and flags in the same lines, so that no counter signals arrival. Both put 16 bytes a lane
@@ -89,7 +90,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
     bool has_sum = slice.parts.reads_input;
     int waits_on = -1;
     DeviceWait<Machine> wait(machine, block);
-    ends.for_each_recv(slice.from, [&](int end) {
+    for_each_bit(slice.from, [&](int end) {
       const std::byte* const slot = ends.recv_slot(end);
       const std::uint64_t step = ends.recv_step(end);
       typename Machine::template PerLane<Pack> arrived;
@@ -116,7 +117,7 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
       return false;
     }
     // All lanes at once, and none in between: that is what makes LL128's lines whole.
-    ends.for_each_send(slice.to, [&](int end) {
+    for_each_bit(slice.to, [&](int end) {
       std::byte* const slot = ends.send_slot(end);
       const std::uint64_t step = ends.send_step(end);
       machine.each_lane([&](int lane) {
@@ -143,9 +144,9 @@ RINGSIDE_HD bool pass_units(Machine& machine, const DeviceBlock& block, DeviceEn
 template <typename Machine>
 RINGSIDE_HD void clean_slots(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
-  const std::int64_t most = device_slot_memory(Protocol::LL, block.slot) / 16;
+  const std::int64_t most = block.slot_memory / 16;
   const std::int64_t stride = std::int64_t{machine.warps()} * kLanesOfWarp;
-  ends.for_each_send(slice.to, [&](int end) {
+  for_each_bit(slice.to, [&](int end) {
     const std::uint64_t step = ends.send_step(end);
     if (!writes_every_line(step, block.slots)) return;
     std::byte* const slot = ends.send_slot(end);

@@ -2,20 +2,21 @@
 
 #include <cstdint>
 
+#include "engine/collectives/integers.h"
 #include "engine/cuda/device/device_ends.h"
 #include "engine/cuda/device/move_packs.h"
 
 namespace ringside {
 
 /// One message's worth of a step: bytes at the same place of input and output, what is done with them, and the
-/// ports.
+/// ends.
 struct DeviceSlice {
   PrimitiveParts parts = {};
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
   std::int64_t bytes = 0;
-  Ports from = kNoPorts;
-  Ports to = kNoPorts;
+  std::uint64_t from = 0;  ///< ends, a bit each
+  std::uint64_t to = 0;
   DirectStep direct = {};  ///< Simple alone
   /// Of what is stored directly: in a receiver's output, but for DeviceDirect::shift.
   std::int64_t place = 0;
@@ -36,19 +37,18 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.input = slice.input;
   move.output = slice.output;
   bool is_there = slice.direct.takes != 0;  // in this rank's output, since this rank has granted it
-  ends.for_each_recv(slice.from,
-                     [&](int end) { is_there = is_there && ends.credits().is_given(end); });
+  for_each_bit(slice.from, [&](int end) { is_there = is_there && ends.credits().is_given(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
   if (move.reads_input) meets(slice.input);
   if (slice.parts.writes_output) meets(slice.output);
   if (is_there) {
     move.from.add(machine, slice.output, false);
   } else {
-    ends.for_each_recv(slice.from, [&](int end) {
+    for_each_bit(slice.from, [&](int end) {
       move.from.add(machine, ends.recv_slot(end), block.recv_ends[end].multicast != nullptr);
     });
   }
-  ends.for_each_send(slice.to, [&](int end) {
+  for_each_bit(slice.to, [&](int end) {
     std::byte* const output = ends.credits().output_of(end, slice.direct);
     std::byte* const place =
         output == nullptr ? ends.send_slot(end) : output + ends.credits().shifted(end, slice.place);
@@ -59,13 +59,10 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
 }
 
 /// Whether a switch loads or stores for this rank.
-template <typename Machine>
-RINGSIDE_HD bool has_switch(const DeviceBlock& block, const DeviceEnds<Machine>& ends,
-                            const DeviceSlice& slice) {
+RINGSIDE_HD inline bool has_switch(const DeviceBlock& block, const DeviceSlice& slice) {
   bool has = false;
-  ends.for_each_recv(slice.from,
-                     [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });
-  ends.for_each_send(slice.to, [&](int end) { has |= block.send_ends[end].multicast != nullptr; });
+  for_each_bit(slice.from, [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });
+  for_each_bit(slice.to, [&](int end) { has |= block.send_ends[end].multicast != nullptr; });
   return has;
 }
 
@@ -81,7 +78,7 @@ template <bool kReduces, typename Machine>
 RINGSIDE_HD bool move_simple(Machine& machine, const DeviceBlock& block, DeviceEnds<Machine>& ends,
                              const DeviceSlice& slice) {
   constexpr int kUnrolled = 4;
-  const bool is_head = has_switch(block, ends, slice);
+  const bool is_head = has_switch(block, slice);
   const bool is_there = machine.warp() != 0 || (ends.wait_for_tails(slice.from) &&
                                                 ends.wait_for_room(slice.to, slice.direct));
   if (is_head && machine.warp() == 0) machine.fence_aliases();

@@ -4,6 +4,7 @@
 
 #include "engine/cuda/device/device_steps.h"
 #include "engine/cuda/device/pack.h"
+#include "engine/cuda/gpu/gpu_block_copy.cuh"
 #include "engine/cuda/gpu/gpu_multimem.cuh"
 #include "engine/cuda/gpu/kernels.h"
 
@@ -30,11 +31,15 @@ class GpuMachine {
 
   __device__ explicit GpuMachine(bool is_one_gpu) : is_one_gpu_(is_one_gpu) {}
 
+  [[nodiscard]] __device__ const DeviceBlock& keep_block(const DeviceBlock& from) const {
+    return gpu_block_copy(from);
+  }
+
   /// Parts the warps anew.
   __device__ void begin_work(int /*work*/, int warps_per_strand) {
     warps_ = warps_per_strand;
-    strand_ = warp_of_block() / warps_per_strand;
-    warp_ = warp_of_block() % warps_per_strand;
+    strand_ = 0;
+    for (warp_ = warp_of_block(); warp_ >= warps_; warp_ -= warps_) ++strand_;
   }
 
   [[nodiscard]] __device__ int warp_of_block() const { return static_cast<int>(threadIdx.x) / 32; }
