@@ -83,7 +83,8 @@ struct SimRow {
       {};                ///< the longest term of the critical path; empty: nobody looked for one
   double path_part = 0;  ///< of the time, what went into that
   std::string why = {};  ///< of auto: why by that one; else empty
-  double error_percent = 0;  ///< SimModel::typical_error(), wider beyond what was measured
+  double error_percent = 0;      ///< SimModel::typical_error(), wider beyond what was measured
+  double nearer_nccl_error = 0;  ///< of NCCL's own model where it was nearer on comparable systems
   int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
   Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before
 

@@ -11,6 +11,9 @@ namespace ringside::cli {
 /// That times are of a loop of calls, where these overlap; else empty.
 std::string loop_line(std::span<const study::SimRow> rows);
 
+/// Where NCCL's own model was nearer than the simulation; else empty.
+std::string nearer_line(std::span<const study::SimRow> rows);
+
 /// What `*` behind a time of NCCL's model means, where there is one; else empty.
 std::string fallback_line(const study::SimPlan& plan, std::span<const study::SimRow> rows);
 
