@@ -288,7 +288,8 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("variable '{}' decides nothing here", name),
-                   nearest_variables(name, known)};
+                   name == "NCCL_IB_DISABLE" ? "--net tcp simulates sockets in place of RDMA"
+                                             : nearest_variables(name, known)};
     }
     values[name] = setting.substr(equals + 1);
   }
