@@ -49,7 +49,12 @@ constexpr std::array kAliases{
     Alias{"Kb/s", "Kbit/s"}, Alias{"Mb/s", "Mbit/s"}, Alias{"Gb/s", "Gbit/s"},
     Alias{"Tb/s", "Tbit/s"}, Alias{"KBps", "KB/s"}, Alias{"MBps", "MB/s"}, Alias{"GBps", "GB/s"},
     Alias{"TBps", "TB/s"}, Alias{"kbps", "Kbit/s"}, Alias{"mbps", "Mbit/s"},
-    Alias{"gbps", "Gbit/s"}, Alias{"tbps", "Tbit/s"}};
+    Alias{"gbps", "Gbit/s"}, Alias{"tbps", "Tbit/s"},
+    // keys of files
+    Alias{"speed", "rate"}, Alias{"bandwidth", "rate"}, Alias{"bw", "rate"}, Alias{"type", "is"},
+    Alias{"kind", "is"}, Alias{"oversub", "oversubscription"}, Alias{"hosts", "nodes"},
+    Alias{"preset", "like"}, Alias{"nic", "nics"}, Alias{"protocol", "link"},
+    Alias{"transport", "link"}, Alias{"network", "link"}, Alias{"numa_node", "numa"}};
 
 bool is_known(std::string_view word, std::span<const std::string_view> known) {
   return std::ranges::find(known, word) != known.end();

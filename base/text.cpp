@@ -22,7 +22,8 @@ struct Unit {
 constexpr std::array<Unit, 6> kTimeUnits{
     {{"ns", 1e-9}, {"us", 1e-6}, {"ms", 1e-3}, {"s", 1.0}, {"min", 60.0}, {"h", 3600.0}}};
 
-constexpr std::array<Unit, 10> kBandwidthUnits{{{"B/s", 1.0},
+// G and T alone are bits, as NICs are sold: 400G.
+constexpr std::array<Unit, 12> kBandwidthUnits{{{"B/s", 1.0},
                                                 {"KB/s", 1e3},
                                                 {"MB/s", 1e6},
                                                 {"GB/s", 1e9},
@@ -31,7 +32,9 @@ constexpr std::array<Unit, 10> kBandwidthUnits{{{"B/s", 1.0},
                                                 {"Kbit/s", 1e3 / 8},
                                                 {"Mbit/s", 1e6 / 8},
                                                 {"Gbit/s", 1e9 / 8},
-                                                {"Tbit/s", 1e12 / 8}}};
+                                                {"Tbit/s", 1e12 / 8},
+                                                {"G", 1e9 / 8},
+                                                {"T", 1e12 / 8}}};
 
 std::string_view trimmed(std::string_view text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);

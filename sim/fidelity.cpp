@@ -98,11 +98,12 @@ Result<PickedFidelity> pick_fidelity(const SimRequest& request) {
     loops += task.loops() * std::max<std::int64_t>(rounds, 1);
   }
   const std::int64_t all = is_of_root ? loops : loops * planner.nranks();
-  const char* const what =
-      is_point_to_point(collective) ? "transfers" : "loops of ranks and channels";
+  const char* const what = is_point_to_point(collective) ? "transfers" : "rank-channel loops";
   const bool is_coupled = is_point_to_point(collective) && request.network->has_fabric();
   const std::int64_t most = is_coupled ? kMostCoupled : kMostTaskLoops;
-  if (all <= most) return PickedFidelity{named("event"), fmt::format("{} {}, few", all, what)};
+  if (all <= most) {
+    return PickedFidelity{named("event"), fmt::format("{} {}, at most {}", all, what, most)};
+  }
   return PickedFidelity{named("flow"), fmt::format("{} {}, more than {}", all, what, most)};
 }
 

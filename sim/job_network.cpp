@@ -209,6 +209,10 @@ bool JobNetwork::append_fabric(const Place& from, int out, const Place& to, int 
                                std::uint64_t flow, SimRoute& route) const {
   if (fabric_.fabric == nullptr) return true;
   const FabricPort a = port(from, out), b = port(to, in);
+  // Groups with other GPUs of the same hosts have the same ranks, and flows of their own.
+  const auto& gpus = system(from.node).gpus;
+  const int first = std::ranges::min_element(gpus, {}, &GpuInfo::dev)->dev;
+  if (first > 0) flow = mixed_with(flow, static_cast<std::uint64_t>(first));
   const FabricWay way = fabric_.fabric->way(a, b, flow);
   if (way.links.empty()) {
     const auto text = [this](const Place& at, int net, const FabricPort& where) {

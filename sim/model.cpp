@@ -205,6 +205,14 @@ Result<SimModel> read_model(const YAML::Node& document, const std::string& where
   RINGSIDE_TRY(read_errors<NetKind>({error.take("several"), error.where() + " several"},
                                     model.errors_several));
   error.read("nccl", model.error_nccl);
+  error.skip("nccl_nearer");
+  if (const YAML::Node nearer = document["error"]["nccl_nearer"]) {
+    YamlKeys keys{nearer, error.where() + " nccl_nearer", YamlKeys::Absent::Kept};
+    for (std::size_t i = 0; i < kNetKinds; ++i) {
+      keys.read(to_string(static_cast<NetKind>(i)), model.errors_several[i].nccl);
+    }
+    RINGSIDE_TRY(keys.finish());
+  }
   RINGSIDE_TRY(error.finish());
   RINGSIDE_TRY(root.finish());
   RINGSIDE_TRY(check(document, where));
@@ -233,6 +241,11 @@ SimModel::TypicalError SimModel::typical_error(Bytes bytes, const SystemGroup& g
                                   : errors_one_node[static_cast<std::size_t>(group.link)];
   const std::size_t size = size_class_of(bytes);
   return {row.percent[size], static_cast<int>(row.systems[size])};
+}
+
+double SimModel::nearer_nccl_error(Bytes bytes, const SystemGroup& group) const {
+  if (!group.net) return 0;
+  return errors_several[static_cast<std::size_t>(*group.net)].nccl[size_class_of(bytes)];
 }
 
 Result<SimModel> load_sim_model() {

@@ -72,6 +72,7 @@ struct SimModel {
   /// class.
   struct ErrorRow {
     std::array<double, kSizeClasses> percent{}, systems{};
+    std::array<double, kSizeClasses> nccl{};  ///< of NCCL's own model where it was nearer; else 0
   };
   std::array<ErrorRow, kGpuLinks> errors_one_node;  ///< by what joins the GPUs
   std::array<ErrorRow, kNetKinds> errors_several;   ///< by what joins the hosts
@@ -80,6 +81,8 @@ struct SimModel {
     int systems = 0;
   };
   [[nodiscard]] TypicalError typical_error(Bytes bytes, const SystemGroup& group) const;
+  /// Of NCCL's own model on the same systems, where it was nearer than the simulation; 0: it was not.
+  [[nodiscard]] double nearer_nccl_error(Bytes bytes, const SystemGroup& group) const;
   /// The same of the times by which NCCL chooses, on all systems.
   std::array<double, kSizeClasses> error_nccl{};
 };

@@ -57,7 +57,9 @@ Result<LaunchStyle> parse_launch_style(std::string_view name) {
 
 NetKind likely_net(const Job& job) {
   if (job.systems.empty() || job.systems.front().nets.empty()) return NetKind::InfiniBand;
-  const std::string_view name = job.systems.front().nets.front().name;
+  const NetInfo& net = job.systems.front().nets.front();
+  if (const auto given = parse_net_kind(net.link); given) return *given;
+  const std::string_view name = net.name;
   const auto found =
       std::ranges::find_if(kDevices, [&](const auto& one) { return name.starts_with(one.first); });
   return found == kDevices.end() ? NetKind::InfiniBand : found->second;

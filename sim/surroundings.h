@@ -37,7 +37,7 @@ struct Surroundings {
   bool domain_spans_hosts = false;  ///< NVLink joins GPUs of several hosts
 };
 
-/// What the names of the job's first node's network devices suggest; InfiniBand where they say nothing.
+/// What the first network device of the job is said to be, or what its name suggests; InfiniBand where they say nothing.
 /// source  names in NCCL's own and the vendors' topology files: mlx5_0, rdmap*, efa_0, fastrak0, cxi0, eth0
 NetKind likely_net(const Job& job);
 

@@ -4,13 +4,18 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 
 #include "base/suggest.h"
+#include "engine/topology/merge_nets.h"
 #include "engine/topology/sources/description_file.h"
 #include "engine/topology/sources/load_hosts.h"
 #include "engine/tuning/parameters.h"
+#include "sim/fabric/fabric_word.h"
 #include "sim/fabric/platform.h"
+#include "study/even_domains.h"
+#include "study/idle_variables.h"
 
 namespace ringside::study {
 namespace {
@@ -27,9 +32,8 @@ Status check_gpus(const JobHosts& hosts) {
   return {};
 }
 
-bool is_for_cluster(const std::string& setting) {
-  return is_cluster_key(std::string_view(setting).substr(0, setting.find('=')));
-}
+/// A fabric's word among settings.
+constexpr std::string_view kFabricSetting = "fabric=";
 
 bool is_for_hosts(const std::string& setting) {
   return is_host_key(std::string_view(setting).substr(0, setting.find('=')));
@@ -57,7 +61,7 @@ Result<HostChanges> host_changes(const JobOptions& options) {
 Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
   std::vector<ClusterChange> changes;
   for (const std::string& setting : options.set) {
-    if (!is_for_cluster(setting)) continue;
+    if (!is_fabric_setting(setting) || setting.starts_with(kFabricSetting)) continue;
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) {
       return Error{ErrorCode::InvalidArgument, fmt::format("--set '{}' is not NAME=VALUE", setting),
@@ -66,6 +70,15 @@ Result<std::vector<ClusterChange>> cluster_changes(const JobOptions& options) {
     changes.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
   }
   return changes;
+}
+
+/// The word for the job's fabric; empty: there is none.
+std::string fabric_word(const JobOptions& options) {
+  std::string word = options.fabric;
+  for (const std::string& setting : options.set) {
+    if (setting.starts_with(kFabricSetting)) word = setting.substr(kFabricSetting.size());
+  }
+  return word;
 }
 
 /// Whether the word is the file of a cluster, and not of a host.
@@ -147,43 +160,79 @@ struct FoundHosts {
   std::optional<AskedFabric> fabric;
 };
 
-Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions& options) {
-  RINGSIDE_TRY(const auto changes, cluster_changes(options));
-  RINGSIDE_TRY(const HostChanges of_hosts, host_changes(options));
+/// nodes  of the job; none: all of the cluster
+Result<FoundHosts> placed_hosts(Cluster cluster, std::optional<int> nodes) {
   AskedFabric found;
-  RINGSIDE_TRY(found.cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
-  if (!asked.node.empty() && found.cluster.file.fabric.platform == nullptr) {
-    return Error{ErrorCode::InvalidArgument,
-                 fmt::format("--on {}: {} itself lists its nodes", options.on, asked.path),
-                 "NODE@FILE is for a SimGrid platform; give the file alone"};
-  }
-  for (HostRun& run : found.cluster.kinds) {
-    RINGSIDE_TRY(change_host(run.host, of_hosts));
-  }
+  found.cluster = std::move(cluster);
   RINGSIDE_TRY(found.fabric, make_fabric(found.cluster));
-  RINGSIDE_TRY(PlacedHosts placed, place_job(found.cluster, options.nodes));
+  RINGSIDE_TRY(PlacedHosts placed, place_job(found.cluster, nodes));
   found.nodes = std::move(placed.nodes);
   RINGSIDE_TRY(check_joined(found));
   return FoundHosts{std::move(placed.hosts), std::move(found)};
 }
 
-Result<FoundHosts> find_hosts(const JobOptions& options) {
+/// What NCCL makes of a host's NICs before it looks at them.
+using OnHost = std::function<void(Host&)>;
+
+Result<FoundHosts> hosts_of_cluster(const AskedCluster& asked, const JobOptions& options,
+                                    const OnHost& on_host) {
+  if (const std::string word = fabric_word(options); !word.empty()) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--fabric {}: {} describes its own fabric", word, asked.path),
+                 "set keys of it, such as --set fabric.oversubscription=2"};
+  }
+  RINGSIDE_TRY(const auto changes, cluster_changes(options));
+  RINGSIDE_TRY(const HostChanges of_hosts, host_changes(options));
+  RINGSIDE_TRY(Cluster cluster, load_cluster(asked.path, changes, options.nvl_domain, asked.node));
+  if (!asked.node.empty() && cluster.file.fabric.platform == nullptr) {
+    return Error{ErrorCode::InvalidArgument,
+                 fmt::format("--on {}: {} says itself which nodes it has", options.on, asked.path),
+                 "NODE@FILE is for a SimGrid platform; give the file alone"};
+  }
+  for (HostRun& run : cluster.kinds) {
+    RINGSIDE_TRY(change_host(run.host, of_hosts));
+    if (on_host) on_host(run.host);
+  }
+  return placed_hosts(std::move(cluster), options.nodes);
+}
+
+/// Hosts that a word joins: all of them are the job's, unless the fabric has more.
+Result<FoundHosts> hosts_in_fabric(JobHosts hosts, const std::string& word,
+                                   const JobOptions& options) {
+  RINGSIDE_TRY(const auto changes, cluster_changes(options));
+  RINGSIDE_TRY(Cluster cluster, cluster_in_fabric(std::move(hosts), word, changes));
+  RINGSIDE_TRY(FoundHosts found,
+               placed_hosts(std::move(cluster),
+                            options.fabric_nodes ? options.nodes : std::optional<int>{}));
+  found.fabric->is_by_word = true;
+  return found;
+}
+
+Result<FoundHosts> find_hosts(const JobOptions& asked, const OnHost& on_host = {}) {
+  RINGSIDE_TRY(const JobOptions options, with_nodes(asked));
   FoundHosts found;
   if (const auto cluster = find_cluster(options.on)) {
-    RINGSIDE_TRY(found, hosts_of_cluster(*cluster, options));
+    RINGSIDE_TRY(found, hosts_of_cluster(*cluster, options, on_host));
   } else {
-    const auto lost = std::ranges::find_if(options.set, is_for_cluster);
-    if (lost != options.set.end()) {
+    const std::string word = fabric_word(options);
+    const auto lost = std::ranges::find_if(options.set, is_fabric_setting);
+    if (lost != options.set.end() && word.empty()) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("{} on {}, which has no fabric", *lost, options.on),
-                   "give --on a cluster's file (docs/reference/clusters.md)"};
+                   "add --fabric leaf_spine, or give --on a cluster's file "
+                   "(docs/reference/clusters.md)"};
     }
     RINGSIDE_TRY(const HostChanges of_hosts, host_changes(options));
     RINGSIDE_TRY(check_cluster_alone(options.on));
     RINGSIDE_TRY(found.hosts,
-                 load_hosts(options.on, options.nodes.value_or(1), options.nvl_domain));
+                 load_hosts(options.on, options.fabric_nodes.value_or(options.nodes.value_or(1)),
+                            options.nvl_domain));
     for (HostRun& run : found.hosts.runs) {
       RINGSIDE_TRY(change_host(run.host, of_hosts));
+      if (on_host) on_host(run.host);
+    }
+    if (!word.empty()) {
+      RINGSIDE_TRY(found, hosts_in_fabric(std::move(found.hosts), word, options));
     }
   }
   RINGSIDE_TRY(check_gpus(found.hosts));
@@ -194,7 +243,8 @@ Result<AskedJob> load_job_under(const JobOptions& options, const Environment& en
                                 std::string_view version) {
   RINGSIDE_TRY(const TopologyParameters topology, parse_topology_parameters(environment, version));
   RINGSIDE_TRY(const ChannelParameters channels, parse_channel_parameters(environment, version));
-  RINGSIDE_TRY(FoundHosts found, find_hosts(options));
+  RINGSIDE_TRY(FoundHosts found,
+               find_hosts(options, [&](Host& host) { merge_nets(host, topology); }));
   RINGSIDE_TRY(Job job, make_job(found.hosts, topology, channels));
   if (found.fabric)
     found.fabric->first_hosts = first_hosts(job, {found.hosts, found.fabric->nodes});
@@ -212,7 +262,7 @@ Result<TunedJob> load_tuned_job_under(const JobOptions& options, const Environme
 /// Suggests the three nearest variables, and where all are listed.
 std::string nearest_variables(std::string_view name, std::vector<std::string_view> known) {
   constexpr std::size_t kShown = 3;
-  known.insert(known.end(), {"nics", "drop_rail", "gdr"});
+  known.insert(known.end(), {"nics", "nic_rate", "drop_rail", "gdr"});
   const std::string_view nearest = nearest_word(name, known);
   std::ranges::stable_sort(known, {}, [&](std::string_view one) {
     return one == nearest ? -1 : edit_distance(name, one);
@@ -235,10 +285,12 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
                    "such as --set NCCL_ALGO=Ring"};
     }
     const std::string name = setting.substr(0, equals);
+    if (is_idle_variable(name)) continue;
     if (std::find(known.begin(), known.end(), name) == known.end()) {
       return Error{ErrorCode::InvalidArgument,
                    fmt::format("variable '{}' decides nothing here", name),
-                   nearest_variables(name, known)};
+                   name == "NCCL_IB_DISABLE" ? "--net tcp simulates sockets in place of RDMA"
+                                             : nearest_variables(name, known)};
     }
     values[name] = setting.substr(equals + 1);
   }
@@ -252,9 +304,51 @@ Result<Environment> environment_with(const std::vector<std::string>& settings) {
 
 Result<Environment> environment_of(const JobOptions& options) {
   std::vector<std::string> variables = options.set;
-  std::erase_if(variables, is_for_cluster);
+  std::erase_if(variables, is_fabric_setting);
   std::erase_if(variables, is_for_hosts);
   return environment_with(variables);
+}
+
+bool is_fabric_setting(const std::string& setting) {
+  return setting.starts_with(kFabricSetting) ||
+         is_cluster_key(std::string_view(setting).substr(0, setting.find('=')));
+}
+
+Result<JobOptions> with_nodes(const JobOptions& options) {
+  if (!options.gpus) return options;
+  const int gpus = *options.gpus;
+  const auto bad = [gpus](const std::string& what, const std::string& help) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("--gpus {}: {}", gpus, what), help};
+  };
+  if (options.nodes) return bad("--nodes as well", "give one of both");
+  JobOptions one = options;
+  one.gpus.reset();
+  const bool is_file = find_cluster(options.on).has_value();
+  if (!is_file) one.nodes = options.nvl_domain.value_or(1);
+  RINGSIDE_TRY(const JobHosts hosts, load_job_hosts(one));
+  const int each = static_cast<int>(gpus_of(hosts.runs.front().host).size());
+  const bool is_alike = std::ranges::all_of(hosts.runs, [&](const HostRun& run) {
+    return static_cast<int>(gpus_of(run.host).size()) == each;
+  });
+  if (!is_alike) return bad("hosts with different numbers of GPUs", "give --nodes");
+  const int domain = hosts.hosts_per_nvl_domain;
+  const auto even = options.nvl_domain || is_file ? std::nullopt : even_domains(gpus, each, domain);
+  if (even) {
+    one.nvl_domain = even->hosts_each;
+    one.nodes = even->domains * even->hosts_each;
+    return one;
+  }
+  // A part of one domain is counted in hosts, as is all of a domain whose size is given.
+  const bool is_part = !is_file && !options.nvl_domain && domain > 1 && gpus < each * domain;
+  const int whole = each * (is_part ? 1 : domain);
+  if (gpus < 1 || gpus % whole != 0) {
+    return bad(fmt::format("not a multiple of the {} GPUs of {}", whole,
+                           domain > 1 && !is_part ? "an NVLink domain" : "a host"),
+               fmt::format("give --gpus {}", std::max(1, gpus / whole) * whole));
+  }
+  one.nodes = gpus / whole * (options.nvl_domain && !is_file ? domain : 1);
+  if (is_part) one.nvl_domain = one.nodes;
+  return one;
 }
 
 Result<JobHosts> load_job_hosts(const JobOptions& options) {

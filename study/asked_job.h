@@ -21,8 +21,12 @@ struct JobOptions {
   std::string on;                      ///< as load_hosts() takes it, or a cluster's file
   std::optional<int> nodes = {};       ///< hosts; none: 1, of a cluster all that it places
   std::optional<int> nvl_domain = {};  ///< hosts that share one NVLink domain
-  /// NAME=VALUE, over the process's own variables; or fabric.KEY=VALUE, placement=VALUE over those of a cluster's
-  /// file.
+  std::optional<int> gpus = {};        ///< of the whole job, in place of `nodes`
+  std::string fabric = {};             ///< as parse_fabric_word() takes it; empty: as `on` says
+  /// Of a fabric given by a word: nodes that it joins, of which the job takes the first `nodes`; none: just the job's.
+  std::optional<int> fabric_nodes = {};
+  /// NAME=VALUE, over the process's own variables; fabric.KEY=VALUE or placement=VALUE, over what a cluster's file says; or
+  /// fabric=WORD, over `fabric`.
   std::vector<std::string> set = {};
   HostChanges hosts = {};
 };
@@ -39,12 +43,21 @@ Result<Environment> environment_of(const JobOptions& options);
 ///         that the cluster's fabric does not join
 Result<JobHosts> load_job_hosts(const JobOptions& options);
 
+/// The options with `nodes` in place of `gpus`, where they have that. GPUs that do not fill whole NVLink domains take as many
+/// hosts of each one, and `nvl_domain` says how many: 512 GPUs of gb200-nvl72 are 8 domains of 16 hosts.
+/// errors  as load_job_hosts(). InvalidArgument: `nodes` as well, GPUs that do not fill hosts, hosts of several kinds
+Result<JobOptions> with_nodes(const JobOptions& options);
+
+/// Whether a setting (NAME=VALUE) is of the fabric or the placement in it.
+bool is_fabric_setting(const std::string& setting);
+
 /// The cluster that a job is part of.
 struct AskedFabric {
   Cluster cluster;
   std::shared_ptr<const Fabric> fabric;
   std::vector<int> nodes;        ///< numbers of the job's nodes in the cluster, in the job's order
   std::vector<int> first_hosts;  ///< by node of the job, as JobFabric has them
+  bool is_by_word = false;       ///< JobOptions::fabric, and no cluster's file
 };
 
 /// A job that was requested, and its environment.

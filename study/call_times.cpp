@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "harness/hangs/calls.h"
+#include "study/even_domains.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
 
@@ -140,6 +141,7 @@ struct CallClock::Impl {
   int hosts_per_node = 1;
   int nnodes = 0;
   bool has_fabric = false;
+  bool is_counted_in_hosts = false;  ///< base.job.nodes; else in nodes
   std::string note;
   std::vector<int> placed;  ///< of a fabric: the cluster's number of each node
   /// A call's time, and its place in `calls`; none: it moves nothing.
@@ -192,8 +194,15 @@ struct CallClock::Impl {
   [[nodiscard]] Result<SimQuestion> question(const Seat& seat, Op op, std::uint64_t bytes) const {
     SimQuestion asked = base;
     const int hosts_each = static_cast<int>(seat.hosts_within.size());
-    if (has_fabric) {
-      if (hosts_each < hosts_per_node) {
+    const bool is_part = hosts_each < hosts_per_node;
+    if (has_fabric && is_part && seat.nodes.size() == 1 && base.job.fabric_nodes) {
+      // NVLink carries it: the fabric of a word is left out, and the domain is as large as the group.
+      asked.job.fabric.clear();
+      std::erase_if(asked.job.set, is_fabric_setting);
+      asked.job.fabric_nodes.reset();
+      asked.job.nodes = asked.job.nvl_domain = hosts_each;
+    } else if (has_fabric) {
+      if (is_part) {
         return Error{
             ErrorCode::Unsupported,
             fmt::format("{}: a group on {} of the {} hosts of an NVLink domain, in a fabric",
@@ -345,29 +354,16 @@ struct CallClock::Impl {
   }
 };
 
-namespace {
-
-/// Placement of all ranks on as many hosts of each of `domains` NVLink domains.
-struct EvenDomains {
-  int domains = 0;
-  int hosts_each = 0;
-};
-
-/// most     domains that the job may take; none: up to twice as many as it needs
-/// returns  none: ranks fill whole domains, or part of a single one, or do not divide
-std::optional<EvenDomains> even_domains(int ranks, int gpus_per_host, int hosts_per_domain,
-                                        std::optional<int> most) {
-  const int whole = gpus_per_host * hosts_per_domain;
-  if (hosts_per_domain == 1 || ranks <= whole || ranks % whole == 0) return {};
-  const int fewest = (ranks + whole - 1) / whole;
-  for (int domains = fewest; domains <= most.value_or(2 * fewest); ++domains) {
-    if (ranks % (domains * gpus_per_host) != 0) continue;
-    return EvenDomains{domains, ranks / domains / gpus_per_host};
+double error_percent_of(const std::vector<CallTime>& calls) {
+  double weighted = 0;
+  double all = 0;
+  for (const CallTime& one : calls) {
+    const double time = one.time.count() * static_cast<double>(one.times);
+    weighted += time * one.error_percent;
+    all += time;
   }
-  return {};
+  return all > 0 ? weighted / all : 0;
 }
-
-}  // namespace
 
 CallClock::CallClock(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 CallClock::~CallClock() = default;
@@ -376,14 +372,20 @@ CallClock::CallClock(CallClock&&) noexcept = default;
 Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   auto impl = std::make_unique<Impl>();
   impl->base = std::move(base);
+  if (const auto gpus = std::exchange(impl->base.job.gpus, std::nullopt); gpus && *gpus < ranks) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} ranks on {} GPUs", ranks, *gpus),
+                 fmt::format("give gpus: {}", ranks)};
+  }
   JobOptions one = impl->base.job;
   one.nodes = one.nvl_domain.value_or(1);
   RINGSIDE_TRY(const AskedJob asked, load_job(one));
   impl->gpus_per_host = static_cast<int>(gpus_of(asked.hosts.runs.front().host).size());
   impl->hosts_per_node = asked.hosts.hosts_per_nvl_domain;
   impl->has_fabric = asked.fabric.has_value();
+  // A cluster's file counts its nodes itself.
+  impl->is_counted_in_hosts = one.nvl_domain && (!impl->has_fabric || asked.fabric->is_by_word);
   const auto even =
-      one.nvl_domain || impl->has_fabric
+      one.nvl_domain || (impl->has_fabric && !asked.fabric->is_by_word)
           ? std::nullopt
           : even_domains(ranks, impl->gpus_per_host, impl->hosts_per_node, impl->base.job.nodes);
   if (even) {
@@ -398,8 +400,8 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   }
   const int gpus = impl->gpus_per_host * impl->hosts_per_node;
   impl->nnodes = (ranks + gpus - 1) / gpus;
-  // If the size of a domain is given, hosts are counted one by one.
-  const bool are_hosts = impl->base.job.nvl_domain && !impl->has_fabric;
+  // Where the size of a domain is told, hosts are counted one by one.
+  const bool are_hosts = impl->is_counted_in_hosts;
   const int needed = impl->nnodes * (are_hosts ? impl->hosts_per_node : 1);
   if (impl->base.job.nodes && *impl->base.job.nodes < needed) {
     return Error{
@@ -410,6 +412,9 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
         fmt::format("give nodes: {}", needed)};
   }
   if (impl->has_fabric) {
+    if (asked.fabric->is_by_word) {
+      impl->base.job.fabric_nodes = impl->base.job.nodes.value_or(needed);
+    }
     JobOptions all = impl->base.job;
     all.nodes = impl->nnodes;
     RINGSIDE_TRY(AskedJob whole, load_job(all));
@@ -432,7 +437,7 @@ const std::string& CallClock::note() const { return impl_->note; }
 
 int CallClock::gpus() const {
   if (!impl_->base.job.nodes) return hosts() * impl_->gpus_per_host;
-  const bool are_hosts = impl_->base.job.nvl_domain && !impl_->has_fabric;
+  const bool are_hosts = impl_->is_counted_in_hosts;
   return *impl_->base.job.nodes * impl_->gpus_per_host * (are_hosts ? 1 : impl_->hosts_per_node);
 }
 

@@ -26,7 +26,10 @@ struct CallTime {
   std::int64_t times = 0;    ///< number of times that the played programs make it
 };
 
-/// The times of the calls of a program's groups on a cluster: each kind is simulated once.
+/// The typical error of these calls together, weighted by the time that each takes; 0 without any.
+double error_percent_of(const std::vector<CallTime>& calls);
+
+/// How long the calls of a program's groups take on a cluster: each kind is simulated once.
 ///
 /// Rank r is GPU r mod G of host r / G, where each host has G; hosts of an NVLink domain are filled one after the
 /// other. Groups of one family on the same hosts call at the same time, as they do in training: a NIC's wire that

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/text.h"
 #include "base/wording.h"
@@ -10,6 +11,8 @@
 
 namespace ringside::study {
 namespace {
+
+constexpr double kMostNicRate = 1e13;  ///< bytes a second
 
 Error too_few(const Host& host, int there, const std::string& help) {
   return {
@@ -40,12 +43,21 @@ Result<bool> on_or_off(const std::string& key, const std::string& value) {
 }  // namespace
 
 bool is_host_key(std::string_view key) {
-  return key == "nics" || key == "drop_rail" || key == "gdr";
+  return key == "nics" || key == "nic_rate" || key == "drop_rail" || key == "gdr";
 }
 
 Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value) {
   if (key == "gdr") {
     RINGSIDE_TRY(changes.gdr, on_or_off(key, value));
+    return {};
+  }
+  if (key == "nic_rate") {
+    const auto rate = parse_bandwidth(value);
+    if (!rate || rate->value > kMostNicRate) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("{}: no NIC has '{}'", key, value),
+                   fmt::format("such as {}=400Gbit/s", key)};
+    }
+    changes.nic_rate = *rate;
     return {};
   }
   RINGSIDE_TRY(const int count, parse_count(key, value));
@@ -82,6 +94,12 @@ Status change_host(Host& host, const HostChanges& changes) {
       is_kept[static_cast<std::size_t>(i * there / *changes.nics)] = true;
     }
     keep_numbers(host, is_kept);
+  }
+  if (changes.nic_rate) {
+    for (const HostNetPlace& place : nets_of(host)) {
+      place.net->mbits_per_second =
+          static_cast<int>(std::lround(changes.nic_rate->value * 8 / 1e6));
+    }
   }
   if (!changes.gpus.empty()) {
     const int there = static_cast<int>(gpu_places_of(host).size());

@@ -6,21 +6,23 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/units.h"
 #include "engine/topology/host.h"
 
 namespace ringside::study {
 
 /// Changes to a job's hosts compared with their descriptions.
 struct HostChanges {
-  std::optional<int> nics = {};       ///< keep so many, evenly out of all
-  std::optional<int> drop_rail = {};  ///< the NIC of that number, on each host
-  std::optional<bool> gdr = {};       ///< GPUs and NICs reach each other's memory, or not
+  std::optional<int> nics = {};                 ///< keep so many, evenly out of all
+  std::optional<int> drop_rail = {};            ///< the NIC of that number, on each host
+  std::optional<BytesPerSecond> nic_rate = {};  ///< of each NIC
+  std::optional<bool> gdr = {};                 ///< GPUs and NICs reach each other's memory, or not
   std::vector<int> gpus = {};  ///< that take part, by their ranks within the host; empty: all
 
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };
 
-/// Whether a setting of this name changes hosts: nics, drop_rail, gdr.
+/// Whether a setting of this name changes hosts: nics, nic_rate, drop_rail, gdr.
 bool is_host_key(std::string_view key);
 
 /// The value of a setting that is a count.
@@ -29,7 +31,7 @@ Result<int> parse_count(const std::string& key, const std::string& value);
 
 /// Sets one of them from text: `nics`, `4`.
 /// shape   is_host_key(key)
-/// errors  InvalidArgument: not a count, or neither on nor off
+/// errors  InvalidArgument: not a count, no rate, or neither on nor off
 Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value);
 
 /// errors  InvalidArgument: a GPU that the host does not have, more NICs than it has, a rail that it does not have,

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "engine/collectives/plan.h"
 #include "engine/collectives/record.h"
+#include "study/release_spread.h"
 #include "study/validate/measured_reach.h"
 #include "trace/file_sink.h"
 
@@ -171,6 +172,10 @@ void set_error(const SimPlan& plan, SimRow& row) {
   const SimModel::TypicalError typical = plan.model.typical_error(row.call.bytes, plan.group);
   row.error_percent = typical.percent * (beyond_measured(plan).empty() ? 1 : kBeyond);
   row.error_systems = typical.systems;
+  // It knows no fabric.
+  if (row.call.tuned.prediction && !plan.job.asked.fabric && !has_fallback_search(plan, row)) {
+    row.nearer_nccl_error = plan.model.nearer_nccl_error(row.call.bytes, plan.group);
+  }
 }
 
 /// How much of a call overlaps the previous one if calls are enqueued back to back, as in nccl-tests, which divides

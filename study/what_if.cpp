@@ -7,6 +7,7 @@
 
 #include "base/suggest.h"
 #include "engine/tuning/parameters.h"
+#include "study/idle_variables.h"
 
 namespace ringside::study {
 namespace {
@@ -20,6 +21,18 @@ constexpr std::array kKeys{
     WhatIfKey{"nodes", "nodes of the job",
               [](SimQuestion& question, const std::string& value) -> Status {
                 RINGSIDE_TRY(question.job.nodes, parse_count("nodes", value));
+                question.job.gpus.reset();
+                return {};
+              }},
+    WhatIfKey{"gpus", "GPUs of the job, in place of nodes",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                RINGSIDE_TRY(question.job.gpus, parse_count("gpus", value));
+                question.job.nodes.reset();
+                return {};
+              }},
+    WhatIfKey{"fabric", "as --fabric",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                question.job.set.push_back("fabric=" + value);
                 return {};
               }},
     WhatIfKey{"nvl_domain", "hosts that share one NVLink domain",
@@ -30,6 +43,10 @@ constexpr std::array kKeys{
     WhatIfKey{"nics", "NICs of each host",
               [](SimQuestion& question, const std::string& value) -> Status {
                 return apply_host_setting(question.job.hosts, "nics", value);
+              }},
+    WhatIfKey{"nic_rate", "rate of each NIC, such as 400Gbit/s",
+              [](SimQuestion& question, const std::string& value) -> Status {
+                return apply_host_setting(question.job.hosts, "nic_rate", value);
               }},
     WhatIfKey{"drop_rail", "a NIC that each host lacks",
               [](SimQuestion& question, const std::string& value) -> Status {
@@ -123,7 +140,7 @@ Status apply_setting(SimQuestion& question, const std::string& key, const std::s
   const auto row = std::ranges::find(kKeys, key, &WhatIfKey::name);
   if (row != kKeys.end()) return row->apply(question, value);
   std::vector<std::string_view> known = known_variables();
-  const bool is_variable = std::ranges::find(known, key) != known.end();
+  const bool is_variable = std::ranges::find(known, key) != known.end() || is_idle_variable(key);
   if (is_variable || is_cluster_key(key)) {
     question.job.set.push_back(key + "=" + value);  // the last one counts
     return {};

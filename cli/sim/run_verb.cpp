@@ -8,12 +8,17 @@
 #include <string>
 
 #include "base/json.h"
+#include "base/temporary.h"
 #include "base/text.h"
 #include "base/wording.h"
 #include "cli/options.h"
+#include "cli/sweep/sweep_run.h"
+#include "cli/sweep/sweep_tables.h"
 #include "cli/verb.h"
 #include "diag/report/sentences/hang_sentences.h"
+#include "study/host_gpu.h"
 #include "study/scenario/scenario_run.h"
+#include "study/sweep/sweep_file.h"
 
 namespace ringside::cli {
 namespace {
@@ -25,7 +30,8 @@ struct RunArguments {
   std::string on = "sim";
   std::string folder;
   std::string fidelity = "auto";
-  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< NaN: not given
+  std::vector<std::string> vary;
+  double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
   bool json = false;
 };
 
@@ -35,12 +41,18 @@ std::string ranks_text(const std::vector<int>& ranks) {
 
 void line(const char* label, const std::string& text) { fmt::print("  {:<12}{}\n", label, text); }
 
-void print_times(const study::StepTimes& times) {
+void print_times(const study::StepTimes& times, std::optional<Seconds> error) {
   const auto part = [&times](Seconds time) {
     const double share = times.step > Seconds{} ? time / times.step : 0;
     return fmt::format("{:>10}{:>7.1f} %", format_time(time), 100 * share);
   };
-  line("step", fmt::format("{:>10}", format_time(times.step)));
+  line("step",
+       fmt::format("{:>10}{}", format_time(times.step),
+                   error ? fmt::format(" +- {:.0f} %: compute is off by {:.0f} % where one "
+                                       "efficiency stands for all kernels, exposed calls by "
+                                       "their typical error",
+                                       100 * (*error / times.step), study::kComputeErrorPercent)
+                         : std::string()));
   line("compute", part(times.compute));
   line("exposed", part(times.exposed) + "  in calls that no computation overlaps");
   line("idle",
@@ -129,8 +141,8 @@ void print_outcome(const Scenario& scenario, const ScenarioOutcome& outcome,
     line("played", fmt::format("{} of ranks, one simulated for all equal ones",
                                plural(static_cast<std::size_t>(outcome.kinds), "kind", "kinds")));
   }
-  if (outcome.times) print_times(*outcome.times);
-  if (scenario.training && arguments.on == "sim") print_training(*scenario.training, outcome);
+  if (outcome.times) print_times(*outcome.times, outcome.error);
+  if (scenario.training && arguments.on != "real") print_training(*scenario.training, outcome);
   if (!outcome.failure.empty()) line("error", outcome.failure);
   if (outcome.verdict) {
     line("verdict",
@@ -166,11 +178,12 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
                       const RunArguments& arguments) {
   Json document{{"schema", "ringside.run/1"},
                 {"name", scenario.name},
-                {"on", arguments.on},
+                {"on", arguments.on == "real" ? "real" : "sim"},
                 {"nranks", outcome.ranks},
                 {"kinds", outcome.kinds},
                 {"outcome", to_string(outcome.end)},
                 {"step_time_us", nullptr},
+                {"error_percent", nullptr},
                 {"compute_us", nullptr},
                 {"exposed_us", nullptr},
                 {"idle_us", nullptr},
@@ -195,6 +208,9 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
     document["compute_us"] = in_us(outcome.times->compute);
     document["exposed_us"] = in_us(outcome.times->exposed);
     document["idle_us"] = in_us(outcome.times->idle());
+  }
+  if (outcome.error) {
+    document["error_percent"] = 100 * (*outcome.error / outcome.times->step);
   }
   if (outcome.rate) {
     document["tokens_per_s"] = outcome.rate->tokens_per_second;
@@ -253,16 +269,43 @@ Json outcome_document(const Scenario& scenario, const ScenarioOutcome& outcome,
   return document;
 }
 
-VerbResult run(const RunArguments& arguments) {
-  if (arguments.on != "sim" && arguments.on != "real") {
-    return Error{ErrorCode::InvalidArgument, fmt::format("--on {}", arguments.on), "sim or real"};
+/// Hosts that --on names are in place of the scenario's.
+ScenarioReading reading_of(const RunArguments& arguments) {
+  ScenarioReading reading = study::scenario_reading();
+  if (arguments.on != "sim" && arguments.on != "real") reading.on = arguments.on;
+  return reading;
+}
+
+/// Each combination of what is varied, as a sweep does it.
+VerbResult run_variants(const RunArguments& arguments) {
+  if (arguments.on == "real" || !arguments.folder.empty()) {
+    return Error{ErrorCode::InvalidArgument, "--vary with --on real or -o",
+                 "it compares simulated times, and keeps nothing else"};
   }
+  ScenarioReading reading = reading_of(arguments);
+  // A layout that does not fit is a place to start from.
+  reading.checks_memory = false;
+  RINGSIDE_TRY(const Scenario scenario, load_scenario(arguments.file, reading));
+  RINGSIDE_TRY(study::Sweep sweep,
+               study::sweep_of_scenario(scenario, arguments.file, arguments.vary));
+  RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("vary"));
+  RINGSIDE_TRY(
+      const auto report,
+      run_sweep(std::move(sweep), folder.path(),
+                {.method = {.fidelity = arguments.fidelity, .version = RINGSIDE_VERSION}}));
+  if (!report) return kFine;
+  fmt::print("{}", arguments.json ? to_text(sweep_document(*report)) : sweep_text(*report));
+  return sweep_status(*report);
+}
+
+VerbResult run(const RunArguments& arguments) {
+  if (!arguments.vary.empty()) return run_variants(arguments);
   if (arguments.timeout_s <= 0 || arguments.timeout_s > 86400) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
                  "give seconds, up to a day"};
   }
   study::ScenarioQuestion question;
-  RINGSIDE_TRY(question.scenario, load_scenario(arguments.file));
+  RINGSIDE_TRY(question.scenario, load_scenario(arguments.file, reading_of(arguments)));
   question.is_real = arguments.on == "real";
   question.folder = arguments.folder;
   question.fidelity = arguments.fidelity;
@@ -284,7 +327,7 @@ Verb run_verb() {
   return {"run",
           "Run a scenario, on real ranks or simulated ones, and compare with what it expects",
           {"ringside run scenarios/hangs/skipped-collective.yaml",
-           "ringside run scenarios/training/llama3-70b-1024.yaml --json"},
+           "ringside run scenarios/buying/jobs/llama3-70b-512.yaml --vary layout=auto"},
           [](Options& app) {
             auto arguments = std::make_shared<RunArguments>();
             RunArguments& a = *arguments;
@@ -292,14 +335,21 @@ Verb run_verb() {
                            "a scenario/1 (docs/reference/scenarios.md), or a hang-program/1")
                 ->required();
             app.add_option("--on", a.on,
-                           "sim: in simulated time; real: processes of this machine, or those "
-                           "of the launcher that started this one")
+                           "sim: in simulated time; real: processes of this machine, or those of "
+                           "the launcher that started this one; else simulated on these hosts, as "
+                           "--on of sim takes them, in place of the scenario's")
                 ->capture_default_str();
             app.add_option(
                 "-o,--output", a.folder,
                 "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
             app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
                 ->capture_default_str();
+            app.add_option(
+                   "--vary", a.vary,
+                   "KEY=V1,V2: compare step times, as a sweep does; repeatable. layout=auto: "
+                   "all splits over tensor, pipeline and data that fit; on=PRESET,...: other "
+                   "hosts with their GPUs; workload.KEY; else as --vary of sim")
+                ->allow_extra_args(false);
             app.add_option("--timeout", a.timeout_s,
                            "real: seconds in which nothing moves until a call fails (default: the "
                            "scenario's watchdog, else 2 beyond its faults)");

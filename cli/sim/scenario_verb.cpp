@@ -14,6 +14,7 @@
 #include "cli/verb.h"
 #include "harness/hangs/program.h"
 #include "harness/scenario/scenario.h"
+#include "study/host_gpu.h"
 #include "study/interchange/chakra_export.h"
 #include "study/interchange/import.h"
 
@@ -54,7 +55,7 @@ VerbResult import(const ScenarioArguments& arguments) {
 }
 
 VerbResult export_to_chakra(const ScenarioArguments& arguments) {
-  RINGSIDE_TRY(const Scenario scenario, load_scenario(arguments.file));
+  RINGSIDE_TRY(const Scenario scenario, load_scenario(arguments.file, study::scenario_reading()));
   const hangs::Program program = hangs::make_program(scenario.outline);
   RINGSIDE_TRY(make_empty_folder(arguments.folder));
   std::size_t files = 0;

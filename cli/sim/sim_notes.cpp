@@ -30,6 +30,17 @@ std::string fallback_line(const SimPlan& plan, std::span<const SimRow> rows) {
              : "";
 }
 
+std::string nearer_line(std::span<const SimRow> rows) {
+  for (const SimRow& row : rows) {
+    if (row.nearer_nccl_error == 0) continue;
+    return fmt::format(
+        "# at {} B NCCL's own model was nearer on comparable systems, off by {:.0f} % "
+        "(docs/accuracy.md): read its column as well\n",
+        row.call.bytes.value, row.nearer_nccl_error);
+  }
+  return "";
+}
+
 std::string error_bars(std::span<const SimRow> rows, const SimPlan& plan) {
   if (rows.front().is_alone) return "# no error is given: one rank was not measured";
   const auto text = [](const SimRow& row) {

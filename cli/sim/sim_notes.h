@@ -11,7 +11,10 @@ namespace ringside::cli {
 /// Notes that times are of a loop of calls, if these overlap; else empty.
 std::string loop_line(std::span<const study::SimRow> rows);
 
-/// Explains `*` after a time of NCCL's model, if there is one; else empty.
+/// Where NCCL's own model was nearer than the simulation; else empty.
+std::string nearer_line(std::span<const study::SimRow> rows);
+
+/// What `*` behind a time of NCCL's model means, where there is one; else empty.
 std::string fallback_line(const study::SimPlan& plan, std::span<const study::SimRow> rows);
 
 /// The typical error of the smallest and the largest size, and why a question is beyond the measured systems.

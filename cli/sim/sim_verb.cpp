@@ -121,7 +121,19 @@ void print_row(const SimPlan& plan, const SimRow& row) {
   std::fflush(stdout);
 }
 
-/// The efficiency of the best row, and what limits it.
+/// What keeps a call from being faster, as a clause.
+std::string limit_sentence(const SimRow& row) {
+  const std::string limit = study::limit_of(row);
+  if (!row.path_limit.empty()) {
+    return fmt::format("{:.0f} % of its critical path is {}", 100 * row.path_part, limit);
+  }
+  if (limit == "bandwidth") return "the bandwidth of a link limits it";
+  if (limit == "latency") return "latency limits it: steps take far longer than their bytes";
+  if (limit == "steps") return "no link limits it, but steps that wait for one another";
+  return limit + " limits it";
+}
+
+/// What the best row gets out of the links, and what is in its way.
 std::string perspective(const std::vector<SimRow>& rows) {
   const SimRow& best = study::best_of(rows);
   if (best.is_alone) {
@@ -134,15 +146,9 @@ std::string perspective(const std::vector<SimRow>& rows) {
                        format_bandwidth(best.busbw), best.call.bytes.value);
   }
   if (!best.busiest) return "# no bytes crossed a link";
-  const std::string part = best.path_limit.empty() ? ""
-                                                   : fmt::format(" ({:.0f} % of the critical path)",
-                                                                 100 * best.path_part);
-  const std::string limit = study::limit_of(best);
   return fmt::format(
-      "# best: {} at {} B, where {} {}{}; the busiest link, {} with {}, carries for "
-      "{:.0f} % of the time",
-      format_bandwidth(best.busbw), best.call.bytes.value, limit,
-      limit == "steps" ? "one after another limit" : "limits", part, best.busiest->name,
+      "# best: {} at {} B; {}; the busiest link, {} with {}, is busy for {:.0f} % of the time",
+      format_bandwidth(best.busbw), best.call.bytes.value, limit_sentence(best), best.busiest->name,
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
@@ -170,7 +176,8 @@ std::string picked_lines(const std::vector<SimRow>& rows) {
   for (const SimRow& row : rows) {
     if (row.why.empty() || row.fidelity == before) continue;
     before = row.fidelity;
-    lines += fmt::format("# from {} B by {}: {}\n", row.call.bytes.value, row.fidelity, row.why);
+    lines += fmt::format("# from {} B fidelity {} (chosen automatically: {})\n",
+                         row.call.bytes.value, row.fidelity, row.why);
   }
   return lines;
 }
@@ -210,6 +217,8 @@ Json result_document(const SimRow& row) {
                 {"error_percent", row.is_alone ? Json() : Json(row.error_percent)},
                 {"error_systems", row.is_alone ? Json() : Json(row.error_systems)},
                 {"overlap_us", in_us(row.overlap)},
+                {"nearer_nccl_error_percent",
+                 row.nearer_nccl_error > 0 ? Json(row.nearer_nccl_error) : Json()},
                 {"predicted_us", nullptr},
                 {"algbw_gbs", in_gbs(row.algbw)},
                 {"busbw_gbs", in_gbs(row.busbw)},
@@ -461,6 +470,7 @@ VerbResult run_with_faults(const SimArguments& arguments) {
 
 VerbResult run(const SimArguments& arguments) {
   note_unverified(arguments.question.nccl);
+  note_idle_settings(arguments.question.job);
   if (arguments.faults.is_any()) return run_with_faults(arguments);
   if (arguments.iterations || !arguments.op_timeout.empty() || !arguments.dumps.empty()) {
     return Error{ErrorCode::InvalidArgument, "--iters, --op-timeout and --dumps without faults",
@@ -492,7 +502,8 @@ VerbResult run(const SimArguments& arguments) {
   const std::string rounding = rounding_of(plan);
   fmt::print("{}\n{}{}{}{}{}{}\n", perspective(rows), fabric_line(rows),
              rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
-             loop_line(rows), fallback_line(plan, rows), error_bars(rows, plan));
+             loop_line(rows), nearer_line(rows) + fallback_line(plan, rows),
+             error_bars(rows, plan));
   if (!arguments.is_release_named) {
     RINGSIDE_TRY(const std::string spread, study::release_spread_text(plan, rows));
     if (!spread.empty()) fmt::print("# {}\n", spread);

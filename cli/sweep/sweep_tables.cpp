@@ -4,7 +4,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/text.h"
 #include "base/wording.h"
@@ -33,7 +41,49 @@ std::string outcome_of(const SweepRow& row) {
   return row.result ? to_string(row.result->end) : "open";
 }
 
-/// The best point in words, and the distance to the next one.
+/// Where layouts are searched for: which axis that is.
+std::optional<std::size_t> searched_axis(const SweepReport& report) {
+  for (std::size_t i = 0; i < report.sweep.vary.size(); ++i) {
+    const study::VaryAxis& axis = report.sweep.vary[i];
+    const bool is_search = std::ranges::find(axis.values, study::kAnyLayout) != axis.values.end();
+    if (axis.key == study::kLayoutKey && is_search) return i;
+  }
+  return std::nullopt;
+}
+
+/// Rows of the table: the grid's order, or the fastest first where layouts are searched for.
+std::vector<std::size_t> rows_in_order(const SweepReport& report) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < report.rows.size(); ++i) order.push_back(i);
+  if (!searched_axis(report)) return order;
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) {
+    const SweepRow& row = report.rows[i];
+    return row.is_finished() ? report.per_work(row, row.result->step.count())
+                             : std::numeric_limits<double>::max();
+  });
+  return order;
+}
+
+/// Of each search for a layout the rows beyond the best few.
+std::set<std::size_t> slower_layouts(const SweepReport& report) {
+  constexpr int kShown = 5;
+  std::set<std::size_t> slow;
+  const auto axis = searched_axis(report);
+  if (!axis) return slow;
+  std::map<std::tuple<std::size_t, std::size_t, study::Settings>, int> shown;
+  for (const std::size_t i : rows_in_order(report)) {
+    const SweepRow& row = report.rows[i];
+    study::Settings others = row.point.settings;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(*axis));
+    if (row.is_finished() &&
+        ++shown[{row.point.cluster, row.point.workload, std::move(others)}] > kShown) {
+      slow.insert(i);
+    }
+  }
+  return slow;
+}
+
+/// `what` in words, and how far the next one is.
 std::string headline(const SweepReport& report, const char* what, const char* more,
                      const SweepBest& best, const std::string& figure) {
   const SweepRow& row = report.rows[best.row];
@@ -156,7 +206,10 @@ std::string sweep_text(const SweepReport& report) {
   if (has_money) text += fmt::format("{:>12}", report.sweep.currency + "/step");
   if (has_energy) text += fmt::format("{:>12}", "MJ/step");
   text += "\n";
-  for (const SweepRow& row : report.rows) {
+  const std::set<std::size_t> slow = slower_layouts(report);
+  for (const std::size_t i : rows_in_order(report)) {
+    if (slow.contains(i)) continue;
+    const SweepRow& row = report.rows[i];
     text += fmt::format("  {:<{}}", cut(report.full_label(row), static_cast<int>(width)), width);
     if (!row.is_finished()) {
       text += fmt::format("  {}{}\n", outcome_of(row),
@@ -173,6 +226,9 @@ std::string sweep_text(const SweepReport& report) {
     if (has_energy)
       text += fmt::format("{:>12}", row.joules ? short_number(*row.joules / 1e6) : "");
     text += "\n";
+  }
+  if (!slow.empty()) {
+    text += fmt::format("  {} more fit and are slower\n", plural(slow.size(), "layout", "layouts"));
   }
   for (const std::string& line : sweep_headlines(report)) text += line + "\n";
   return text;

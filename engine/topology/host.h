@@ -45,6 +45,7 @@ struct HostGpu {
 
 struct HostNet {
   std::string name;
+  std::string link = {};  ///< ib, roce, efa or tcp; empty: what the name suggests
   int dev = 0;
   double latency_us = 0;
   int mbits_per_second = 0;  ///< 0 or less: unknown

@@ -1,5 +1,7 @@
 #include "engine/topology/host_edit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace ringside {
@@ -36,6 +38,20 @@ void keep_of(std::vector<HostPci>& functions, const Keep& keep) {
                 [](const HostPci& function) { return function.nic && function.nic->nets.empty(); });
 }
 
+/// Puts a function before the one with that bus id.
+/// returns  whether it is among these, or below
+bool insert_before(std::vector<HostPci>& functions, const std::string& bus_id,
+                   const HostPci& function) {
+  for (auto place = functions.begin(); place != functions.end(); ++place) {
+    if (place->bus_id == bus_id) {
+      functions.insert(place, function);
+      return true;
+    }
+    if (insert_before(place->children, bus_id, function)) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::vector<HostNetPlace> nets_of(Host& host) {
@@ -65,6 +81,26 @@ void keep_nets(Host& host, const Keep& keep) {
   }
   int dev = 0;
   for (const HostNetPlace& place : nets_of(host)) place.net->dev = dev++;
+}
+
+void replace_nets(Host& host, const HostPci& function, const HostNet& net, int count) {
+  keep_nets(host, [](const HostNet&) { return false; });
+  const int gpus = static_cast<int>(gpu_places_of(host).size());
+  for (int i = 0; i < count; ++i) {
+    HostPci one = function;
+    // A domain of PCI of its own: no preset has a device there.
+    one.bus_id = fmt::format("1000:{:02x}:00.0", i + 1);
+    HostNet own = net;
+    own.dev = i;
+    own.name += std::to_string(i);
+    own.guid = 0xa0000001U + 16U * static_cast<unsigned>(i);
+    one.nic = HostNic{{std::move(own)}};
+    const std::string beside =
+        gpu_places_of(host)[static_cast<std::size_t>(i * gpus / count)].function->bus_id;
+    for (HostCpu& cpu : host.cpus) {
+      if (insert_before(cpu.pci, beside, one)) break;
+    }
+  }
 }
 
 void keep_gpus(Host& host, std::span<const int> ranks) {

@@ -10,7 +10,8 @@
 namespace ringside {
 namespace {
 
-constexpr std::array<std::string_view, 14> kVariables{
+constexpr std::array<std::string_view, 16> kVariables{
+    "NCCL_IB_MERGE_NICS",     "NCCL_NET_MERGE_LEVEL",
     "NCCL_MNNVL_ENABLE",      "NCCL_NETDEVS_POLICY",
     "NCCL_NET_DISABLE_INTRA", "NCCL_NET_GDR_C2C",
     "NCCL_NET_GDR_LEVEL",     "NCCL_NET_GDR_MLOPART",
@@ -42,6 +43,25 @@ Result<std::optional<PathType>> read_level(const Environment& environment, const
                fmt::format("environment variable {}='{}' is not a path type", name, *text),
                "give LOC, NVL, NVB, C2C, PIX, PXB, P2C, PXN, PHB, SYS, NET or DIS, or 0 to 5 for "
                "LOC, PIX, PXB, PHB, SYS, SYS"};
+}
+
+/// How near NICs are that join. PORT, two ports of one card, has the value of NVL.
+/// source  NCCL 2.30.7 graph/topo.cc: ncclTopoGetVNicParent
+Result<std::optional<PathType>> read_merge_level(const Environment& environment) {
+  RINGSIDE_TRY(const bool merges, read_flag(environment, "NCCL_IB_MERGE_NICS", true));
+  if (!merges) return std::optional{PathType::Loc};
+  const char* const name = "NCCL_NET_MERGE_LEVEL";
+  const auto text = environment(name);
+  if (!text) return std::optional<PathType>{};
+  if (*text == "PORT") return std::optional{PathType::Nvl};
+  const auto type = parse_path_type(*text);
+  for (const PathType known : {PathType::Loc, PathType::Pix, PathType::Pxb, PathType::P2c,
+                               PathType::Pxn, PathType::Phb, PathType::Sys}) {
+    if (type && *type == known) return std::optional{known};
+  }
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("environment variable {}='{}' is no distance between NICs", name, *text),
+               "give LOC (none join), PORT, PIX, PXB, P2C, PXN, PHB or SYS"};
 }
 
 /// returns  0 AUTO, -1 ALL, k for MAX:k
@@ -89,6 +109,7 @@ Result<TopologyParameters> parse_topology_parameters(const Environment& environm
   RINGSIDE_TRY(const auto mnnvl, env_int(environment, "NCCL_MNNVL_ENABLE", 0, 2));
   read.mnnvl_enable = static_cast<int>(mnnvl.value_or(read.mnnvl_enable));
   RINGSIDE_TRY(read.netdevs_policy, read_netdevs_policy(environment));
+  RINGSIDE_TRY(read.merge_level, read_merge_level(environment));
   return read;
 }
 

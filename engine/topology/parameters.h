@@ -28,7 +28,8 @@ struct TopologyParameters {
   int mnnvl_enable = 2;  ///< NCCL_MNNVL_ENABLE: 0 never, 1 always, 2 if it is there
   /// NCCL_NETDEVS_POLICY: how many NICs a GPU may use. 0 AUTO, -1 ALL, k > 0 MAX:k.
   int netdevs_policy = 0;
-  TopologyRules rules = {};  ///< of the release; no variable
+  std::optional<PathType> merge_level = {};  ///< NCCL_NET_MERGE_LEVEL; Loc: NCCL_IB_MERGE_NICS=0
+  TopologyRules rules = {};                  ///< of the release; no variable
 };
 
 /// version  the release that is started, as load_release()

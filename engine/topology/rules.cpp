@@ -49,6 +49,7 @@ Status read_topology_rules(YamlKeys keys, TopologyRules& rules) {
   keys.read("pxn_before_p2c", rules.pxn_before_p2c);
   keys.read("nets_are_dropped", rules.nets_are_dropped);
   keys.read("nic_by_local_gpus", {"never", "connectx8", "always"}, rules.nic_by_local_gpus);
+  keys.read("merged_nets", rules.merged_nets);
   keys.read("any_gpu_may_be_local", rules.any_gpu_may_be_local);
   keys.read("lone_gpu_has_bandwidth", rules.lone_gpu_has_bandwidth);
   return keys.finish();

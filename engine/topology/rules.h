@@ -75,6 +75,7 @@ struct TopologyRules {
   bool pxn_before_p2c = false;    ///< already where a GPU's own way is not below a PCI switch
   bool nets_are_dropped = false;  ///< from a node that is the whole job
   NicByLocalGpus nic_by_local_gpus = NicByLocalGpus::Always;
+  int merged_nets = 8;  ///< network devices that join to a virtual one, at most; 1: none do
   bool any_gpu_may_be_local = false;   ///< a NIC serves the first GPU that picks it, near or not
   bool lone_gpu_has_bandwidth = true;  ///< one GPU without network
 

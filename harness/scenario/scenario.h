@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -52,7 +53,9 @@ struct Scenario {
   std::string cluster_place = {};  ///< `file:line` of it, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
-  std::string broken = {};            ///< the hosts' misconfiguration, of harness/logs
+  std::string broken = {};    ///< what is wrong with the hosts: a misconfiguration of harness/logs
+  std::string workload = {};  ///< its kind; empty: steps are given one by one
+  WorkloadKeys workload_keys = {};  ///< with those of ScenarioReading
   hangs::Outline outline;
   std::optional<TrainingFacts> training = {};  ///< of a workload that trains
   std::optional<Seconds> watchdog = {};        ///< a call that takes so long ends the job
@@ -61,10 +64,19 @@ struct Scenario {
   Expectation expect;
 };
 
+/// How a scenario's workload is read.
+struct ScenarioReading {
+  /// Keys of a training workload that follow from its hosts, for those that name neither gpu nor gpu_tflops.
+  std::function<WorkloadKeys(const std::string& on)> keys_of_hosts = {};
+  std::string on = {};        ///< other hosts than the file's, with their GPU; empty: the file's
+  bool checks_memory = true;  ///< refuses a training step that does not fit into a GPU's memory
+};
+
 /// Reads a `ringside: scenario/1` (docs/reference/scenarios.md), or a hang-program/1.
 /// where   for messages: the file
-/// errors  Corrupt: `where:line: what`, with the fix
-Result<Scenario> parse_scenario(const std::string& text, const std::string& where);
+/// errors  Corrupt: `where:line: what`, with the mend
+Result<Scenario> parse_scenario(const std::string& text, const std::string& where,
+                                const ScenarioReading& reading = {});
 
 /// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from strangers:
 /// none of them becomes a key. A line break or control character in `name` and `about` is written as `\x0a`.
@@ -75,6 +87,6 @@ std::string to_yaml(const Scenario& scenario, std::span<const std::string> unkno
 Error with_shipped_files(Error error);
 
 /// errors  as read_file(), parse_scenario()
-Result<Scenario> load_scenario(const std::string& path);
+Result<Scenario> load_scenario(const std::string& path, const ScenarioReading& reading = {});
 
 }  // namespace ringside

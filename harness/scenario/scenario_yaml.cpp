@@ -25,7 +25,8 @@ constexpr std::size_t kMostParallel = 6;
 /// Reads one scenario; what its ranks do is the program's reader's.
 class ScenarioReader {
  public:
-  explicit ScenarioReader(const YamlMapping& root) : root_(root) {}
+  ScenarioReader(const YamlMapping& root, const ScenarioReading& reading)
+      : root_(root), reading_(reading) {}
 
   Result<Scenario> read() {
     RINGSIDE_TRY(check_yaml_document(root_, "scenario/1",
@@ -65,6 +66,11 @@ class ScenarioReader {
 
  private:
   Status read_cluster() {
+    if (!reading_.on.empty()) {
+      scenario_.on = reading_.on;
+      scenario_.cluster_place = "--on " + reading_.on;
+      return {};
+    }
     if (!root_.has("cluster")) return {};
     constexpr const char* kExample = "{on: dgx-h100, nodes: 2}";
     RINGSIDE_TRY(const YamlMapping cluster,
@@ -176,8 +182,21 @@ class ScenarioReader {
       const auto place = places.find(key);
       return root_.bad(place == places.end() ? name : place->second, what, help);
     };
+    WorkloadKeys of_hosts;
+    if (reading_.keys_of_hosts) of_hosts = reading_.keys_of_hosts(scenario_.on);
+    if (!reading_.on.empty() && !of_hosts.empty()) {
+      for (const char* const key : {"gpu", "gpu_tflops", "gpu_memory_gb"}) keys.erase(key);
+    }
+    if (!keys.contains("gpu") && !keys.contains("gpu_tflops")) {
+      if (name.Scalar() == "inference") of_hosts.erase("gpu_memory_gb");
+      keys.merge(of_hosts);  // what the file says stays
+    }
     RINGSIDE_TRY(scenario_.outline, make_workload(name.Scalar(), keys, bad));
-    RINGSIDE_TRY(scenario_.training, training_facts(name.Scalar(), keys, bad));
+    WorkloadKeys checked = keys;
+    if (!reading_.checks_memory && name.Scalar() != "inference") checked["check_memory"] = "no";
+    RINGSIDE_TRY(scenario_.training, training_facts(name.Scalar(), checked, bad));
+    scenario_.workload = name.Scalar();
+    scenario_.workload_keys = std::move(keys);
     scenario_.outline.name = scenario_.name;
     if (root_.has("iterations")) {
       RINGSIDE_TRY(scenario_.outline.iterations, hangs::read_iterations(root_, 1));
@@ -387,13 +406,15 @@ class ScenarioReader {
   }
 
   const YamlMapping& root_;
+  const ScenarioReading& reading_;
   Scenario scenario_;
   std::vector<ParallelDimension> parallel_;
 };
 
 }  // namespace
 
-Result<Scenario> parse_scenario(const std::string& text, const std::string& where) {
+Result<Scenario> parse_scenario(const std::string& text, const std::string& where,
+                                const ScenarioReading& reading) {
   try {
     RINGSIDE_TRY(YAML::Node document, load_yaml_document(text, where));
     const YamlMapping root(std::move(document), where);
@@ -410,7 +431,7 @@ Result<Scenario> parse_scenario(const std::string& text, const std::string& wher
       return root.bad(root.node(), "this is a sweep, not a scenario",
                       fmt::format("ringside sweep {}", where));
     }
-    return ScenarioReader(root).read();
+    return ScenarioReader(root, reading).read();
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }
@@ -425,12 +446,12 @@ Error with_shipped_files(Error error) {
   return error;
 }
 
-Result<Scenario> load_scenario(const std::string& path) {
+Result<Scenario> load_scenario(const std::string& path, const ScenarioReading& reading) {
   // Those of `scenario import` hold whole traces.
   constexpr Bytes kMostScenario{std::uint64_t{64} << 20};
   const auto text = read_description(path, kMostScenario);
   if (!text) return with_shipped_files(text.error());
-  return parse_scenario(*text, path);
+  return parse_scenario(*text, path, reading);
 }
 
 }  // namespace ringside

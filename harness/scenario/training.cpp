@@ -81,6 +81,10 @@ Result<Gpu> read_gpu(const Keys& keys) {
     gpu.memory = gpu_memory_gb(found->device_id) * 1e9;
     gpu.name = found->name;
   } else {
+    if (!keys.has("gpu_tflops")) {
+      return keys.bad("", "key 'gpu' is missing, and the hosts have no GPU whose rate is known",
+                      "such as gpu: h100; or gpu_tflops, its dense bfloat16 peak");
+    }
     RINGSIDE_TRY(peak, keys.number("gpu_tflops", std::nullopt, 0.001, 1e6));
   }
   RINGSIDE_TRY(const double efficiency, keys.number("efficiency", std::nullopt, 0.001, 1));
@@ -141,3 +145,18 @@ Result<Training> read_training(const Keys& keys, bool has_experts) {
 }
 
 }  // namespace ringside::workload
+
+namespace ringside {
+
+std::string_view training_gpu_name(std::uint16_t device_id) {
+  const auto model = gpu_model(device_id);
+  for (const workload::GpuRate& one : workload::kGpus) {
+    const auto known = gpu_model(one.device_id);
+    if (one.device_id == device_id || (model && known && model->name == known->name)) {
+      return one.name;
+    }
+  }
+  return {};
+}
+
+}  // namespace ringside

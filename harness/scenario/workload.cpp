@@ -122,7 +122,9 @@ std::string memory_help(const WorkloadKind& kind, const Keys& keys) {
     return value != nullptr && *value == "yes";
   };
   std::vector<std::string> ways;
-  if (has_key("tensor")) ways.emplace_back("raise tensor or pipeline");
+  if (has_key("tensor")) {
+    ways.emplace_back("raise tensor or pipeline (run --vary layout=auto finds what fits)");
+  }
   if (has_key("zero")) {
     ways.emplace_back(is_set("zero") ? "zero: yes divides the optimizer only: gradients stay whole"
                                      : "set zero: yes (divides the optimizer, not the gradients)");

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -88,6 +89,9 @@ struct MemoryNeed {
 
   [[nodiscard]] double total() const { return weights + gradients + optimizer + activations; }
 };
+
+/// The GPU of a PCI device id (vendor 10de), as the key `gpu` names it; empty: its rates are not known.
+std::string_view training_gpu_name(std::uint16_t device_id);
 
 /// What a training workload asks of its GPUs.
 struct TrainingFacts {

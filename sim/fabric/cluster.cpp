@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <numeric>
 
+#include "base/text.h"
 #include "engine/topology/host_edit.h"
 #include "engine/topology/paths/link_speeds.h"
 #include "engine/topology/sources/description_file.h"
+#include "engine/topology/sources/host_yaml.h"
 #include "engine/topology/sources/load_hosts.h"
 #include "sim/fabric/kinds.h"
 #include "sim/fabric/platform.h"
@@ -61,6 +64,34 @@ Result<ClusterFile> load_cluster_file(const std::string& path,
   return file;
 }
 
+/// One node that the cluster's file describes itself.
+Result<JobHosts> described_hosts(const ClusterFile::Nodes& entry, std::optional<int> domain) {
+  RINGSIDE_TRY(DescribedHost described, parse_host_yaml(entry.description, entry.where));
+  JobHosts hosts;
+  hosts.runs.push_back({std::move(described.host), domain ? 1 : described.hosts_per_domain});
+  hosts.hosts_per_nvl_domain = domain.value_or(described.hosts_per_domain);
+  return hosts;
+}
+
+/// A port runs at one rate at both its ends.
+/// errors  Corrupt: fabric.nic_rate is not that of the host's NICs
+Status check_nic_rate(const Cluster& cluster, const Host& host,
+                      const std::vector<BytesPerSecond>& nics) {
+  constexpr double kAlike = 0.02;
+  const std::optional<BytesPerSecond>& rate = cluster.file.fabric.nic_rate;
+  if (!rate) return {};
+  for (const BytesPerSecond nic : nics) {
+    if (std::abs(nic.value / rate->value - 1) <= kAlike) continue;
+    return Error{
+        ErrorCode::Corrupt,
+        fmt::format("{}: nic_rate: {}, and the NICs of {} have {}", cluster.file.fabric.where,
+                    format_bandwidth(*rate), host.name, format_bandwidth(nic)),
+        "remove fabric.nic_rate; NICs of another rate are --set nic_rate=200Gbit/s, or "
+        "nics: {rate: 200Gbit/s} of a host"};
+  }
+  return {};
+}
+
 /// The entry of `kinds` that a host of the cluster is of.
 std::size_t kind_of(const std::vector<int>& first_hosts, int host) {
   const auto after = std::ranges::upper_bound(first_hosts, host);
@@ -84,10 +115,12 @@ Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterC
   std::optional<int> known = domain;
   std::int64_t all = 0;
   for (const ClusterFile::Nodes& entry : cluster.file.nodes) {
-    auto hosts = load_hosts(source_of(entry.source, path), 1, domain);
+    auto hosts = entry.description.empty() ? load_hosts(source_of(entry.source, path), 1, domain)
+                                           : described_hosts(entry, domain);
     const auto bad = [&](const std::string& what, const std::string& help) {
       return Error{ErrorCode::Corrupt, fmt::format("{}: {}", entry.where, what), help};
     };
+    if (!hosts && !entry.description.empty()) return hosts.error();  // it names the place
     if (!hosts) return bad(hosts.error().message, hosts.error().help);
     if (hosts->runs.size() != 1) {
       return bad(fmt::format("'{}' is more than one host", entry.source), "give each an entry");
@@ -123,6 +156,7 @@ Result<std::unique_ptr<const Fabric>> make_fabric(const Cluster& cluster) {
   std::vector<FabricHosts> hosts;
   for (const HostRun& run : cluster.kinds) {
     hosts.push_back({.count = run.count, .nics = nic_rates(run.host)});
+    RINGSIDE_TRY(check_nic_rate(cluster, run.host, hosts.back().nics));
     if (!hosts.back().nics.empty()) continue;
     return Error{ErrorCode::Corrupt,
                  fmt::format("{}: {} has no NIC", cluster.file.fabric.where, run.host.name),

@@ -211,12 +211,35 @@ Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& wh
   return fabric;
 }
 
+/// `{count: 32, like: dgx-h100, nics: {...}}`: a host/1 in place of the name of one.
+Result<ClusterFile::Nodes> read_described_nodes(const YamlMapping& root, const YAML::Node& entry) {
+  const YamlMapping given{entry, root.where()};
+  ClusterFile::Nodes one{.source = "nodes", .where = place_of(root, entry)};
+  if (given.has("count")) {
+    RINGSIDE_TRY(one.count, given.whole("count", 1, kMostFabricHosts, "32"));
+  }
+  YAML::Node host(YAML::NodeType::Map);
+  host["ringside"] = "host/1";
+  if (!given.has("name")) host["name"] = "node";
+  for (const auto& key : entry) {
+    if (!key.first.IsScalar()) return root.bad(entry, "a key must be a word", "such as like");
+    if (key.first.Scalar() != "count") host[key.first.Scalar()] = key.second;
+  }
+  one.description = YAML::Dump(host);
+  return one;
+}
+
 /// `dgx-h100 x16`
 Result<std::vector<ClusterFile::Nodes>> read_nodes(const YamlMapping& root) {
   RINGSIDE_TRY(const YAML::Node list, list_at(root, "nodes", "[dgx-h100 x16]", kMostEntries));
   std::vector<ClusterFile::Nodes> nodes;
   std::int64_t all = 0;
   for (const YAML::Node& entry : list) {
+    if (entry.IsMap()) {
+      RINGSIDE_TRY(nodes.emplace_back(), read_described_nodes(root, entry));
+      all += nodes.back().count;
+      continue;
+    }
     const std::string text = entry.IsScalar() ? entry.Scalar() : std::string{};
     const std::size_t blank = text.rfind(' ');
     const std::string last = blank == std::string::npos ? "" : text.substr(blank + 1);

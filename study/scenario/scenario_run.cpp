@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <span>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "harness/scenario/fold_program.h"
 #include "harness/scenario/plan_faults.h"
 #include "sim/fidelity.h"
+#include "study/idle_variables.h"
 #include "study/scenario/scenario_parts.h"
 #include "study/what_if.h"
 
@@ -116,6 +118,7 @@ class SimulatedRun {
       for (const auto& [key, value] : question_.settings) {
         RINGSIDE_TRY(apply_setting(base, key, value));
       }
+      for (std::string& note : idle_notes(base.job)) outcome_.notes.push_back(std::move(note));
       RINGSIDE_TRY(break_hosts(base));
       auto clock = CallClock::make(std::move(base), outline.ranks);
       if (!clock) return of_the_cluster(clock.error());
@@ -424,6 +427,14 @@ std::optional<TrainingRate> rate_of(const Scenario& scenario, const ScenarioOutc
                       .mfu = facts.model_flops / step / (outcome.ranks * facts.gpu_flops)};
 }
 
+/// Compute and communication are off independently.
+std::optional<Seconds> error_of(const Scenario& scenario, const ScenarioOutcome& outcome) {
+  if (!scenario.training || !outcome.times) return {};
+  const double compute = outcome.times->compute.count() * kComputeErrorPercent / 100;
+  const double exposed = outcome.times->exposed.count() * error_percent_of(outcome.calls) / 100;
+  return Seconds{std::hypot(compute, exposed)};
+}
+
 Status compare_findings(const Scenario& scenario, ScenarioOutcome& outcome) {
   if (scenario.expect.findings.empty()) return {};
   RINGSIDE_TRY(outcome.findings, findings_on(scenario, std::max(1, outcome.hosts)));
@@ -460,7 +471,10 @@ Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question) {
     outcome.files = std::move(left.files);
   }
   compare(question.scenario, question.is_real, outcome);
-  if (!question.is_real) outcome.rate = rate_of(question.scenario, outcome);
+  if (!question.is_real) {
+    outcome.rate = rate_of(question.scenario, outcome);
+    outcome.error = error_of(question.scenario, outcome);
+  }
   if (!question.is_real) RINGSIDE_TRY(compare_findings(question.scenario, outcome));
   return outcome;
 }

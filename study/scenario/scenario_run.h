@@ -47,13 +47,19 @@ struct TrainingRate {
   double mfu = 0;
 };
 
+/// How far compute times that follow from one efficiency are off, either way.
+/// source  docs/reference/scenarios.md, "Accuracy of a training step": three published steps, off by 7 to 12 %
+inline constexpr double kComputeErrorPercent = 10;
+
 struct ScenarioOutcome {
   enum class End { Finished, Hang, Failed };
   End end = End::Finished;
   std::string failure;  ///< the message of real ranks
   std::optional<StepTimes> times = {};
   std::optional<TrainingRate> rate = {};  ///< of a training workload in simulated time
-  std::vector<CallTime> calls;            ///< simulated on the scenario's cluster
+  /// Of a training workload: by how much a step may be shorter or longer, by its compute and its exposed calls.
+  std::optional<Seconds> error = {};
+  std::vector<CallTime> calls;  ///< simulated on the scenario's cluster
   std::vector<PlayedCall> played =
       {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"

@@ -34,6 +34,37 @@ struct FigureUnit {
 constexpr std::array<FigureUnit, 3> kWatts{{{"W", 1}, {"kW", 1e3}, {"MW", 1e6}}};
 constexpr std::array<FigureUnit, 1> kPercent{{{"%", 1}}};
 
+/// Whether each workload has what is varied, and each value can be meant.
+/// errors  InvalidArgument
+Status check_vary(const VaryAxis& axis, const std::vector<SweepWorkload>& workloads) {
+  if (is_workload_setting(axis.key)) {
+    for (const SweepWorkload& workload : workloads) {
+      if (workload.kind.empty()) {
+        return Error{ErrorCode::InvalidArgument,
+                     fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
+                     "its steps are given one by one: vary the cluster, or give it a workload"};
+      }
+      const auto row = std::ranges::find(workload_kinds(), workload.kind, &WorkloadKind::name);
+      const std::string key =
+          axis.key == kLayoutKey ? "tensor" : axis.key.substr(kWorkloadPrefix.size());
+      if (std::ranges::find(row->keys, key) != row->keys.end()) continue;
+      return Error{
+          ErrorCode::InvalidArgument,
+          fmt::format("{}: {} has no '{}'", axis.key, workload.kind, key),
+          axis.key == kLayoutKey ? "layout is for megatron and moe" : suggestion(key, row->keys)};
+    }
+    return {};
+  }
+  for (const std::string& value : axis.values) {
+    SimQuestion tried;
+    if (const Status set = apply_setting(tried, axis.key, value); !set) {
+      return Error{ErrorCode::InvalidArgument, set.error().message,
+                   set.error().help + ", workload.KEY of a workload, layout=auto"};
+    }
+  }
+  return {};
+}
+
 /// Reads one sweep.
 class SweepReader {
  public:
@@ -359,32 +390,17 @@ class SweepReader {
                          "give its values once, with commas between");
       }
       RINGSIDE_TRY(check_axis(node, *axis));
+      if (axis->key == "on") {
+        for (std::string& value : axis->values) value = beside(value);
+      }
       sweep_.vary.push_back(*std::move(axis));
     }
     return {};
   }
 
-  Status check_axis(const YAML::Node& node, const VaryAxis& axis) const {
-    if (axis.key.starts_with(kWorkloadPrefix)) {
-      const std::string key = axis.key.substr(kWorkloadPrefix.size());
-      for (const SweepWorkload& workload : sweep_.workloads) {
-        if (workload.kind.empty()) {
-          return root_.bad(node,
-                           fmt::format("{} of workload {}, a scenario", axis.key, workload.name),
-                           "a scenario has no keys to vary: omit one of both");
-        }
-        RINGSIDE_TRY(check_known(node, workload.kind, {{key, ""}}));
-      }
-      return {};
-    }
-    for (const std::string& value : axis.values) {
-      SimQuestion tried;
-      if (const Status set = apply_setting(tried, axis.key, value); !set) {
-        return root_.bad(node, set.error().message,
-                         set.error().help + ", workload.KEY of a workload");
-      }
-    }
-    return {};
+  [[nodiscard]] Status check_axis(const YAML::Node& node, const VaryAxis& axis) const {
+    const Status checked = check_vary(axis, sweep_.workloads);
+    return checked ? Status{} : root_.bad(node, checked.error().message, checked.error().help);
   }
 
   Status read_assumptions() {
@@ -413,6 +429,44 @@ Result<Sweep> parse_sweep(const std::string& text, const std::string& where) {
   } catch (const YAML::Exception& exception) {
     return yaml_error(exception, where);
   }
+}
+
+Result<Sweep> sweep_of_scenario(const Scenario& scenario, const std::string& path,
+                                const std::vector<std::string>& vary) {
+  const auto bad = [](const std::string& what, const std::string& help) {
+    return Error{ErrorCode::InvalidArgument, "--vary: " + what, help};
+  };
+  if (scenario.on.empty()) {
+    return bad(path + " has no cluster", "add cluster: {on: dgx-h100}");
+  }
+  if (!scenario.faults.faults.empty() || !scenario.absent.empty() || !scenario.broken.empty()) {
+    return bad(path + " has faults", "compare jobs that finish: remove the faults");
+  }
+  Sweep sweep{.name = scenario.name, .about = scenario.about, .where = path};
+  SweepCluster cluster{.name = scenario.on, .on = scenario.on, .nodes = scenario.nodes};
+  for (const std::string& setting : scenario.set) {
+    const std::size_t equals = setting.find('=');
+    cluster.set.emplace_back(setting.substr(0, equals), setting.substr(equals + 1));
+  }
+  sweep.clusters.push_back(std::move(cluster));
+  SweepWorkload workload{.name = scenario.name, .kind = scenario.workload};
+  if (scenario.workload.empty()) {
+    workload.scenario = path;
+  } else {
+    workload.keys = scenario.workload_keys;
+  }
+  sweep.workloads.push_back(std::move(workload));
+  for (const std::string& text : vary) {
+    RINGSIDE_TRY(VaryAxis axis, parse_vary(text));
+    if (std::ranges::find(sweep.vary, axis.key, &VaryAxis::key) != sweep.vary.end()) {
+      return bad(axis.key + " comes twice", "give its values once, with commas between");
+    }
+    RINGSIDE_TRY(check_vary(axis, sweep.workloads));
+    // The GPU of other hosts is another one.
+    if (axis.key == "on") sweep.workloads.front().keys.erase("gpu");
+    sweep.vary.push_back(std::move(axis));
+  }
+  return sweep;
 }
 
 Result<Sweep> load_sweep(const std::string& path) {

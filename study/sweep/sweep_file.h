@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "harness/scenario/scenario.h"
 #include "harness/scenario/workload.h"
 #include "ringside/units.h"
 #include "study/what_if.h"
@@ -66,12 +67,29 @@ struct Sweep {
   std::optional<SweepFigure> compute_error = {};  ///< of compute times, in %
   std::vector<SweepCluster> clusters = {};
   std::vector<SweepWorkload> workloads = {};
-  std::vector<VaryAxis> vary = {};  ///< keys as `--vary` has them, or `workload.KEY`
+  std::vector<VaryAxis> vary = {};  ///< keys as `--vary` has them, `workload.KEY` or kLayoutKey
   std::vector<std::string> assumptions = {};
 };
 
 /// A setting of the workload itself, not of the cluster: `workload.tensor`.
 inline constexpr std::string_view kWorkloadPrefix = "workload.";
+
+/// The setting that splits a workload's ranks over tensor, pipeline and data: a split as with_layout() takes it, or kAnyLayout,
+/// each one that divides and fits.
+inline constexpr std::string_view kLayoutKey = "layout";
+inline constexpr std::string_view kAnyLayout = "auto";
+
+/// Whether a setting is one of the workload, and not of the cluster.
+inline bool is_workload_setting(std::string_view key) {
+  return key == kLayoutKey || key.starts_with(kWorkloadPrefix);
+}
+
+/// The scenario as a sweep with one cluster and one workload, over these values.
+/// path    of the scenario's file
+/// vary    each as `--vary` takes it
+/// errors  InvalidArgument: a scenario without a cluster, or with faults; as the lines of a sweep's `vary`
+Result<Sweep> sweep_of_scenario(const Scenario& scenario, const std::string& path,
+                                const std::vector<std::string>& vary);
 
 /// where   for messages: the file; paths in it start at its folder
 /// errors  Corrupt: `where:line: what`, with the fix

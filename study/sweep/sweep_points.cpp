@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <optional>
 
 #include "base/text.h"
@@ -12,9 +13,11 @@
 #include "diag/report/sentences/hang_sentences.h"
 #include "engine/topology/sources/description_file.h"
 #include "engine/topology/sources/nccl_xml.h"
+#include "harness/scenario/layout_search.h"
 #include "harness/scenario/scenario.h"
 #include "sim/fidelity.h"
 #include "study/asked_job.h"
+#include "study/host_gpu.h"
 #include "study/scenario/scenario_run.h"
 
 namespace ringside::study {
@@ -57,8 +60,32 @@ Result<std::string> identity_of(const SweepCluster& cluster) {
   return text;
 }
 
-/// The workload's keys, with the cluster's over them, and the point's over these.
-WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point) {
+/// What the hosts of a sweep have, each looked up once.
+class HostFacts {
+ public:
+  const WorkloadKeys& gpu_keys(const std::string& on) {
+    const auto [place, is_new] = gpu_keys_.try_emplace(on);
+    if (is_new) place->second = gpu_keys_of_hosts(on);
+    return place->second;
+  }
+
+ private:
+  std::map<std::string, WorkloadKeys> gpu_keys_;
+};
+
+const std::string* setting_of(const SweepPoint& point, std::string_view key) {
+  const auto found = std::ranges::find(point.settings, key, &Settings::value_type::first);
+  return found == point.settings.end() ? nullptr : &found->second;
+}
+
+const std::string& hosts_of(const Sweep& sweep, const SweepPoint& point) {
+  const std::string* const varied = setting_of(point, "on");
+  return varied != nullptr ? *varied : sweep.clusters[point.cluster].on;
+}
+
+/// The workload's keys, with the cluster's over them, and the point's over these. A GPU that none of them names is that of
+/// the hosts, and so is each GPU where the hosts are varied.
+WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point, HostFacts& facts) {
   WorkloadKeys keys = sweep.workloads[point.workload].keys;
   for (const auto& [key, value] : sweep.clusters[point.cluster].workload) {
     // One of the two gives the speed of a GPU.
@@ -68,10 +95,51 @@ WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point) {
     }
     keys[key] = value;
   }
+  if (setting_of(point, "on") != nullptr) {
+    for (const char* const key : {"gpu", "gpu_tflops", "gpu_memory_gb"}) keys.erase(key);
+  }
   for (const auto& [key, value] : point.settings) {
     if (key.starts_with(kWorkloadPrefix)) keys[key.substr(kWorkloadPrefix.size())] = value;
   }
+  const std::string& kind = sweep.workloads[point.workload].kind;
+  if (kind.empty() || keys.contains("gpu") || keys.contains("gpu_tflops")) return keys;
+  const auto row = std::ranges::find(workload_kinds(), kind, &WorkloadKind::name);
+  for (const auto& [key, value] : facts.gpu_keys(hosts_of(sweep, point))) {
+    if (std::ranges::find(row->keys, key) != row->keys.end()) keys.emplace(key, value);
+  }
   return keys;
+}
+
+/// keys_of() in the point's layout.
+/// errors  InvalidArgument: as with_layout(); no layout fits
+Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, HostFacts& facts) {
+  WorkloadKeys keys = keys_of(sweep, point, facts);
+  const std::string* const layout = setting_of(point, kLayoutKey);
+  if (layout == nullptr) return keys;
+  const std::string& kind = sweep.workloads[point.workload].kind;
+  if (*layout != kAnyLayout) return with_layout(kind, keys, *layout);
+  RINGSIDE_TRY(const int gpus, gpus_per_domain(hosts_of(sweep, point)));
+  RINGSIDE_TRY(const LayoutSearch found, find_layouts(kind, keys, gpus));
+  return Error{ErrorCode::InvalidArgument, found.refusal};
+}
+
+/// The point for each layout that fits; the point itself where it asks for none, or none fits.
+std::vector<SweepPoint> points_in_layouts(const Sweep& sweep, const SweepPoint& point,
+                                          HostFacts& facts) {
+  const std::string* const layout = setting_of(point, kLayoutKey);
+  if (layout == nullptr || *layout != kAnyLayout) return {point};
+  const auto gpus = gpus_per_domain(hosts_of(sweep, point));
+  if (!gpus) return {point};
+  const auto found =
+      find_layouts(sweep.workloads[point.workload].kind, keys_of(sweep, point, facts), *gpus);
+  if (!found || found->fitting.empty()) return {point};
+  std::vector<SweepPoint> points;
+  for (const std::string& one : found->fitting) {
+    points.push_back(point);
+    std::ranges::find(points.back().settings, kLayoutKey, &Settings::value_type::first)->second =
+        one;
+  }
+  return points;
 }
 
 Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
@@ -79,9 +147,10 @@ Result<Scenario> scenario_of(const Sweep& sweep, const SweepPoint& point) {
   const SweepCluster& cluster = sweep.clusters[point.cluster];
   Scenario scenario;
   if (workload.kind.empty()) {
-    RINGSIDE_TRY(scenario, load_scenario(workload.scenario));
+    RINGSIDE_TRY(scenario, load_scenario(workload.scenario, scenario_reading()));
   } else {
-    const WorkloadKeys keys = keys_of(sweep, point);
+    HostFacts facts;
+    RINGSIDE_TRY(const WorkloadKeys keys, laid_out_keys(sweep, point, facts));
     RINGSIDE_TRY(scenario.outline, make_workload(workload.kind, keys));
     RINGSIDE_TRY(scenario.training, training_facts(workload.kind, keys));
   }
@@ -103,21 +172,9 @@ std::string limit_of_calls(const std::vector<CallTime>& calls) {
                      format_bytes(most->bytes), most->limit);
 }
 
-/// Mean over the time of the calls.
-double error_of_calls(const std::vector<CallTime>& calls) {
-  double weighted = 0;
-  double all = 0;
-  for (const CallTime& one : calls) {
-    const double time = one.time.count() * static_cast<double>(one.times);
-    weighted += time * one.error_percent;
-    all += time;
-  }
-  return all > 0 ? weighted / all : 0;
-}
-
-/// Rejects a workload whose keys are invalid at all points: an unknown model, no efficiency. A step that is too large
-/// for its GPUs is a result, not an error.
-Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points) {
+/// A workload none of whose points has keys that make one: an unknown model, no efficiency. A step that is too large for its
+/// GPUs is an answer, and no error.
+Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points, HostFacts& hosts) {
   for (std::size_t i = 0; i < sweep.workloads.size(); ++i) {
     const SweepWorkload& workload = sweep.workloads[i];
     if (workload.kind.empty()) continue;
@@ -130,7 +187,8 @@ Status check_keys(const Sweep& sweep, const std::vector<SweepPoint>& points) {
         names_key |= !key.empty();
         return bad_key(key, what, help);
       };
-      const WorkloadKeys keys = keys_of(sweep, point);
+      const auto laid_out = laid_out_keys(sweep, point, hosts);
+      const WorkloadKeys keys = laid_out ? *laid_out : keys_of(sweep, point, hosts);
       const auto facts = training_facts(workload.kind, keys, bad);
       if (facts ? facts->has_value() : !names_key) return true;
       Error error{ErrorCode::InvalidArgument, ""};
@@ -189,11 +247,12 @@ Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod&
   for (const SweepWorkload& workload : sweep.workloads) {
     scenarios.emplace_back();
     if (!workload.kind.empty()) continue;
-    if (const auto scenario = load_scenario(workload.scenario); !scenario) {
+    if (const auto scenario = load_scenario(workload.scenario, scenario_reading()); !scenario) {
       return at_line(sweep, workload.line, "workload " + workload.name, scenario.error());
     }
     RINGSIDE_TRY(scenarios.back(), read_description(workload.scenario));
   }
+  HostFacts facts;
   std::vector<SweepPoint> points;
   for (std::size_t cluster = 0; cluster < sweep.clusters.size(); ++cluster) {
     for (std::size_t workload = 0; workload < sweep.workloads.size(); ++workload) {
@@ -211,14 +270,26 @@ Result<std::vector<SweepPoint>> points_of(const Sweep& sweep, const SweepMethod&
                                         sweep.workloads[workload].kind, scenarios[workload]}) {
           add_part(text, part);
         }
-        for (const auto& [key, value] : keys_of(sweep, point)) add_part(text, key + "=" + value);
-        for (const auto& [key, value] : point.settings) add_part(text, key + "=" + value);
-        point.key = key_of(text);
-        points.push_back(std::move(point));
+        if (const std::string* const on = setting_of(point, "on")) {
+          // What a varied file holds counts, too; one that cannot be read is the point's to report.
+          SweepCluster varied = sweep.clusters[cluster];
+          varied.on = *on;
+          const auto identity = identity_of(varied);
+          add_part(text, identity ? *identity : *on);
+        }
+        for (SweepPoint& one : points_in_layouts(sweep, point, facts)) {
+          std::string own = text;
+          for (const auto& [key, value] : keys_of(sweep, one, facts)) {
+            add_part(own, key + "=" + value);
+          }
+          for (const auto& [key, value] : one.settings) add_part(own, key + "=" + value);
+          one.key = key_of(own);
+          points.push_back(std::move(one));
+        }
       }
     }
   }
-  RINGSIDE_TRY(check_keys(sweep, points));
+  RINGSIDE_TRY(check_keys(sweep, points, facts));
   return points;
 }
 
@@ -230,7 +301,7 @@ PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMe
   ScenarioQuestion question{.scenario = *std::move(scenario), .fidelity = method.fidelity};
   question.settings = sweep.clusters[point.cluster].set;
   for (const auto& setting : point.settings) {
-    if (!setting.first.starts_with(kWorkloadPrefix)) question.settings.push_back(setting);
+    if (!is_workload_setting(setting.first)) question.settings.push_back(setting);
   }
   const auto outcome = run_scenario(question);
   if (!outcome) {
@@ -240,7 +311,7 @@ PointResult run_point(const Sweep& sweep, const SweepPoint& point, const SweepMe
     return result;
   }
   result.hosts = outcome->hosts;
-  result.call_error_percent = error_of_calls(outcome->calls);
+  result.call_error_percent = error_percent_of(outcome->calls);
   result.limit = limit_of_calls(outcome->calls);
   if (outcome->end == ScenarioOutcome::End::Finished && outcome->times) {
     result.end = PointResult::End::Finished;

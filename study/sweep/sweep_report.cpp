@@ -9,6 +9,7 @@
 #include <set>
 
 #include "base/text.h"
+#include "study/scenario/scenario_run.h"
 
 namespace ringside::study {
 namespace {
@@ -21,9 +22,10 @@ double value_or(const std::optional<SweepFigure>& figure, double otherwise) {
   return figure ? figure->value : otherwise;
 }
 
-/// The error of compute times of a step, in seconds.
+/// In seconds, of a step. A scenario's kernels take the time that it gives.
 double compute_error(const Sweep& sweep, const PointResult& result) {
-  return result.compute.count() * value_or(sweep.compute_error, 0) / 100;
+  const double usual = result.tokens > 0 ? kComputeErrorPercent : 0;
+  return result.compute.count() * value_or(sweep.compute_error, usual) / 100;
 }
 double exposed_error(const PointResult& result) {
   return result.exposed.count() * result.call_error_percent / 100;
@@ -166,9 +168,10 @@ std::vector<GivenFigure> figures_of(const Sweep& sweep) {
 std::vector<std::string> assumptions_of(const Sweep& sweep, const SweepMethod& method) {
   std::vector<std::string> all = sweep.assumptions;
   if (!sweep.compute_error) {
-    all.push_back(
-        "compute times follow from the efficiency that is stated, which the error bars do not "
-        "doubt");
+    all.push_back(fmt::format(
+        "compute times follow from the stated efficiency; error bars take them as off by {} %, as "
+        "far as one efficiency was off on three published steps (docs/reference/scenarios.md)",
+        kComputeErrorPercent));
   }
   all.push_back(
       "error bars: of the exposed communication, the typical error, which is the median over "
@@ -201,8 +204,9 @@ std::string SweepReport::label(const SweepRow& row, std::optional<std::size_t> b
   if (sweep.clusters.size() > 1) parts.push_back(cluster_name(row));
   if (sweep.workloads.size() > 1 && sweep.is_one_job) parts.push_back(workload_name(row));
   for (std::size_t i = 0; i < sweep.vary.size(); ++i) {
-    if (sweep.vary[i].values.size() < 2 || i == but) continue;
     const auto& [key, value] = row.point.settings[i];
+    if (key == kLayoutKey && i != but) parts.push_back(value);
+    if (sweep.vary[i].values.size() < 2 || i == but || key == kLayoutKey) continue;
     const std::size_t dot = key.rfind('.');
     parts.push_back(
         fmt::format("{} {}", dot == std::string::npos ? key : key.substr(dot + 1), value));

@@ -19,6 +19,7 @@
 #include "diag/report/sentences/hang_sentences.h"
 #include "harness/hangs/hang_case.h"
 #include "ringside/trace_reader.h"
+#include "study/host_gpu.h"
 #include "study/scenario/played_trace.h"
 #include "study/scenario/scenario_run.h"
 #include "study/sweep/sweep_points.h"
@@ -68,7 +69,7 @@ class SweepFiles : public testing::TestWithParam<std::string> {};
 class SmallScenarios : public testing::TestWithParam<std::string> {};
 
 TEST_P(Scenarios, ComeOutAsTheySay) {
-  const auto scenario = load_scenario(GetParam());
+  const auto scenario = load_scenario(GetParam(), scenario_reading());
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_TRUE(scenario->expect.outcome) << "a scenario of ours says what comes of it";
   const auto outcome = run_scenario({.scenario = *scenario});

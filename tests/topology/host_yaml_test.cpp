@@ -5,6 +5,8 @@
 
 #include <string>
 
+#include "engine/topology/host_edit.h"
+
 namespace ringside {
 namespace {
 
@@ -122,6 +124,65 @@ TEST(HostYaml, AliasesThatUnfoldWithoutEndAreRefused) {
   std::string text = kSmall;
   text = text.substr(0, text.find("tree:")) + tree;
   EXPECT_EQ(error_of(text).code, ErrorCode::Corrupt);
+}
+
+/// A DGX H100 with other NICs.
+std::string like(const std::string& nics) {
+  return "ringside: host/1\nname: mine\nlike: dgx-h100\nnics: {" + nics + "}\n";
+}
+
+TEST(HostYaml, APresetWithOtherNics) {
+  auto described = parse_host_yaml(like("count: 4, rate: 200G, link: roce"), "h.yaml");
+  ASSERT_TRUE(described) << described.error().message;
+  EXPECT_EQ(described->host.name, "mine");
+  EXPECT_EQ(gpu_places_of(described->host).size(), 8U);
+  const auto nets = nets_of(described->host);
+  ASSERT_EQ(nets.size(), 4U);
+  EXPECT_EQ(nets[3].net->name, "rocep3");
+  EXPECT_EQ(nets[3].net->link, "roce");
+  EXPECT_EQ(nets[3].net->mbits_per_second, 200000);
+  EXPECT_TRUE(nets[3].net->gdr);
+  // NIC 3 of 4 is below the switch of GPU 6 of 8.
+  const HostPci& below = described->host.cpus[1].pci[2];
+  ASSERT_EQ(below.children.size(), 2U);
+  EXPECT_TRUE(below.children[0].nic);
+  EXPECT_EQ(below.children[1].gpu->dev, 6);
+}
+
+TEST(HostYaml, APresetByAPartOfItsName) {
+  const auto described = parse_host_yaml("ringside: host/1\nname: mine\nlike: gb200\n", "h.yaml");
+  ASSERT_TRUE(described) << described.error().message;
+  EXPECT_EQ(described->hosts_per_domain, 18);
+  // Three presets have an A100: none is meant.
+  EXPECT_THAT(error_of("ringside: host/1\nname: mine\nlike: a100\n").message,
+              HasSubstr("no preset is called 'a100'"));
+}
+
+TEST(HostYaml, OtherNicsNeedACountAndARate) {
+  EXPECT_THAT(error_of(like("rate: 200G")).message, HasSubstr("count"));
+  EXPECT_THAT(error_of(like("count: 8")).message, HasSubstr("rate"));
+  EXPECT_THAT(error_of(like("count: 8, speed: 200G")).help, HasSubstr("'rate'"));
+  EXPECT_THAT(error_of(like("count: 8, rate: 200G, link: rocee")).help, HasSubstr("'roce'"));
+}
+
+TEST(HostYaml, ACardOfTwoPortsIsTwoDevices) {
+  auto described = parse_host_yaml(with("latency: 75us", "ports: 2"), "h.yaml");
+  ASSERT_TRUE(described) << described.error().message;
+  const auto nets = nets_of(described->host);
+  ASSERT_EQ(nets.size(), 3U);  // and eth 0
+  EXPECT_EQ(nets[1].net->dev, 14);
+  EXPECT_EQ(nets[2].net->dev, 15);
+  EXPECT_EQ(nets[1].net->guid, nets[2].net->guid);
+  EXPECT_EQ(nets[2].net->port, nets[1].net->port + 1);
+}
+
+TEST(HostYaml, TheCapabilityFollowsFromThePciId) {
+  auto described = parse_host_yaml(with("sm: 80, ", ""), "h.yaml");
+  ASSERT_TRUE(described) << described.error().message;
+  EXPECT_EQ(gpu_places_of(described->host)[0].gpu->sm, 80);
+  // AMD's GPUs have none.
+  EXPECT_TRUE(parse_host_yaml(with("10de:20b0, sm: 80", "1002:74a1"), "h.yaml"));
+  EXPECT_THAT(error_of(with("10de:20b0, sm: 80", "8086:0bd5")).message, HasSubstr("sm"));
 }
 
 }  // namespace

@@ -136,7 +136,8 @@ class Builder {
                               .rail = net.rail.value_or(-1),
                               .plane = net.plane.value_or(-1),
                               .is_connectx8 = is_connectx8,
-                              .name = net.name});
+                              .name = net.name,
+                              .link = net.link});
       connect_both(card, node, LinkKind::Net, system_.nets.back().bandwidth);
     }
   }

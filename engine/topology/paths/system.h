@@ -79,6 +79,7 @@ struct NetInfo {
   bool is_connectx8 = false;
   int local_gpu = -1;  ///< the GPU it serves (index); -1: none
   std::string name = {};
+  std::string link = {};  ///< HostNet::link
 };
 struct CpuInfo {
   CpuArch arch = CpuArch::Unknown;

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <sstream>
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "engine/topology/device_models.h"
 
 namespace ringside {
 namespace {
@@ -100,6 +103,19 @@ Status read_nvswitches(const YamlMapping& kind, HostGpu& gpu) {
   return {};
 }
 
+/// The compute capability: given, or that of the PCI id.
+Result<int> read_capability(const YamlMapping& kind, const HostPci& pci) {
+  constexpr int kOfAmd = 90;  // AMD's have none; the choices are those of NCCL for a GPU of 2022
+  if (!kind.has("sm") && pci.vendor == "0x1002") return kOfAmd;
+  if (kind.has("sm") || pci.vendor != "0x10de") return kind.whole("sm", 10, 999, "90");
+  std::uint16_t id = 0;  // "0x2330", which read_id() made
+  std::from_chars(pci.device.data() + 2, pci.device.data() + pci.device.size(), id, 16);
+  const auto model = gpu_model(id);
+  if (model) return model->sm;
+  return kind.bad(kind.node(), fmt::format("sm: no compute capability is known of {}", pci.device),
+                  "add it, such as sm: 90");
+}
+
 Result<HostKind> read_gpu(const YamlMapping& kind) {
   constexpr std::string_view kKeys[] = {"is", "pcie", "id",         "subsystem",
                                         "sm", "gdr",  "nvswitches", "c2c"};
@@ -108,7 +124,7 @@ Result<HostKind> read_gpu(const YamlMapping& kind) {
   made.pci.device_class = 0x030200;
   RINGSIDE_TRY(read_function(kind, made.pci));
   HostGpu gpu;
-  RINGSIDE_TRY(gpu.sm, kind.whole("sm", 10, 999, "90"));
+  RINGSIDE_TRY(gpu.sm, read_capability(kind, made.pci));
   RINGSIDE_TRY(gpu.gdr, read_flag(kind, "gdr"));
   RINGSIDE_TRY(read_nvswitches(kind, gpu));
   if (kind.has("c2c")) {
@@ -122,16 +138,55 @@ Result<HostKind> read_gpu(const YamlMapping& kind) {
   return made;
 }
 
+/// What a NIC speaks, and how its devices are called unless the file says so.
+struct NicLink {
+  std::string_view name, device;
+  bool is_ethernet;
+};
+/// source  names that the drivers give: mlx5, the persistent names of RoCE devices, EFA, Linux's network interfaces
+constexpr std::array<NicLink, 4> kNicLinks{{{"ib", "mlx5_", false},
+                                            {"roce", "rocep", true},
+                                            {"efa", "rdmap", true},
+                                            {"tcp", "eth", true}}};
+
+/// returns  null: the key is not there
+Result<const NicLink*> read_nic_link(const YamlMapping& kind) {
+  if (!kind.has("link")) return nullptr;
+  RINGSIDE_TRY(const std::string text, kind.word("link", "roce"));
+  std::vector<std::string_view> names;
+  for (const NicLink& one : kNicLinks) {
+    if (one.name == text) return &one;
+    names.push_back(one.name);
+  }
+  RINGSIDE_TRY(const YAML::Node at, kind.find("link", "roce"));
+  return kind.bad(at, fmt::format("link: unknown word '{}'", text), suggestion(text, names));
+}
+
 Result<HostKind> read_nic(const YamlMapping& kind) {
   constexpr std::string_view kKeys[] = {"is",   "pcie",    "id",   "subsystem",   "rate",
                                         "gdr",  "latency", "name", "connections", "ethernet",
-                                        "coll", "port",    "guid"};
+                                        "coll", "port",    "guid", "link",        "ports"};
   RINGSIDE_TRY(kind.check(kKeys));
+  if (!kind.has("link")) {
+    RINGSIDE_TRY([[maybe_unused]] const std::string name, kind.word("name", "mlx5_"));
+  }
+  return read_nic_keys(kind);
+}
+
+}  // namespace
+
+Result<HostKind> read_nic_keys(const YamlMapping& kind) {
   HostKind made{.what = HostKind::What::Nic};
   RINGSIDE_TRY(read_function(kind, made.pci));
+  RINGSIDE_TRY(const NicLink* const link, read_nic_link(kind));
   RINGSIDE_TRY(const bool is_ethernet, read_flag(kind, "ethernet"));
-  made.pci.device_class = is_ethernet ? 0x020000 : 0x020700;
-  RINGSIDE_TRY(made.net.name, kind.word("name", "mlx5_"));
+  made.pci.device_class =
+      is_ethernet || (link != nullptr && link->is_ethernet) ? 0x020000 : 0x020700;
+  made.net.name = link != nullptr ? link->device : kNicLinks.front().device;
+  if (link != nullptr) made.net.link = link->name;
+  if (kind.has("name")) {
+    RINGSIDE_TRY(made.net.name, kind.word("name", "mlx5_"));
+  }
   RINGSIDE_TRY(const BytesPerSecond rate, kind.quantity("rate", "400Gbit/s", parse_bandwidth));
   if (rate.value > 1e13) {
     RINGSIDE_TRY(const YAML::Node at, kind.find("rate", "400Gbit/s"));
@@ -150,11 +205,16 @@ Result<HostKind> read_nic(const YamlMapping& kind) {
   if (kind.has("port")) {
     RINGSIDE_TRY(made.net.port, kind.whole("port", 0, 255, "1"));
   }
+  if (kind.has("ports")) {
+    RINGSIDE_TRY(made.ports, kind.whole("ports", 1, 4, "2"));
+  }
   if (kind.has("guid")) {
     RINGSIDE_TRY(made.has_guid, read_flag(kind, "guid"));
   }
   return made;
 }
+
+namespace {
 
 Result<HostKind> read_kind(const YamlMapping& kind) {
   constexpr std::string_view kWords[] = {"switch", "gpu", "nic"};

@@ -14,12 +14,17 @@ struct HostKind {
   enum class What { Switch, Gpu, Nic } what = What::Switch;
   HostPci pci = {};  ///< the function; of a GPU or NIC with what it carries, but for its numbers
   HostNet net = {};  ///< of a NIC
-  bool has_guid = true;  ///< network devices are distinguished
+  int ports = 1;     ///< of a NIC; each is a network device
+  bool has_guid = true;  ///< each network device is told from the others
 };
 using HostKinds = std::map<std::string, HostKind>;
 
 /// errors  Corrupt: as parse_host_yaml
 Result<HostKinds> read_host_kinds(const YamlMapping& root);
+
+/// The keys of a NIC's kind but `is`, none of them checked for being known.
+/// errors  Corrupt: as parse_host_yaml
+Result<HostKind> read_nic_keys(const YamlMapping& kind);
 
 /// `1b:00.0` is short for `0000:1b:00.0`; anything else stays.
 std::string full_bus_id(const std::string& text);

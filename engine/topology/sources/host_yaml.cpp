@@ -11,6 +11,8 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "engine/topology/bus_id.h"
+#include "engine/topology/host_edit.h"
+#include "engine/topology/sources/find_preset.h"
 #include "engine/topology/sources/host_kinds.h"
 #include "engine/topology/sources/yaml_mapping.h"
 
@@ -157,16 +159,23 @@ class TreeReader {
       pci.gpu->rank = words.number;
     }
     if (words.kind->what == HostKind::What::Nic) {
-      if (!nets_.insert(words.number).second) {
-        return root_.bad(node, fmt::format("NIC {} appears twice", words.number),
-                         "number them anew");
+      pci.nic = HostNic{};
+      // Cards of several ports: card 1 has the devices 2 and 3.
+      for (int port = 0; port < words.kind->ports; ++port) {
+        const int number = words.number * words.kind->ports + port;
+        if (!nets_.insert(number).second) {
+          return root_.bad(node, fmt::format("NIC {} comes twice", number), "number them anew");
+        }
+        HostNet net = words.kind->net;
+        net.dev = number;
+        net.name += std::to_string(number);
+        net.port += port;
+        // Any number that no other card has.
+        if (words.kind->has_guid) {
+          net.guid = 0xa0000001U + 16U * static_cast<unsigned>(words.number);
+        }
+        pci.nic->nets.push_back(std::move(net));
       }
-      HostNet net = words.kind->net;
-      net.dev = words.number;
-      net.name += std::to_string(words.number);
-      // Any number that no other device has: it distinguishes the ports of different cards.
-      if (words.kind->has_guid) net.guid = 0xa0000001U + 16U * static_cast<unsigned>(words.number);
-      pci.nic = HostNic{{std::move(net)}};
     }
     return pci;
   }
@@ -239,7 +248,43 @@ Status read_nvlinks(const YamlMapping& root, std::map<int, HostPci*>& gpus) {
   return {};
 }
 
+/// `like: dgx-h100`: the host of that preset, with other NICs where `nics` describes them.
+Result<DescribedHost> read_host_like(const YamlMapping& root) {
+  constexpr std::string_view kKeys[] = {"ringside", "name", "like", "nics", "hosts_per_domain"};
+  RINGSIDE_TRY(check_yaml_document(root, "host/1", "a host", kKeys));
+  RINGSIDE_TRY(const std::string like, root.word("like", "dgx-h100"));
+  const Preset* const preset = find_preset(like);
+  if (preset == nullptr) {
+    std::vector<std::string_view> names;
+    for (const Preset& one : kHostPresets) names.push_back(one.name);
+    RINGSIDE_TRY(const YAML::Node at, root.find("like", "dgx-h100"));
+    return root.bad(at, fmt::format("no preset is called '{}'", like), suggestion(like, names));
+  }
+  RINGSIDE_TRY(DescribedHost described,
+               parse_host_yaml(std::string(preset->text), fmt::format("{}.yaml", preset->name)));
+  RINGSIDE_TRY(described.host.name, root.word("name", "my-host"));
+  if (root.has("hosts_per_domain")) {
+    RINGSIDE_TRY(described.hosts_per_domain, root.whole("hosts_per_domain", 1, 1024, "18"));
+  }
+  if (!root.has("nics")) return described;
+  constexpr std::string_view kNicKeys[] = {"count", "rate", "link",        "pcie", "gdr",
+                                           "name",  "coll", "connections", "id",   "latency"};
+  RINGSIDE_TRY(const YamlMapping nics,
+               root.child("nics", "{count: 8, rate: 400Gbit/s, link: ib}", kNicKeys));
+  RINGSIDE_TRY(const int count, nics.whole("count", 1, 64, "8"));
+  RINGSIDE_TRY(HostKind kind, read_nic_keys(nics));
+  if (kind.pci.link_width == 0) {
+    kind.pci.link_speed = "32.0 GT/s PCIe";  // gen5 x16 carries 400 Gbit/s
+    kind.pci.link_width = 16;
+  }
+  if (!nics.has("gdr")) kind.net.gdr = kind.net.link != "tcp";
+  if (!nics.has("connections")) kind.net.max_connections = 131072;  // as the presets' NICs
+  replace_nets(described.host, kind.pci, kind.net, count);
+  return described;
+}
+
 Result<DescribedHost> read_host(const YamlMapping& root) {
+  if (root.node().IsMap() && root.has("like")) return read_host_like(root);
   constexpr std::string_view kKeys[] = {"ringside", "name", "hosts_per_domain", "cpu",
                                         "kinds",    "tree", "nvlinks"};
   RINGSIDE_TRY(check_yaml_document(root, "host/1", "a host", kKeys));

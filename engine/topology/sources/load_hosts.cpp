@@ -11,7 +11,7 @@
 #include "base/folder.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "engine/topology/presets.h"
+#include "engine/topology/sources/find_preset.h"
 #include "engine/topology/sources/host_source.h"
 #include "engine/topology/sources/host_yaml.h"
 
@@ -93,12 +93,11 @@ Result<DescribedHost> load_source(const std::string& source) {
     RINGSIDE_TRY(Host host, parse_synthetic_host(source.substr(kSynthetic.size())));
     return DescribedHost{std::move(host), 1};
   }
-  for (const Preset& preset : kHostPresets) {
-    if (preset.name == source) {
-      return parse_host_yaml(std::string{preset.text}, fmt::format("{}.yaml", preset.name));
-    }
-  }
   std::error_code ignored;
+  const Preset* const preset = find_preset(source);
+  if (preset != nullptr && (preset->name == source || !std::filesystem::exists(source, ignored))) {
+    return parse_host_yaml(std::string{preset->text}, fmt::format("{}.yaml", preset->name));
+  }
   if (std::filesystem::is_directory(source, ignored)) {
     return Error{ErrorCode::InvalidArgument, fmt::format("{} is a folder", source),
                  "give a file in it"};

@@ -18,6 +18,7 @@
 #include "gui/model/views/surround.h"
 #include "harness/scenario/scenario.h"
 #include "study/audit_replay.h"
+#include "study/host_gpu.h"
 #include "study/scenario/scenario_run.h"
 #include "trace/merge.h"
 #include "trace/sink.h"
@@ -237,7 +238,7 @@ Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_pr
                              : open_traces(paths, on_progress);
   }
   if (paths.size() == 1 && is_scenario(paths.front())) {
-    RINGSIDE_TRY(Scenario scenario, load_scenario(paths.front()));
+    RINGSIDE_TRY(Scenario scenario, load_scenario(paths.front(), study::scenario_reading()));
     return open_scenario(std::move(scenario));
   }
   if (std::ranges::any_of(paths, is_trace)) {

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "harness/scenario/scenario.h"
+#include "harness/scenario/workload.h"
+
+namespace ringside::study {
+
+/// Keys `gpu` and `gpu_memory_gb` of a training workload on these hosts; empty: there are no such hosts, or the rates of their
+/// GPU are not known. on  as JobOptions::on
+WorkloadKeys gpu_keys_of_hosts(const std::string& on);
+
+/// A scenario whose workload names no GPU has that of its hosts.
+ScenarioReading scenario_reading();
+
+/// GPUs of one NVLink domain of these hosts.
+/// errors  as load_job_hosts()
+Result<int> gpus_per_domain(const std::string& on);
+
+}  // namespace ringside::study

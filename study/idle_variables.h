@@ -1,0 +1,17 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "study/asked_job.h"
+
+namespace ringside::study {
+
+/// Whether a job may be started with this variable and no answer here depends on it: NCCL_DEBUG, NCCL_IB_GID_INDEX.
+bool is_idle_variable(std::string_view name);
+
+/// Of the settings those that decide nothing, as a sentence each.
+std::vector<std::string> idle_notes(const JobOptions& options);
+
+}  // namespace ringside::study
