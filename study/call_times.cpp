@@ -196,7 +196,7 @@ struct CallClock::Impl {
     const int hosts_each = static_cast<int>(seat.hosts_within.size());
     const bool is_part = hosts_each < hosts_per_node;
     if (has_fabric && is_part && seat.nodes.size() == 1 && base.job.fabric_nodes) {
-      // NVLink carries it: the fabric of a word is left out, and the domain is as large as the group.
+      // NVLink carries it: the fabric of a word is ignored, and the domain is as large as the group.
       asked.job.fabric.clear();
       std::erase_if(asked.job.set, is_fabric_setting);
       asked.job.fabric_nodes.reset();
@@ -400,7 +400,7 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
   }
   const int gpus = impl->gpus_per_host * impl->hosts_per_node;
   impl->nnodes = (ranks + gpus - 1) / gpus;
-  // Where the size of a domain is told, hosts are counted one by one.
+  // If the size of a domain is given, hosts are counted one by one.
   const bool are_hosts = impl->is_counted_in_hosts;
   const int needed = impl->nnodes * (are_hosts ? impl->hosts_per_node : 1);
   if (impl->base.job.nodes && *impl->base.job.nodes < needed) {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
 #include "engine/topology/host.h"
+#include "ringside/units.h"
 
 namespace ringside::study {
 

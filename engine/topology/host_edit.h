@@ -33,7 +33,7 @@ void keep_nets(Host& host, const std::function<bool(const HostNet&)>& keep);
 /// Keeps those GPUs in the job that have one of these ranks within the host, in this order.
 void keep_gpus(Host& host, std::span<const int> ranks);
 
-/// Other NICs in place of all that the host has: each stands beside a GPU, evenly over the GPUs in their order.
+/// Replaces all NICs of the host: each new NIC is on the switch of a GPU, evenly over the GPUs in their order.
 /// function, net  what the new ones have in common
 /// shape          count >= 1, the host has a GPU
 void replace_nets(Host& host, const HostPci& function, const HostNet& net, int count);

@@ -74,7 +74,7 @@ struct ScenarioReading {
 
 /// Reads a `ringside: scenario/1` (docs/reference/scenarios.md), or a hang-program/1.
 /// where   for messages: the file
-/// errors  Corrupt: `where:line: what`, with the mend
+/// errors  Corrupt: `where:line: what`, with the fix
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where,
                                 const ScenarioReading& reading = {});
 

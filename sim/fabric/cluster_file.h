@@ -18,7 +18,7 @@ struct ClusterFile {
     std::string source;  ///< as --on takes one
     int count = 1;
     std::string where;             ///< of the file; for messages
-    std::string description = {};  ///< a host/1 that stands in the file itself; empty: `source`
+    std::string description = {};  ///< a host/1 within the file itself; empty: `source`
   };
   std::string name;
   std::vector<Nodes> nodes;

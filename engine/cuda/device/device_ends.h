@@ -125,7 +125,8 @@ class DeviceEnds {
   /// posts those of `to`. The next call goes on from the steps that are kept here, and observers read them.
   /// bytes       of the message
   /// has_flags   its lines signal their own arrival: only a proxy needs the counter
-  RINGSIDE_HD void signal(std::uint64_t from, std::uint64_t to, std::int64_t bytes, bool has_flags) {
+  RINGSIDE_HD void signal(std::uint64_t from, std::uint64_t to, std::int64_t bytes,
+                          bool has_flags) {
     machine_.each_lane([&](int lane) {
       for_each_end_of_lane(from, lane, [&](int end) {
         machine_.store_release(block_.recv_ends[end].head, recv_step(end) + 1);

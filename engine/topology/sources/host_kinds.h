@@ -15,7 +15,7 @@ struct HostKind {
   HostPci pci = {};  ///< the function; of a GPU or NIC with what it carries, but for its numbers
   HostNet net = {};  ///< of a NIC
   int ports = 1;     ///< of a NIC; each is a network device
-  bool has_guid = true;  ///< each network device is told from the others
+  bool has_guid = true;  ///< the network devices are distinguished
 };
 using HostKinds = std::map<std::string, HostKind>;
 

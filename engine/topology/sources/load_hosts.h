@@ -15,7 +15,7 @@ namespace ringside {
 /// on          one source, or several of them with a comma between: `A.xml:4,dgx-h100:2` are four
 ///             hosts of A and two of the preset, in this order. A source is a preset's name, or a part of
 ///             it between hyphens that no other preset has (gb200: gb200-nvl72), a file
-///             (NCCL's topology XML, hwloc's XML, a host YAML: told apart by what is in them),
+///             (NCCL's topology XML, hwloc's XML, a host YAML: distinguished by their content),
 ///             `synthetic:` and hwloc's synthetic description (alone), or `local`, this machine
 /// nodes       that many of a single source without a count; else 1, or the sum of the counts
 /// nvl_domain  so many consecutive hosts share one NVLink domain
