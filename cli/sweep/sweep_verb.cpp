@@ -29,7 +29,7 @@ struct SweepArguments {
 VerbResult run(const SweepArguments& arguments) {
   if (arguments.run.jobs < 0 || arguments.run.jobs > 4096) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--jobs {}", arguments.run.jobs),
-                 "give 1 to 4096, or leave it out: one a core"};
+                 "give 1 to 4096, or omit it: one a core"};
   }
   if (!(arguments.run.limit_s > 0) || arguments.run.limit_s > 1e7) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--limit {}", arguments.run.limit_s),

@@ -164,7 +164,7 @@ class TreeReader {
       for (int port = 0; port < words.kind->ports; ++port) {
         const int number = words.number * words.kind->ports + port;
         if (!nets_.insert(number).second) {
-          return root_.bad(node, fmt::format("NIC {} comes twice", number), "number them anew");
+          return root_.bad(node, fmt::format("NIC {} appears twice", number), "number them anew");
         }
         HostNet net = words.kind->net;
         net.dev = number;
