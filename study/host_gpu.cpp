@@ -9,14 +9,13 @@
 
 namespace ringside::study {
 
-WorkloadKeys gpu_keys_of_hosts(const std::string& on) {
-  auto hosts = load_job_hosts({.on = on});
-  if (!hosts) return {};
-  const auto gpus = gpu_places_of(hosts->runs.front().host);
-  if (gpus.empty()) return {};
+Result<WorkloadKeys> gpu_keys_of_hosts(const std::string& on) {
+  RINGSIDE_TRY(JobHosts hosts, load_job_hosts({.on = on}));
+  const auto gpus = gpu_places_of(hosts.runs.front().host);
+  if (gpus.empty()) return WorkloadKeys{};
   const auto id = static_cast<std::uint16_t>(device_id(*gpus.front().function) >> 32);
   const std::string_view name = training_gpu_name(id);
-  if (name.empty()) return {};
+  if (name.empty()) return WorkloadKeys{};
   WorkloadKeys keys{{"gpu", std::string(name)}};
   if (const int memory = gpu_memory_gb(id); memory > 0) {
     keys["gpu_memory_gb"] = std::to_string(memory);

@@ -8,9 +8,10 @@
 
 namespace ringside::study {
 
-/// Keys `gpu` and `gpu_memory_gb` of a training workload on these hosts; empty: there are no such hosts, or the rates of their
-/// GPU are not known. on  as JobOptions::on
-WorkloadKeys gpu_keys_of_hosts(const std::string& on);
+/// Keys `gpu` and `gpu_memory_gb` of a training workload on these hosts; empty: the rates of their GPU are not known.
+/// on      as JobOptions::on
+/// errors  as load_job_hosts()
+Result<WorkloadKeys> gpu_keys_of_hosts(const std::string& on);
 
 /// A scenario whose workload names no GPU has that of its hosts.
 ScenarioReading scenario_reading();

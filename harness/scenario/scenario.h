@@ -67,7 +67,7 @@ struct Scenario {
 /// How a scenario's workload is read.
 struct ScenarioReading {
   /// Keys of a training workload that follow from its hosts, for those that name neither gpu nor gpu_tflops.
-  std::function<WorkloadKeys(const std::string& on)> keys_of_hosts = {};
+  std::function<Result<WorkloadKeys>(const std::string& on)> keys_of_hosts = {};
   std::string on = {};        ///< other hosts than the file's, with their GPU; empty: the file's
   bool checks_memory = true;  ///< refuses a training step that does not fit into a GPU's memory
 };

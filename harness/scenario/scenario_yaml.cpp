@@ -183,7 +183,16 @@ class ScenarioReader {
       return root_.bad(place == places.end() ? name : place->second, what, help);
     };
     WorkloadKeys of_hosts;
-    if (reading_.keys_of_hosts) of_hosts = reading_.keys_of_hosts(scenario_.on);
+    const bool names_gpu = keys.contains("gpu") || keys.contains("gpu_tflops");
+    if (reading_.keys_of_hosts && !scenario_.on.empty() && (!names_gpu || !reading_.on.empty())) {
+      auto found = reading_.keys_of_hosts(scenario_.on);
+      if (!found) {
+        return Error{found.error().code,
+                     fmt::format("{}: {}", scenario_.cluster_place, found.error().message),
+                     found.error().help};
+      }
+      of_hosts = *std::move(found);
+    }
     if (!reading_.on.empty() && !of_hosts.empty()) {
       for (const char* const key : {"gpu", "gpu_tflops", "gpu_memory_gb"}) keys.erase(key);
     }

@@ -65,7 +65,10 @@ class HostFacts {
  public:
   const WorkloadKeys& gpu_keys(const std::string& on) {
     const auto [place, is_new] = gpu_keys_.try_emplace(on);
-    if (is_new) place->second = gpu_keys_of_hosts(on);
+    if (is_new) {
+      // Hosts that cannot be loaded are the point's to report.
+      if (auto keys = gpu_keys_of_hosts(on)) place->second = *std::move(keys);
+    }
     return place->second;
   }
 
@@ -113,6 +116,9 @@ WorkloadKeys keys_of(const Sweep& sweep, const SweepPoint& point, HostFacts& fac
 /// keys_of() in the point's layout.
 /// errors  InvalidArgument: as with_layout(); no layout fits
 Result<WorkloadKeys> laid_out_keys(const Sweep& sweep, const SweepPoint& point, HostFacts& facts) {
+  if (const std::string* const on = setting_of(point, "on")) {
+    RINGSIDE_TRY([[maybe_unused]] const int gpus, gpus_per_domain(*on));
+  }
   WorkloadKeys keys = keys_of(sweep, point, facts);
   const std::string* const layout = setting_of(point, kLayoutKey);
   if (layout == nullptr) return keys;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "study/sweep/sweep_report.h"
@@ -257,6 +258,22 @@ TEST(SweepPoints, AWorkloadThatNoPointCanMakeIsAnErrorOfTheFile) {
               HasSubstr("'efficiency' is missing"));
   // A step that is too large is a result of its point.
   EXPECT_EQ(refusal("model: llama3-70b, gpu: h100, efficiency: 0.5, data: 8"), "accepted");
+}
+
+TEST(SweepPoints, VariedHostsBringTheirGpuAndTheirLayouts) {
+  const Sweep sweep = sweep_of(R"(clusters: {one: {on: dgx-h100}}
+workloads: {70B: {megatron: {model: llama3-70b, sequence: 2048, gpu: h100, efficiency: 0.5, tensor: 8, pipeline: 4, data: 2, zero: yes}}}
+vary: ['on=dgx-h100,h200,nowhere', 'layout=auto']
+)");
+  const auto points = points_of(sweep, {});
+  ASSERT_TRUE(points) << points.error().message;
+  std::map<std::string, int> layouts;
+  for (const SweepPoint& point : *points) ++layouts[point.settings[0].second];
+  EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB take more of them than 80
+  EXPECT_EQ(layouts["nowhere"], 1);
+  const PointResult none = run_point(sweep, points->back(), {});
+  EXPECT_EQ(none.end, PointResult::End::Refused);
+  EXPECT_THAT(none.reason, HasSubstr("no host 'nowhere'"));
 }
 
 }  // namespace
