@@ -79,7 +79,8 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
     }
   }
   if (has_moved(reports)) {
-    facts.moved = "ranks launched more calls between the first report of ncclras and the last";
+    facts.moved =
+        "ranks launched or completed more calls between the first report of ncclras and the last";
   }
 }
 
@@ -114,6 +115,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   reports.insert(reports.end(), all.facts.reports.begin(), all.facts.reports.end());
   sort_by_time(reports);
   state_reports(reports, all.facts);
+  all.facts.reports = reports;
   const bool has_dumps = !all.dumps.empty();
   if (has_dumps) all.facts.moved.clear();  // they are of a later moment
   std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);

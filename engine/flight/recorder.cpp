@@ -263,6 +263,10 @@ class FlightRecorder::Impl {
   }
 
   FlightDump snapshot(const std::string& reason) {
+    if (reason.empty()) {
+      const std::lock_guard lock(mutex_);
+      if (failure_ && next_.load() == failure_at_) return copy_of(*failure_);
+    }
     FlightDump dump;
     dump.library = "ringside";
     dump.thread_name = "ringside";
@@ -297,11 +301,18 @@ class FlightRecorder::Impl {
   }
 
   void failed(const std::string& reason, const Group* group) {
-    if (!writes_on_failure()) return;
     if (has_failed_.exchange(true)) return;
-    Wish wish{.dump = snapshot(reason), .is_told = true};
-    if (group != nullptr) wish.dump.reason_group = group->facts.name;
-    ask(std::move(wish));
+    FlightDump dump = snapshot(reason);
+    if (group != nullptr) dump.reason_group = group->facts.name;
+    const bool writes = writes_on_failure();
+    if (writes) ask({.dump = copy_of(dump), .is_told = true});
+    {
+      const std::lock_guard lock(mutex_);
+      failure_at_ = next_.load();
+      failure_ = std::move(dump);
+    }
+    // What is not written may be asked for: by a status service.
+    if (!writes) tell_others();
   }
 
   bool wait_written(Nanoseconds longest) {
@@ -426,6 +437,15 @@ class FlightRecorder::Impl {
     }
   }
 
+  /// Entries point at the calls of their own dump.
+  static FlightDump copy_of(const FlightDump& dump) {
+    FlightDump copy = dump;
+    std::map<const FlightDump::Call*, const FlightDump::Call*> copies;
+    for (std::size_t i = 0; i < dump.calls.size(); ++i) copies[&dump.calls[i]] = &copy.calls[i];
+    for (FlightDump::Entry& entry : copy.entries) entry.call = copies.at(entry.call);
+    return copy;
+  }
+
   void write(const Wish& wish) {
     const auto written = write_dump(wish.dump, settings_, rank_);
     const std::string wanted = dump_path(settings_, rank_);
@@ -529,6 +549,8 @@ class FlightRecorder::Impl {
 
   std::mutex mutex_;  ///< guards the groups, which stay where they are
   std::deque<Group> groups_;
+  std::optional<FlightDump> failure_;  ///< what it held at the first failure; under mutex_
+  std::uint64_t failure_at_ = 0;       ///< calls until then; under mutex_
 
   std::mutex queue_mutex_;  ///< guards the two below
   std::deque<Wish> queue_;
