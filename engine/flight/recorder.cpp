@@ -19,6 +19,7 @@
 
 #include "base/remark.h"
 #include "engine/flight/bell.h"
+#include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
 #include "engine/flight/stack.h"
@@ -435,15 +436,6 @@ class FlightRecorder::Impl {
     for (const Group& group : groups_) {
       if (group.tell) group.tell();
     }
-  }
-
-  /// Entries point at the calls of their own dump.
-  static FlightDump copy_of(const FlightDump& dump) {
-    FlightDump copy = dump;
-    std::map<const FlightDump::Call*, const FlightDump::Call*> copies;
-    for (std::size_t i = 0; i < dump.calls.size(); ++i) copies[&dump.calls[i]] = &copy.calls[i];
-    for (FlightDump::Entry& entry : copy.entries) entry.call = copies.at(entry.call);
-    return copy;
   }
 
   void write(const Wish& wish) {

@@ -28,7 +28,7 @@ constexpr std::size_t kMostRanks = 16384;
 constexpr std::size_t kMostPids = 64;
 constexpr auto kForShared = std::chrono::milliseconds(2500);  ///< the same on a shared port
 constexpr auto kForOne = std::chrono::seconds(4);             ///< for what one process answers
-constexpr auto kForStack = std::chrono::seconds(8);           ///< a debugger loads symbols
+constexpr auto kForStack = std::chrono::seconds(15);          ///< a debugger loads symbols
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
