@@ -34,6 +34,7 @@ struct Verb {
   std::vector<std::pair<std::string, std::string>> moved = {};
 };
 
+Verb attach_verb();
 Verb audit_verb();
 Verb bench_verb();
 Verb explain_verb();

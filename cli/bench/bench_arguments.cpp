@@ -227,7 +227,7 @@ void declare_bench(Options& app, BenchArguments& a) {
   app.add_option(
       "--status", a.status_port,
       "a port of this host's loopback where the job reports its progress, as NCCL's RAS does: "
-      "for ringside hang --live");
+      "for ringside attach");
   app.add_output("--trace", a.trace, ContentKind::Trace,
                  "record every primitive into this .rtrace file; %h is the host, %p the process",
                  {.is_pattern = true});

@@ -12,7 +12,7 @@
 
 #include "base/json.h"
 #include "base/write_file.h"
-#include "cli/hang/hang_live.h"
+#include "cli/attach/attach_answer.h"
 #include "cli/hang/hang_watch.h"
 #include "cli/options.h"
 #include "cli/verb.h"
@@ -135,8 +135,11 @@ VerbResult run_hang(const HangArguments& arguments) {
       return Error{ErrorCode::InvalidArgument, fmt::format("--live {}", *arguments.live),
                    "give a port from 1 to 65535"};
     }
-    RINGSIDE_TRY(const auto all, examine_live(static_cast<std::uint16_t>(*arguments.live)));
-    return show(*all, arguments);
+    attach::Request request;
+    request.services = {{"localhost", static_cast<std::uint16_t>(*arguments.live)}};
+    auto answer = ask_job(request, {});
+    if (!answer) return with_attach_help(answer.error());
+    return show((*answer)->examined, arguments);
   }
   if (arguments.paths.empty()) {
     return Error{ErrorCode::InvalidArgument, "nothing to look at",
@@ -167,8 +170,8 @@ Verb hang_verb() {
         app.add_output("--html", a.html, ContentKind::WebPage,
                        "also draw each rank's last calls, as a page, here");
         app.add_option("--live", a.live,
-                       "ask the running job at this port of loopback (bench --status, or "
-                       "NCCL's RAS service)");
+                       "ask the running job at this port of loopback: short for ringside attach "
+                       "localhost:PORT");
         app.add_option(
             "--about", a.about,
             "print what a kind of verdict means, how to confirm and fix it: a kind, or all");

@@ -79,7 +79,8 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
     }
   }
   if (has_moved(reports)) {
-    facts.moved = "ranks launched more calls between the first report of ncclras and the last";
+    facts.moved =
+        "ranks launched or completed more calls between the first report of ncclras and the last";
   }
 }
 
@@ -115,6 +116,7 @@ void conclude(Examination& all, std::vector<RasReport> reports) {
   sort_by_time(reports);
   drop_aftermath(reports);
   state_reports(reports, all.facts);
+  all.facts.reports = reports;
   const bool has_dumps = !all.dumps.empty();
   if (has_dumps) all.facts.moved.clear();  // the reports are of a later moment
   std::vector<RankDump> launched = ras_dumps(reports, *all.names, all.dumps);

@@ -39,6 +39,10 @@ std::string value_of(const RankDiagnosis& rank, const std::string& name) {
   return found == rank.variables.end() ? "(unset)" : found->second;
 }
 
+std::string across_text(std::size_t nranks, std::uint64_t comm_id) {
+  return fmt::format("across {} ranks in comm {:#x}", nranks, comm_id);
+}
+
 /// Appends the check of the variables.
 void append_environment(const std::vector<RankDiagnosis>& ranks, const std::string& across,
                         std::vector<std::string>& lines) {
@@ -75,7 +79,7 @@ std::vector<std::string> ras_diagnostics_text(std::uint64_t comm_id,
                                               double time_ms) {
   RINGSIDE_ASSERT(!ranks.empty(), "a communicator of {} ranks", ranks.size());
   const RankDiagnosis& first = ranks.front();
-  const std::string across = fmt::format("across {} ranks in comm {:#x}", ranks.size(), comm_id);
+  const std::string across = across_text(ranks.size(), comm_id);
   std::vector<std::string> lines{"=== RAS Diagnostics ==="};
   const auto append_mismatch = [&](std::string_view what, const Ranks& unlike,
                                    const auto& of_first) {
@@ -108,6 +112,19 @@ std::vector<std::string> ras_diagnostics_text(std::uint64_t comm_id,
   append_environment(ranks, across, lines);
   lines.push_back(
       fmt::format("RAS diagnostics completed in {:.3f} ms across {} ranks", time_ms, ranks.size()));
+  return lines;
+}
+
+std::vector<std::string> environment_diagnostics_text(std::uint64_t comm_id,
+                                                      const std::vector<RankDiagnosis>& ranks,
+                                                      int nranks) {
+  std::vector<std::string> lines;
+  append_environment(ranks, across_text(ranks.size(), comm_id), lines);
+  if (ranks.size() < static_cast<std::size_t>(nranks)) {
+    lines.push_back(fmt::format(
+        "{}NCCL environment: diagnostics incomplete, gathered {}/{} ranks in comm {:#x}", kInfo,
+        ranks.size(), nranks, comm_id));
+  }
   return lines;
 }
 

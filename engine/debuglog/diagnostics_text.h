@@ -25,6 +25,13 @@ std::vector<std::string> ras_diagnostics_text(std::uint64_t comm_id,
                                               const std::vector<RankDiagnosis>& ranks,
                                               double time_ms);
 
+/// Of these checks, the one of the variables alone: of ranks without a GPU.
+/// ranks   that answered
+/// nranks  of the communicator
+std::vector<std::string> environment_diagnostics_text(std::uint64_t comm_id,
+                                                      const std::vector<RankDiagnosis>& ranks,
+                                                      int nranks);
+
 /// NCCL_RUN_DIAGNOSTICS=1: GPUs that copy to each other, each pair in both directions.
 /// verified  edges that were tested
 /// indirect  edges that lead through another GPU, which are not tested

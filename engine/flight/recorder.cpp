@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/remark.h"
+#include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
 #include "engine/flight/semaphore.h"
@@ -263,6 +264,10 @@ class FlightRecorder::Impl {
   }
 
   FlightDump snapshot(const std::string& reason) {
+    if (reason.empty()) {
+      const std::lock_guard lock(mutex_);
+      if (failure_ && next_.load() == failure_at_) return copy_of(*failure_);
+    }
     FlightDump dump;
     dump.library = "ringside";
     dump.thread_name = "ringside";
@@ -297,11 +302,18 @@ class FlightRecorder::Impl {
   }
 
   void failed(const std::string& reason, const Group* group) {
-    if (!writes_on_failure()) return;
     if (has_failed_.exchange(true)) return;
-    Request request{.dump = snapshot(reason), .asks_others = true};
-    if (group != nullptr) request.dump.reason_group = group->facts.name;
-    ask(std::move(request));
+    FlightDump dump = snapshot(reason);
+    if (group != nullptr) dump.reason_group = group->facts.name;
+    const bool writes = writes_on_failure();
+    if (writes) ask({.dump = copy_of(dump), .asks_others = true});
+    {
+      const std::lock_guard lock(mutex_);
+      failure_at_ = next_.load();
+      failure_ = std::move(dump);
+    }
+    // What is not written may be asked for: by a status service.
+    if (!writes) tell_others();
   }
 
   bool wait_written(Nanoseconds longest) {
@@ -529,6 +541,8 @@ class FlightRecorder::Impl {
 
   std::mutex mutex_;  ///< guards the groups, which stay where they are
   std::deque<Group> groups_;
+  std::optional<FlightDump> failure_;  ///< what it held at the first failure; under mutex_
+  std::uint64_t failure_at_ = 0;       ///< calls until then; under mutex_
 
   std::mutex queue_mutex_;  ///< guards the two below
   std::deque<Request> queue_;

@@ -88,7 +88,7 @@ class FlightRecorder {
   [[nodiscard]] std::vector<GroupView> groups() const;
   void set_state(Group& group, GroupState state);
 
-  /// What it holds now.
+  /// What it holds now; without a reason, after a failure and until the next call, what it held then.
   [[nodiscard]] FlightDump snapshot(const std::string& reason = {}) const;
 
   /// Something has failed: takes the dump, asks the other ranks for theirs, and returns. The first time only,

@@ -2,16 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/socket.h>
 
-#include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
-#include <thread>
 
 #include "base/fd.h"
-#include "engine/transport/socket/socket.h"
+#include "tests/attach/fake_service.h"
 #include "tests/cli/program.h"
 
 namespace ringside {
@@ -40,38 +37,15 @@ class TemporaryFiles : public testing::Test {
   const fs::path root_ = temporary_path("temporary_files");
 };
 
-/// Answers two clients, as a job's status service does, and ends.
-std::thread status_service(std::uint16_t& port) {
-  auto listener = listen_tcp(loopback_address());
-  EXPECT_TRUE(listener);
-  port = std::get<SocketAddress>(*local_endpoint(listener->get())).port;
-  return std::thread([listener = *std::move(listener)] {
-    for (int i = 0; i < 2; ++i) {
-      const auto until = deadline_in(std::chrono::seconds(60));
-      if (!Patience(until).wait_for(listener.get(), POLLIN)) return;
-      const auto client = accept_one(listener.get());
-      std::array<std::byte, 16> question{};  // all of it, or closing would reset the connection
-      for (std::string heard; heard.find("STATUS\n") == std::string::npos;) {
-        if (!Patience(until).wait_for(client->get(), POLLIN)) return;
-        const auto got = recv_some(client->get(), question);
-        if (!got) return;
-        heard.append(reinterpret_cast<const char*>(question.data()), *got);
-      }
-      const std::string answer = "OK\n{}\n";
-      static_cast<void>(send_all(client->get(), std::as_bytes(std::span(answer)), until));
-    }
-  });
-}
-
 TEST_F(TemporaryFiles, AReportOfALiveJobIsNotWrittenThroughALink) {
   const fs::path victim = root_ / "victim";
   std::ofstream(victim) << "precious";
-  std::uint16_t port = 0;
-  std::thread service = status_service(port);
-  const Outcome run = run_after("mkdir ringside-live-$$; for i in 1 2; do ln -s " +
-                                    victim.string() + " ringside-live-$$/ncclras-$i.json; done",
-                                "hang --live " + std::to_string(port));
-  service.join();
+  attach::FakeRas ras{.json = {attach::ras_json({5, 4})}};
+  const attach::FakeService service([&](attach::FakeClient& client) { ras.serve(client); });
+  const Outcome run = run_after("mkdir ringside-attach-$$; for i in 1 2 3; do ln -s " +
+                                    victim.string() + " ringside-attach-$$/ncclras-$i.json; done",
+                                "hang --live " + std::to_string(service.host().port));
+  EXPECT_EQ(run.status, 1) << run.err;
   EXPECT_EQ(*read_file(victim), "precious") << run.err;
   // The planted folder is there, and no other.
   EXPECT_EQ(std::distance(fs::directory_iterator(root_ / "tmp"), fs::directory_iterator()), 1);

@@ -36,9 +36,10 @@ class VerbsAsFolders : public testing::Test {
     fs::remove_all(root);
   }
 
-  static constexpr std::array kVerbs{
-      "demo",     "probe",    "audit", "hang",     "bench", "sim", "sweep", "run",  "reproduce",
-      "scenario", "validate", "topo",  "generate", "trace", "gui", "help",  "info", "explain"};
+  static constexpr std::array kVerbs{"demo",     "probe",    "audit", "hang",     "attach",
+                                     "bench",    "sim",      "sweep", "run",      "reproduce",
+                                     "scenario", "validate", "topo",  "generate", "trace",
+                                     "gui",      "help",     "info",  "explain"};
   const fs::path before_ = fs::current_path();
 };
 

@@ -83,6 +83,26 @@ TEST(FlightRecorder, StartsAreKnownWithTimingAlone) {
   EXPECT_EQ(dump.status[0].started, 1);
 }
 
+// A program that lingers after an error is asked why it stopped, not what its broken communicators look like now.
+TEST(FlightRecorder, AfterAFailureASnapshotIsOfThatMomentUntilAnotherCallBegins) {
+  FlightRecorder recorder(settings_with(8), 0);
+  FlightRecorder::Group& group = join(recorder);
+  const auto ticket = recorder.begin(group, all_reduce(1), Nanoseconds{100});
+  recorder.failed("rank 3 is gone", &group);
+  recorder.end(ticket, false, Nanoseconds{200});
+  {
+    const FlightDump dump = recorder.snapshot();
+    EXPECT_EQ(dump.reason, "rank 3 is gone");
+    ASSERT_EQ(dump.entries.size(), 1U);
+    EXPECT_FALSE(dump.entries[0].is_retired);
+    EXPECT_EQ(dump.entries[0].call, &dump.calls[0]);
+  }
+  recorder.begin(group, all_reduce(2), Nanoseconds{300});
+  const FlightDump dump = recorder.snapshot();
+  EXPECT_EQ(dump.reason, "");
+  EXPECT_EQ(dump.entries.size(), 2U);
+}
+
 // 10 calls in a ring of 4: the last four, and the status knows of all.
 TEST(FlightRecorder, TheRingKeepsTheLastAndNumbersGoOn) {
   FlightRecorder recorder(settings_with(4), 0);

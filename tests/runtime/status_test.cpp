@@ -106,10 +106,19 @@ class StatusServices : public testing::Test {
       all_done.arrive_and_wait();
     });
   }
-  static std::string ask(const SocketAddress& address) {
-    const auto answer = ask_status(address, false, deadline_in(kPlenty));
-    EXPECT_TRUE(answer) << answer.error().message;
-    return answer ? *answer : std::string();
+  /// What comes until the service closes the connection.
+  static std::string hear_all(const UniqueFd& fd) {
+    std::string text;
+    for (std::byte letter{}; recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty));) {
+      text += static_cast<char>(letter);
+    }
+    return text;
+  }
+  static std::string ask(const SocketAddress& address,
+                         const std::string& question = "VERBOSE STATUS\n") {
+    const UniqueFd client = connect(address);
+    say(client, question);
+    return hear_all(client);
   }
   static UniqueFd connect(const SocketAddress& address) {
     return *connect_tcp(address, deadline_in(kPlenty));
@@ -133,9 +142,8 @@ class StatusServices : public testing::Test {
 
 TEST_F(StatusServices, OneRankAnswersForAll) {
   with_services(kLong, [](const SocketAddress& address) {
-    const auto answer = ask_status(address, true, deadline_in(kPlenty));
-    ASSERT_TRUE(answer) << answer.error().message;
-    const json report = json::parse(*answer);
+    const std::string answer = ask(address, "SET FORMAT json\nVERBOSE STATUS\n");
+    const json report = json::parse(answer.substr(answer.find('{')));
     const json& ranks = report["communicators"][0]["ranks"];
     ASSERT_EQ(ranks.size(), 3U);
     for (std::size_t rank = 0; rank < 3; ++rank) {
@@ -191,6 +199,61 @@ TEST_F(StatusServices, GarbageAndHalfLinesDoNotDisturb) {
       EXPECT_EQ(receive(client), "ERROR: a line of more than 256 bytes\n");
     }
     EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
+  });
+}
+
+TEST_F(StatusServices, TheDumpOfEachRankIsServedOverHttp) {
+  with_services(kLong, [](const SocketAddress& address) {
+    const std::string status = ask(address, "SET FORMAT json\nSTATUS\n");
+    const json report = json::parse(status.substr(status.find('{')));
+    EXPECT_EQ(report["communicators"][0]["ranks"][1]["control_plane"],
+              "http://" + to_string(address) + "/rank/1");
+    for (const auto& [rank, calls] : {std::pair{0, 2}, {1, 1}}) {
+      const std::string answer =
+          ask(address, "GET /rank/" + std::to_string(rank) +
+                           "/handler/fr_trace_json HTTP/1.1\r\nHost: localhost\r\n\r\n");
+      ASSERT_TRUE(answer.starts_with("HTTP/1.1 200 OK\r\n")) << answer;
+      const json dump = json::parse(answer.substr(answer.find("\r\n\r\n") + 4));
+      EXPECT_EQ(dump["entries"].size(), static_cast<std::size_t>(calls));
+    }
+    for (const char* path : {"/", "/rank/3/handler/ping", "/rank/0/handler/other", "/rank/-1/"}) {
+      const std::string answer = ask(address, std::string("GET ") + path + " HTTP/1.1\r\n\r\n");
+      EXPECT_TRUE(answer.starts_with("HTTP/1.1 404 ")) << path << ": " << answer;
+    }
+  });
+}
+
+TEST_F(StatusServices, DiagnosticsCompareTheVariables) {
+  with_services(kLong, [](const SocketAddress& address) {
+    const std::string answer = ask(address, "DIAGNOSTICS\n");
+    EXPECT_TRUE(answer.starts_with("=== RAS Diagnostics ===\n")) << answer;
+    EXPECT_NE(answer.find("NCCL DIAG [OK]   NCCL environment: NCCL_* env vars consistent across 3"),
+              std::string::npos)
+        << answer;
+    EXPECT_NE(answer.find("RAS diagnostics completed in "), std::string::npos);
+  });
+}
+
+TEST_F(StatusServices, MonitorReportsARankThatHasEnded) {
+  is_last_silent_ = true;
+  with_services(kLong, [](const SocketAddress& address) {
+    const UniqueFd client = connect(address);
+    say(client, "SET FORMAT json\nMONITOR lifecycle\n");
+    EXPECT_EQ(hear(client), "OK\n");
+    EXPECT_EQ(hear(client), "OK\n");
+    const json event = json::parse(hear(client));
+    EXPECT_EQ(event["event"], "PEER_DEAD");
+    EXPECT_EQ(event["details"], "rank 2");
+  });
+}
+
+TEST_F(StatusServices, EveryProcessOfTheHostAnswersOnThePort) {
+  with_services(kLong, [](const SocketAddress& address) {
+    // The kernel spreads connections over the three; all of them answer for all.
+    for (int i = 0; i < 12; ++i) {
+      EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
+    }
+    EXPECT_FALSE(listen_tcp(address));
   });
 }
 

@@ -19,8 +19,6 @@
 namespace ringside::hang {
 namespace {
 
-constexpr std::array<const char*, 5> kCounts{"Broadcast", "Reduce", "AllGather", "ReduceScatter",
-                                             "AllReduce"};
 constexpr std::array<Op, 5> kRasOps{Op::Broadcast, Op::Reduce, Op::AllGather, Op::ReduceScatter,
                                     Op::AllReduce};
 
@@ -49,6 +47,12 @@ RasMember member_of(const Json& json, bool is_missing) {
   member.pid = number_in(json, "pid", -1);
   member.gpu = number_in(json, "cuda_dev", -1);
   member.is_missing = is_missing;
+  member.control_plane = text_in(json, "control_plane");
+  if (const auto all = json.find("operations"); all != json.end() && all->is_object()) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    member.operations = std::clamp<std::int64_t>(number_in(*all, "launched", 0), 0, kMost) +
+                        std::clamp<std::int64_t>(number_in(*all, "completed", 0), 0, kMost);
+  }
   if (const auto status = json.find("status"); status != json.end() && status->is_object()) {
     member.is_dead = is_set(*status, "considered_dead");
     member.has_left = is_set(*status, "finalize_called") || is_set(*status, "destroy_flag");
@@ -59,17 +63,17 @@ RasMember member_of(const Json& json, bool is_missing) {
   }
   if (const auto counts = json.find("collective_counts");
       counts != json.end() && counts->is_object()) {
-    for (std::size_t i = 0; i < kCounts.size(); ++i) {
+    for (std::size_t i = 0; i < kRasCounts.size(); ++i) {
       constexpr std::int64_t kMost = 500'000'000;  // five of them are a sequence number still
-      member.counts[i] = std::clamp<std::int64_t>(number_in(*counts, kCounts[i], 0), 0, kMost);
+      member.counts[i] = std::clamp<std::int64_t>(number_in(*counts, kRasCounts[i], 0), 0, kMost);
     }
   }
   if (const auto ended = json.find("completed_counts"); ended != json.end() && ended->is_object()) {
     member.completed = 0;
     std::vector<int> pending;
-    for (std::size_t i = 0; i < kCounts.size(); ++i) {
+    for (std::size_t i = 0; i < kRasCounts.size(); ++i) {
       const std::int64_t done =
-          std::clamp<std::int64_t>(number_in(*ended, kCounts[i], 0), 0, member.counts[i]);
+          std::clamp<std::int64_t>(number_in(*ended, kRasCounts[i], 0), 0, member.counts[i]);
       member.completed += done;
       if (done < member.counts[i]) pending.push_back(static_cast<int>(i));
     }
@@ -415,16 +419,19 @@ void drop_aftermath(std::vector<RasReport>& reports) {
 
 bool has_moved(const std::vector<RasReport>& reports) {
   if (reports.size() < 2) return false;
-  std::map<std::pair<std::uint64_t, int>, std::array<std::int64_t, 5>> before;
+  const auto state_of = [](const RasMember& member) {
+    return std::tuple(member.counts, member.operations, member.completed);
+  };
+  std::map<std::pair<std::uint64_t, int>, decltype(state_of(RasMember()))> before;
   for (const RasCommunicator& communicator : reports.front().communicators) {
     for (const RasMember& member : communicator.members) {
-      if (!member.is_missing) before[{communicator.hash, member.place}] = member.counts;
+      if (!member.is_missing) before[{communicator.hash, member.place}] = state_of(member);
     }
   }
   for (const RasCommunicator& communicator : reports.back().communicators) {
     for (const RasMember& member : communicator.members) {
       const auto known = before.find({communicator.hash, member.place});
-      if (known != before.end() && !member.is_missing && known->second != member.counts)
+      if (known != before.end() && !member.is_missing && known->second != state_of(member))
         return true;
     }
   }

@@ -15,6 +15,10 @@
 
 namespace ringside::hang {
 
+/// What a service counts, in the order of RasMember::counts.
+inline constexpr std::array<const char*, 5> kRasCounts{"Broadcast", "Reduce", "AllGather",
+                                                       "ReduceScatter", "AllReduce"};
+
 /// A rank of a communicator, as `ncclras -f json` shows it.
 struct RasMember {
   int place = -1;   ///< rank in the communicator
@@ -29,6 +33,9 @@ struct RasMember {
   /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
   std::array<std::int64_t, 5> counts{};
   std::int64_t completed = -1;  ///< of those, ended: only ringside's own service counts them
+  /// Launched and ended calls of all kinds, sends and receives among them: only ringside's own service counts them.
+  std::int64_t operations = -1;
+  std::string control_plane;  ///< address at which that service has the rank's dump
   int pending =
       -1;  ///< by that, the place among them of the only kind that has calls which have not ended
 
@@ -72,7 +79,7 @@ void sort_by_time(std::vector<RasReport>& reports);
 /// answer again and others are missing. A watchdog had ended the ranks that waited by then. `reports`: oldest first.
 void drop_aftermath(std::vector<RasReport>& reports);
 
-/// Whether a rank launched something between the first report and the last.
+/// Whether a rank launched or completed something between the first report and the last.
 bool has_moved(const std::vector<RasReport>& reports);
 
 /// Ranks (of the job) that have launched as many operations on the communicator as others, but of other kinds: the

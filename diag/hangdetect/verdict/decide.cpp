@@ -62,7 +62,11 @@ class Relations {
   /// Dumps on demand are taken at slightly different moments: ranks look absent or ahead that are not. Calls that do
   /// not match each other, and direct statements, keep their weight.
   void add_young_waits() {
-    const bool is_settled = scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
+    // Three reports of ncclras with the same counts: nothing moves, however young the waits are.
+    const std::vector<RasReport>& reports = scene_.logs.reports;
+    const bool is_still = reports.size() >= 3 && !has_moved(reports);
+    const bool is_settled =
+        is_still || scene_.logs.timeouts > 0 || has_statement(What::EngineDiffers);
     if (is_settled || !are_waits_young(scene_.job, scene_.wait_state)) return;
     const bool is_end_stated = has_statement(What::EngineGone) || has_statement(What::EngineCut);
     for (Explanation& one : all_) {

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "base/vocabulary.h"
+#include "engine/debuglog/diagnostics_text.h"
 
 namespace ringside {
 namespace {
@@ -66,17 +67,8 @@ std::uint64_t hash_of(std::string_view text) {
   return hash;
 }
 
-std::string local_time() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  ::localtime_r(&now, &parts);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
-  return text.data();
-}
-
 Json member_json(int place, const RankStatus& rank, const GroupView& view) {
-  return {
+  return Json{
       {"rank", place},
       {"host", rank.host},
       {"pid", rank.pid},
@@ -101,7 +93,7 @@ Json missing_json(int place, const RankStatus& rank) {
 }
 
 Json communicator_json(const std::string& name, const Whole& whole,
-                       std::span<const RankStatus> ranks) {
+                       std::span<const RankStatus> ranks, const std::string& base) {
   Json members = Json::array();
   Json missing = Json::array();
   for (std::size_t place = 0; place < whole.ranks.size(); ++place) {
@@ -110,7 +102,9 @@ Json communicator_json(const std::string& name, const Whole& whole,
     const RankStatus& status = ranks[static_cast<std::size_t>(rank)];
     const auto view = whole.views.find(rank);
     if (view != whole.views.end()) {
-      members.push_back(member_json(static_cast<int>(place), status, *view->second));
+      Json& member =
+          members.emplace_back(member_json(static_cast<int>(place), status, *view->second));
+      if (!base.empty()) member["control_plane"] = fmt::format("{}/rank/{}", base, rank);
     } else if (!status.is_answering) {
       missing.push_back(missing_json(static_cast<int>(place), status));
     }
@@ -139,6 +133,15 @@ std::vector<std::pair<Key, std::vector<int>>> by_size(const std::map<Key, std::v
 }
 
 }  // namespace
+
+std::string status_time() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  std::array<char, 32> text{};
+  std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S", &parts);
+  return text.data();
+}
 
 std::string to_wire(const RankStatus& status) {
   Json json{{"host", status.host}, {"pid", status.pid}, {"groups", Json::array()}};
@@ -182,17 +185,17 @@ Result<RankStatus> parse_rank_status(std::string_view text) {
   }
 }
 
-std::string status_json(std::span<const RankStatus> ranks, Seconds took) {
+std::string status_json(std::span<const RankStatus> ranks, Seconds took, const std::string& base) {
   Json list = Json::array();
   for (const auto& [name, whole] : communicators_of(ranks)) {
-    list.push_back(communicator_json(name, whole, ranks));
+    list.push_back(communicator_json(name, whole, ranks, base));
   }
   const auto silent = std::ranges::count(ranks, false, &RankStatus::is_answering);
   return to_text(
       Json{{"nccl_version", "ringside"},
            {"cuda_runtime_version", 0},
            {"cuda_driver_version", 0},
-           {"timestamp", local_time()},
+           {"timestamp", status_time()},
            {"communicators_count", list.size()},
            {"communicators", std::move(list)},
            {"ras", {{"collection_time_sec", took.count()}, {"timeouts_count", silent}}}});
@@ -251,6 +254,24 @@ std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is
   }
   if (!errors.empty()) text += "\nErrors\n======\n\n" + errors;
   if (!warnings.empty()) text += "\nWarnings\n========\n\n" + warnings;
+  return text;
+}
+
+std::string diagnostics_report(
+    std::span<const std::optional<std::map<std::string, std::string>>> variables,
+    const std::string& host, std::int64_t pid, Seconds took) {
+  std::vector<RankDiagnosis> ranks;
+  for (const auto& own : variables) {
+    if (own) ranks.push_back({.variables = *own});
+  }
+  constexpr std::uint64_t kWholeJob = 0;
+  std::string text = "=== RAS Diagnostics ===\n";
+  for (const std::string& line :
+       environment_diagnostics_text(kWholeJob, ranks, static_cast<int>(variables.size()))) {
+    append(text, "{}:{} NCCL DIAG {}\n", host, pid, line);
+  }
+  append(text, "RAS diagnostics completed in {:.3f} ms across {} ranks\n", took.count() * 1000,
+         ranks.size());
   return text;
 }
 

@@ -1,7 +1,8 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,11 +31,23 @@ Result<RankStatus> parse_rank_status(std::string_view text);
 /// `collective_counts`, and `operations` that counts sends and receives, too.
 /// ranks     [rank of the job]
 /// took      to ask them
+/// base      of the addresses at which ranks' dumps are (`control_plane`); empty: nobody serves them
 /// source    docs/formats 7.1
-std::string status_json(std::span<const RankStatus> ranks, Seconds took);
+std::string status_json(std::span<const RankStatus> ranks, Seconds took,
+                        const std::string& base = {});
 
 /// The same for people, in the order of RAS's text: job, communicators, errors, warnings.
 /// is_verbose  all ranks are listed, and not only those that differ
 std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is_verbose);
+
+/// What NCCL's RAS service answers to DIAGNOSTICS: of the checks, the one of the NCCL_* variables.
+/// variables  [rank]; nothing for a rank that did not answer
+/// host, pid  of the process that answers
+std::string diagnostics_report(
+    std::span<const std::optional<std::map<std::string, std::string>>> variables,
+    const std::string& host, std::int64_t pid, Seconds took);
+
+/// The time as RAS prints it: "YYYY-MM-DD HH:MM:SS", local.
+std::string status_time();
 
 }  // namespace ringside

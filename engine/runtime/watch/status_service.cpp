@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,17 +10,18 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <list>
+#include <nlohmann/json.hpp>
 #include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/host_name.h"
+#include "base/json.h"
 #include "base/text.h"
 #include "engine/flight/recorder.h"
 #include "engine/runtime/bootstrap/bootstrap.h"
+#include "engine/runtime/watch/status_peers.h"
 #include "engine/runtime/watch/status_report.h"
-#include "engine/transport/socket/acceptor.h"
-#include "engine/transport/socket/frame.h"
 #include "engine/transport/socket/socket.h"
 #include "engine/transport/socket/wakeup.h"
 
@@ -30,24 +29,9 @@ namespace ringside {
 namespace {
 
 constexpr std::size_t kLongestLine = 256;
-constexpr std::size_t kLongestStatus = std::size_t{1} << 22;
-constexpr int kAskedAtOnce = 32;
-
-/// Where a rank answers. Plain bytes.
-struct Place {
-  std::array<char, 64> address{};
-  std::array<char, 192> host{};
-  std::int64_t pid = 0;
-};
-
-template <std::size_t N>
-void put_text(std::array<char, N>& field, const std::string& text) {
-  std::memcpy(field.data(), text.data(), std::min(text.size(), N - 1));
-}
-template <std::size_t N>
-std::string text_of(const std::array<char, N>& field) {
-  return {field.data(), ::strnlen(field.data(), N)};
-}
+constexpr std::size_t kMostHeaderLines = 64;
+constexpr std::size_t kMostClients = 8;  ///< at once; others wait in the kernel's queue
+constexpr std::chrono::seconds kMonitorInterval{1};
 
 /// What a client has asked for so far.
 struct Session {
@@ -72,21 +56,102 @@ std::optional<Seconds> seconds_of(std::string_view text) {
   return Seconds{seconds};
 }
 
+/// One client's connection: lines in, text out.
+class Client {
+ public:
+  Client(int socket, const Wakeup& off, Nanoseconds patience)
+      : socket_(socket), off_(off), patience_(patience), input_(deadline_in(patience), off) {}
+
+  /// errors  Timeout: none came in time.  Corrupt: longer than kLongestLine.  PeerGone
+  Result<std::string> next_line() {
+    for (;;) {
+      const std::size_t end = heard_.find('\n');
+      if (end != std::string::npos) {
+        std::string line = heard_.substr(0, end);
+        heard_.erase(0, end + 1);
+        if (line.ends_with('\r')) line.pop_back();
+        return line;
+      }
+      if (heard_.size() > kLongestLine) {
+        return Error{ErrorCode::Corrupt, fmt::format("a line of more than {} bytes", kLongestLine)};
+      }
+      std::array<std::byte, 512> buffer{};
+      RINGSIDE_TRY(const std::size_t got, recv_some(socket_, buffer));
+      heard_.append(reinterpret_cast<const char*>(buffer.data()), got);
+      if (got != 0) continue;
+      RINGSIDE_TRY(const bool is_there, input_.wait_for(socket_, POLLIN));
+      if (!is_there) return Error{ErrorCode::Timeout, "the client sent nothing"};
+    }
+  }
+
+  Status say(const std::string& text) {
+    return send_all(socket_, std::as_bytes(std::span(text)),
+                    Patience(deadline_in(patience_), off_));
+  }
+
+  /// Waits for so long, unless the client closes the connection or sends something.
+  /// returns  whether the client is still silent
+  /// errors   Aborted: the service ends
+  Result<bool> stays_silent(Nanoseconds wait) {
+    RINGSIDE_TRY(const bool is_there,
+                 Patience(deadline_in(wait), off_).wait_for(socket_, POLLIN | POLLRDHUP));
+    return !is_there;
+  }
+
+ private:
+  const int socket_;
+  const Wakeup& off_;
+  const Nanoseconds patience_;
+  const Patience input_;  ///< for all that the client asks
+  std::string heard_;
+};
+
+std::string http_answer(const char* status, const char* type, const std::string& body) {
+  return fmt::format(
+      "HTTP/1.1 {}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{}",
+      status, type, body.size(), body);
+}
+
+/// What MONITOR prints of a rank: whether it answers, and whether anything listens for it.
+enum class Health { Answers, Silent, Dead };
+
+Health health_of(const RankStatus& rank) {
+  if (rank.is_answering) return Health::Answers;
+  return rank.is_dead ? Health::Dead : Health::Silent;
+}
+
+/// source  ecosystem-facts 2.5: the events of NCCL's MONITOR
+std::string event_text(Health health, const RankStatus& rank, std::size_t number, bool is_json) {
+  const char* const event = health == Health::Answers  ? "PEER_RECOVERED"
+                            : health == Health::Silent ? "PEER_UNRESPONSIVE"
+                                                       : "PEER_DEAD";
+  const std::string details = fmt::format("rank {}", number);
+  if (!is_json) {
+    return fmt::format("{} lifecycle {} host {} pid {} ({})\n", status_time(), event, rank.host,
+                       rank.pid, details);
+  }
+  const Json json{{"timestamp", status_time()},
+                  {"group", "lifecycle"},
+                  {"event", event},
+                  {"peer",
+                   {{"host", rank.host},
+                    {"pid", rank.pid},
+                    {"cuda_devs", Json::array()},
+                    {"nvml_devs", Json::array()}}},
+                  {"details", details}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 }  // namespace
 
 class StatusService::Impl {
  public:
-  Impl(const Bootstrap& bootstrap, const FlightRecorder& recorder, std::vector<Place> places,
-       std::unique_ptr<Acceptor> door, UniqueFd listener, Wakeup off, Nanoseconds client_patience)
+  Impl(std::unique_ptr<StatusPeers> peers, UniqueFd listener, Wakeup off,
+       Nanoseconds client_patience)
       : client_patience_(client_patience),
-        recorder_(recorder),
-        secret_(bootstrap.secret()),
-        me_(static_cast<std::size_t>(to_int(bootstrap.rank()))),
-        places_(std::move(places)),
-        door_(std::move(door)),
+        peers_(std::move(peers)),
         listener_(std::move(listener)),
         off_(std::move(off)) {
-    answering_ = std::jthread([this] { answer_ranks(); });
     if (listener_) serves_ = std::jthread([this] { serve_clients(); });
   }
   ~Impl() { off_.signal(); }
@@ -99,79 +164,70 @@ class StatusService::Impl {
   }
 
  private:
-  [[nodiscard]] RankStatus mine() const {
-    RankStatus status;
-    status.is_answering = true;
-    status.host = text_of(places_[me_].host);
-    status.pid = places_[me_].pid;
-    status.groups = recorder_.groups();
-    return status;
-  }
-
-  void answer_ranks() {
-    for (;;) {
-      const auto asked = door_->accept(Patience(Deadline::never(real_clock()), off_));
-      if (!asked && asked.error().code == ErrorCode::Aborted) return;
-      if (!asked) continue;
-      const std::string text = to_wire(mine());
-      // A client that asks and does not read gets no answer.
-      static_cast<void>(send_frame(asked->fd.get(), std::as_bytes(std::span(text)),
-                                   Patience(deadline_in(client_patience_), off_)));
-    }
-  }
+  /// A client that is being served, on a thread of its own.
+  struct Served {
+    explicit Served(UniqueFd fd) : socket(std::move(fd)) {}
+    UniqueFd socket;
+    std::atomic<bool> is_over{false};
+    std::jthread thread;  // last: it uses the others
+  };
 
   void serve_clients() {
+    std::list<Served> clients;  // its threads end at the signal that ends this one
     for (;;) {
-      const auto waited =
-          Patience(Deadline::never(real_clock()), off_).wait_for(listener_.get(), POLLIN);
+      const auto is_over = [](const Served& one) { return one.is_over.load(); };
+      clients.remove_if(is_over);
+      const bool is_full = clients.size() >= kMostClients;
+      const bool has_clients = !clients.empty();
+      // Threads that have ended are joined now and then.
+      const Deadline until =
+          has_clients ? deadline_in(std::chrono::milliseconds(50)) : Deadline::never(real_clock());
+      const auto waited = Patience(until, off_).wait_for(is_full ? -1 : listener_.get(), POLLIN);
       if (!waited) return;
-      auto client = accept_one(listener_.get());
-      // Whatever goes wrong with one client is its own affair.
-      if (client && *client) static_cast<void>(serve(client->get()));
+      if (!*waited) continue;
+      auto socket = accept_one(listener_.get());
+      if (!socket || !*socket) continue;
+      Served& served = clients.emplace_back(*std::move(socket));
+      served.thread = std::jthread([this, &served] {
+        // A client that fails harms no other one.
+        static_cast<void>(serve(served.socket.get()));
+        served.socket.reset();
+        served.is_over = true;
+      });
     }
   }
 
-  Status serve(int client) {
-    const Patience patience(deadline_in(client_patience_), off_);
+  Status serve(int socket) {
+    Client client(socket, off_, client_patience_);
     Session session;
-    std::string heard;
     for (;;) {
-      const std::size_t end = heard.find('\n');
-      if (end == std::string::npos) {
-        if (heard.size() > kLongestLine) {
-          return say(client, fmt::format("ERROR: a line of more than {} bytes\n", kLongestLine),
-                     patience);
-        }
-        std::array<std::byte, 512> buffer{};
-        RINGSIDE_TRY(const std::size_t got, recv_some(client, buffer));
-        if (got == 0) {
-          RINGSIDE_TRY(const bool is_there, patience.wait_for(client, POLLIN));
-          if (!is_there) return Error{ErrorCode::Timeout, "the client sent nothing"};
-        }
-        heard.append(reinterpret_cast<const char*>(buffer.data()), got);
-        continue;
+      const auto line = client.next_line();
+      if (!line && line.error().code == ErrorCode::Corrupt) {
+        return client.say(fmt::format("ERROR: {}\n", line.error().message));
       }
-      std::string line = heard.substr(0, end);
-      heard.erase(0, end + 1);
-      if (line.ends_with('\r')) line.pop_back();
-      RINGSIDE_TRY(const bool is_last, obey(client, line, session, patience));
+      if (!line) return line.error();
+      RINGSIDE_TRY(const bool is_last, obey(client, *line, session));
       if (is_last) return {};
     }
   }
 
-  /// returns  whether the service closes now
-  Result<bool> obey(int client, const std::string& line, Session& session,
-                    const Patience& patience) {
+  /// returns  whether the service closes the connection now
+  Result<bool> obey(Client& client, const std::string& line, Session& session) {
     const std::string command = upper(line);
     if (command == "STATUS" || command == "VERBOSE STATUS") {
-      const Clock::Time began = real_clock().now();
-      const std::vector<RankStatus> ranks = ask_all(session.patience);
-      const Seconds took = real_clock().now() - began;
-      // Collecting took its own time; the client gets as much for the answer.
-      RINGSIDE_TRY(say(client,
-                       session.is_json ? status_json(ranks, took) + "\n"
-                                       : status_text(ranks, took, command.starts_with("VERBOSE")),
-                       Patience(deadline_in(client_patience_), off_)));
+      RINGSIDE_TRY(client.say(status(session, command.starts_with("VERBOSE"))));
+      return true;
+    }
+    if (command == "DIAGNOSTICS") {
+      RINGSIDE_TRY(client.say(diagnose(session.patience)));
+      return true;
+    }
+    if (command == "MONITOR" || command.starts_with("MONITOR ")) {
+      RINGSIDE_TRY(monitor(client, command, session));
+      return true;
+    }
+    if (command.starts_with("GET ")) {
+      RINGSIDE_TRY(answer_http(client, line, session.patience));
       return true;
     }
     std::string answer = "OK\n";
@@ -195,82 +251,142 @@ class StatusService::Impl {
     } else {
       answer = fmt::format("ERROR: Unknown command {}\n", line);
     }
-    RINGSIDE_TRY(say(client, answer, patience));
+    RINGSIDE_TRY(client.say(answer));
     return false;
   }
 
-  static Status say(int client, const std::string& text, const Patience& patience) {
-    return send_all(client, std::as_bytes(std::span(text)), patience);
+  [[nodiscard]] Patience for_ranks(Seconds wait) const {
+    return {deadline_in(std::chrono::duration_cast<Nanoseconds>(wait)), off_};
   }
 
-  std::vector<RankStatus> ask_all(Seconds wait) {
-    std::vector<RankStatus> all(places_.size());
-    const Patience patience(deadline_in(std::chrono::duration_cast<Nanoseconds>(wait)), off_);
-    std::atomic<std::size_t> next{0};
-    const auto ask_some = [&] {
-      for (std::size_t rank; (rank = next.fetch_add(1)) < all.size();) {
-        all[rank] = rank == me_ ? mine() : ask(places_[rank], patience);
+  [[nodiscard]] std::string status(const Session& session, bool is_verbose) const {
+    const Clock::Time began = real_clock().now();
+    const std::vector<RankStatus> ranks = peers_->statuses(for_ranks(session.patience));
+    const Seconds took = real_clock().now() - began;
+    if (!session.is_json) return status_text(ranks, took, is_verbose);
+    const auto where = address();
+    const std::string base = where ? "http://" + to_string(*where) : std::string();
+    return status_json(ranks, took, base) + "\n";
+  }
+
+  /// Prints what becomes of each rank until the client closes the connection.
+  Status monitor(Client& client, const std::string& command, const Session& session) const {
+    const bool has_group = command == "MONITOR" || command.find("LIFECYCLE") != std::string::npos ||
+                           command.find("ALL") != std::string::npos ||
+                           command.find("TRACE") != std::string::npos;
+    if (!has_group) return client.say("ERROR: Invalid MONITOR group\n");
+    RINGSIDE_TRY(client.say("OK\n"));
+    std::vector<Health> known(peers_->nranks(), Health::Answers);
+    for (;;) {
+      const std::vector<RankStatus> ranks = peers_->statuses(for_ranks(session.patience));
+      std::string events;
+      for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+        const Health now = health_of(ranks[rank]);
+        if (now == known[rank]) continue;
+        known[rank] = now;
+        events += event_text(now, ranks[rank], rank, session.is_json);
       }
-    };
-    std::vector<std::jthread> threads;
-    const std::size_t most = std::min<std::size_t>(kAskedAtOnce, all.size());
-    for (std::size_t i = 1; i < most; ++i) threads.emplace_back(ask_some);
-    ask_some();
-    threads.clear();
-    return all;
+      if (!events.empty()) RINGSIDE_TRY(client.say(events));
+      RINGSIDE_TRY(const bool is_silent, client.stays_silent(kMonitorInterval));
+      if (!is_silent) return {};
+    }
   }
 
-  [[nodiscard]] RankStatus ask(const Place& place, const Patience& patience) const {
-    RankStatus status;
-    const auto answer = [&]() -> Result<RankStatus> {
-      RINGSIDE_TRY(const Endpoint endpoint, parse_endpoint(text_of(place.address)));
-      RINGSIDE_TRY(const UniqueFd fd,
-                   connect_authenticated(endpoint, secret_, {}, patience, NoListener::IsEnd));
-      RINGSIDE_TRY(const std::vector<std::byte> frame,
-                   recv_frame(fd.get(), kLongestStatus, patience));
-      return parse_rank_status({reinterpret_cast<const char*>(frame.data()), frame.size()});
-    }();
-    if (answer) return *answer;
-    status.is_dead = answer.error().code == ErrorCode::PeerGone;
-    status.host = text_of(place.host);
-    status.pid = place.pid;
-    return status;
+  std::string diagnose(Seconds wait) {
+    if (is_diagnosing_.exchange(true)) return "BUSY\n";
+    const Clock::Time began = real_clock().now();
+    const auto variables = peers_->variables(for_ranks(wait));
+    const Seconds took = real_clock().now() - began;
+    is_diagnosing_ = false;
+    return diagnostics_report(variables, peers_->host_of(peers_->rank()),
+                              peers_->pid_of(peers_->rank()), took);
+  }
+
+  /// PyTorch's control plane, a folder for each rank: `GET /rank/3/handler/fr_trace_json`.
+  Status answer_http(Client& client, const std::string& request, Seconds wait) const {
+    // The rest of the request is read first: a socket that closes with unread bytes resets the connection.
+    for (std::size_t i = 0;; ++i) {
+      RINGSIDE_TRY(const std::string header, client.next_line());
+      if (header.empty()) break;
+      if (i == kMostHeaderLines) {
+        return client.say(http_answer("431 Too Many Headers", "text/plain", ""));
+      }
+    }
+    std::string_view path = std::string_view(request).substr(4);
+    path = path.substr(0, path.find(' '));
+    constexpr std::string_view kRank = "/rank/";
+    std::size_t rank = 0;
+    const char* const end = path.data() + path.size();
+    const auto read = path.starts_with(kRank)
+                          ? std::from_chars(path.data() + kRank.size(), end, rank)
+                          : std::from_chars_result{path.data(), std::errc::invalid_argument};
+    const std::string_view handler = path.substr(static_cast<std::size_t>(read.ptr - path.data()));
+    if (read.ec != std::errc{} || rank >= peers_->nranks()) {
+      return client.say(http_answer("404 Not Found", "text/plain", "no such rank\n"));
+    }
+    if (handler == "/handler/") {
+      return client.say(http_answer("200 OK", "text/plain", "ping\nfr_trace_json\n"));
+    }
+    if (handler == "/handler/ping") return client.say(http_answer("200 OK", "text/plain", "pong"));
+    if (handler != "/handler/fr_trace_json") {
+      return client.say(http_answer("404 Not Found", "text/plain", "no such handler\n"));
+    }
+    const auto dump = peers_->dump(rank, for_ranks(wait));
+    if (!dump) {
+      return client.say(http_answer("503 Service Unavailable", "text/plain",
+                                    fmt::format("rank {} does not answer\n", rank)));
+    }
+    return client.say(http_answer("200 OK", "application/json", *dump));
   }
 
   const Nanoseconds client_patience_;
-  const FlightRecorder& recorder_;
-  const Secret secret_;
-  const std::size_t me_;
-  const std::vector<Place> places_;  ///< [rank]
-  const std::unique_ptr<Acceptor> door_;
-  const UniqueFd listener_;  ///< none: another process serves the clients of this host
+  const std::unique_ptr<StatusPeers> peers_;
+  const UniqueFd listener_;  ///< none: another job has this host's port
   const Wakeup off_;
-  std::jthread answering_, serves_;  // last: they use all
+  std::atomic<bool> is_diagnosing_{false};
+  std::jthread serves_;  // last: it uses all
 };
+
+namespace {
+
+/// The socket on which this process serves clients; none where another job has the port. The processes of a host share
+/// the port, so that any that lives answers. The lowest rank of the host takes it first, alone, so that two jobs do not.
+/// errors  as Bootstrap::all_gather()
+Result<UniqueFd> open_port(Bootstrap& bootstrap, const StatusPeers& peers, std::uint16_t port,
+                           Deadline deadline) {
+  UniqueFd listener;
+  std::uint16_t taken = 0;
+  if (peers.first_of_host() == peers.rank()) {
+    const SocketAddress wanted = loopback_address(port);
+    const bool is_free = port == 0 || take_port(wanted);
+    auto made = is_free ? listen_shared(wanted) : Result<UniqueFd>(UniqueFd());
+    if (made && *made) {
+      listener = *std::move(made);
+      if (const auto endpoint = local_endpoint(listener.get())) {
+        taken = std::get<SocketAddress>(*endpoint).port;
+      }
+    }
+  }
+  RINGSIDE_TRY(const std::vector<std::byte> bytes,
+               bootstrap.all_gather(std::as_bytes(std::span(&taken, 1)), deadline));
+  std::memcpy(&taken, bytes.data() + peers.first_of_host() * sizeof taken, sizeof taken);
+  if (listener || taken == 0) return listener;
+  auto made = listen_shared(loopback_address(taken));
+  return made ? *std::move(made) : UniqueFd();
+}
+
+}  // namespace
 
 Result<std::unique_ptr<StatusService>> StatusService::start(Bootstrap& bootstrap,
                                                             const FlightRecorder& recorder,
                                                             const Options& options,
                                                             Deadline deadline) {
   RINGSIDE_TRY(Wakeup off, Wakeup::make());
-  RINGSIDE_TRY(std::unique_ptr<Acceptor> door,
-               Acceptor::listen(Endpoint{bootstrap.address()}, bootstrap.secret()));
-  Place mine;
-  put_text(mine.address, to_string(door->address()));
-  put_text(mine.host, host_name("unknown"));
-  mine.pid = ::getpid();
-  RINGSIDE_TRY(const std::vector<std::byte> bytes,
-               bootstrap.all_gather(std::as_bytes(std::span(&mine, 1)), deadline));
-  std::vector<Place> places(bytes.size() / sizeof mine);
-  std::memcpy(places.data(), bytes.data(), places.size() * sizeof mine);
-  for (Place& place : places) {
-    place.address.back() = '\0';
-    place.host.back() = '\0';
-  }
-  auto listener = listen_tcp(loopback_address(options.port));
+  RINGSIDE_TRY(auto peers,
+               StatusPeers::start(bootstrap, recorder, options.client_patience, deadline));
+  RINGSIDE_TRY(UniqueFd listener, open_port(bootstrap, *peers, options.port, deadline));
   return std::unique_ptr<StatusService>(new StatusService(std::make_unique<Impl>(
-      bootstrap, recorder, std::move(places), std::move(door),
-      listener ? *std::move(listener) : UniqueFd(), std::move(off), options.client_patience)));
+      std::move(peers), std::move(listener), std::move(off), options.client_patience)));
 }
 
 StatusService::StatusService(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
@@ -283,29 +399,6 @@ Result<std::optional<std::uint16_t>> status_port(const Environment& environment)
   if (!address || enabled == 0) return std::optional<std::uint16_t>();
   RINGSIDE_TRY(const HostPort parsed, parse_host_port(*address));
   return std::optional(parsed.port);
-}
-
-Result<std::string> ask_status(const SocketAddress& address, bool is_json, Deadline deadline) {
-  RINGSIDE_TRY(const UniqueFd fd, connect_to(Endpoint{address}, deadline, NoListener::IsEnd));
-  const std::string question = is_json ? "SET FORMAT json\nVERBOSE STATUS\n" : "VERBOSE STATUS\n";
-  RINGSIDE_TRY(send_all(fd.get(), std::as_bytes(std::span(question)), deadline));
-  std::string answer;
-  const Patience patience(deadline);
-  for (;;) {
-    std::array<std::byte, 4096> buffer{};
-    const auto got = recv_some(fd.get(), buffer);
-    if (!got && got.error().code == ErrorCode::PeerGone) break;  // the end of the answer
-    if (!got) return got.error();
-    answer.append(reinterpret_cast<const char*>(buffer.data()), *got);
-    if (*got != 0) continue;
-    RINGSIDE_TRY(const bool is_there, patience.wait_for(fd.get(), POLLIN));
-    if (!is_there) {
-      return Error{ErrorCode::Timeout, fmt::format("{} does not answer", to_string(address)),
-                   "is that the port that the job was given (bench --status, NCCL_RAS_ADDR)?"};
-    }
-  }
-  if (is_json && answer.starts_with("OK\n")) answer.erase(0, 3);
-  return answer;
 }
 
 }  // namespace ringside

@@ -14,12 +14,14 @@ namespace ringside {
 class Bootstrap;
 class FlightRecorder;
 
-/// Answers what NCCL's RAS service answers, outside the data path: on a port of this host's loopback, in lines of text
-/// (`STATUS`, `VERBOSE STATUS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`), of all ranks of the job. Every rank
-/// sends its own counts to a peer that proves the job's secret; the first process of a host that gets the port serves the
-/// clients, the others serve none.
+/// Answers what NCCL's RAS service answers, next to the data path: on a port of this host's loopback, in lines of text
+/// (`STATUS`, `VERBOSE STATUS`, `MONITOR`, `DIAGNOSTICS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`), of all ranks
+/// of the job. The processes of a host share the port: while one of them runs, it answers for all.
 ///
-/// A client that is silent, or slow, is disconnected after a while; clients are served one after the other.
+/// The port also serves the flight recorder's dump of each rank as PyTorch's control plane does: an HTTP request for
+/// `/rank/R/handler/fr_trace_json`. STATUS as JSON gives that address for each rank (`control_plane`).
+///
+/// A client that is silent, or slow, is disconnected after a while. At most 8 clients are served at once; others wait.
 ///
 /// Ownership  the recorder outlives it
 class StatusService {
@@ -37,7 +39,7 @@ class StatusService {
   StatusService(const StatusService&) = delete;
   StatusService& operator=(const StatusService&) = delete;
 
-  /// Where clients connect; nothing where another process serves them.
+  /// Where clients ask; nothing where another job has the port.
   [[nodiscard]] std::optional<SocketAddress> address() const;
 
  private:
@@ -50,9 +52,5 @@ class StatusService {
 /// is set.
 /// errors  InvalidArgument: not host:port
 Result<std::optional<std::uint16_t>> status_port(const Environment& environment = env_text);
-
-/// Asks a service, as a client does.
-/// errors  PeerGone, Timeout: no service answers there
-Result<std::string> ask_status(const SocketAddress& address, bool is_json, Deadline deadline);
 
 }  // namespace ringside

@@ -127,16 +127,19 @@ bool is_worth_another_try(int error_number) {
   }
 }
 
+enum class Use { Hold, Listen, ListenShared };
+
 /// A socket with its address, that listens or does not.
-Result<UniqueFd> bind_to(const Endpoint& endpoint, bool listens) {
+Result<UniqueFd> bind_to(const Endpoint& endpoint, Use use) {
   const RawAddress raw = to_raw(endpoint);
   RINGSIDE_TRY(UniqueFd made, make_socket(raw.storage.ss_family));
   const auto* tcp = std::get_if<SocketAddress>(&endpoint);
   // With a port of our choice the last run's closing connections must not block the port. Without
   // one, SO_REUSEADDR would let the kernel hand the same free port to two sockets.
   if (tcp != nullptr && tcp->port != 0) set_option(made.get(), SOL_SOCKET, SO_REUSEADDR, 1);
+  if (use == Use::ListenShared) set_option(made.get(), SOL_SOCKET, SO_REUSEPORT, 1);
   if (::bind(made.get(), raw.get(), raw.size) != 0 ||
-      (listens && ::listen(made.get(), SOMAXCONN) != 0)) {
+      (use != Use::Hold && ::listen(made.get(), SOMAXCONN) != 0)) {
     const int why = errno;
     return system_error("cannot listen on " + to_string(endpoint), why,
                         help_for_listen(endpoint, why));
@@ -173,9 +176,13 @@ Status wait_for_socket(int socket, short events, const Patience& patience) {
                                                events == POLLIN ? "came" : "could be sent")};
 }
 
-Result<UniqueFd> listen_on(const Endpoint& endpoint) { return bind_to(endpoint, true); }
+Result<UniqueFd> listen_on(const Endpoint& endpoint) { return bind_to(endpoint, Use::Listen); }
 Result<UniqueFd> take_port(const SocketAddress& address) {
-  return bind_to(Endpoint{address}, false);
+  return bind_to(Endpoint{address}, Use::Hold);
+}
+
+Result<UniqueFd> listen_shared(const SocketAddress& address) {
+  return bind_to(Endpoint{address}, Use::ListenShared);
 }
 
 Result<UniqueFd> listen_tcp(const SocketAddress& address) { return listen_on(Endpoint{address}); }

@@ -24,6 +24,10 @@ namespace ringside {
 ///         address, the help says what to do
 Result<UniqueFd> listen_tcp(const SocketAddress& address);
 
+/// The same on a port that several processes of one user share (SO_REUSEPORT): the kernel gives each connection to one of
+/// them. Each has to open it so.
+Result<UniqueFd> listen_shared(const SocketAddress& address);
+
 /// Takes a port without listening on it: a client is refused, and may try again. listen_tcp() on it works
 /// once this one is closed.
 /// errors  as listen_tcp()

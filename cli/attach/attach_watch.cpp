@@ -1,0 +1,273 @@
+#include "cli/attach/attach_watch.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "base/json.h"
+#include "base/one_line.h"
+#include "base/text.h"
+#include "base/write_file.h"
+#include "cli/attach/attach_answer.h"
+#include "cli/verb.h"
+#include "diag/report/sentences/hang_sentences.h"
+#include "harness/attach/metrics.h"
+#include "harness/attach/ras_client.h"
+
+namespace ringside::cli {
+namespace {
+
+using attach::JobState;
+
+std::string time_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  ::localtime_r(&now, &parts);
+  char text[32] = {};
+  std::strftime(text, sizeof text, "%H:%M:%S", &parts);
+  return text;
+}
+
+/// Where metrics go: a file that is replaced, or a port.
+class MetricsOutput {
+ public:
+  static Result<MetricsOutput> open(const std::string& where) {
+    MetricsOutput output;
+    if (where.starts_with(':')) {
+      const auto port = parse_int(where.substr(1));
+      if (!port || *port < 0 || *port > 65535) {
+        return Error{ErrorCode::InvalidArgument, fmt::format("--metrics {}", where),
+                     "give a file, or a port of loopback from 1 to 65535: --metrics :9400"};
+      }
+      RINGSIDE_TRY(output.port_, attach::MetricsPort::open(static_cast<std::uint16_t>(*port)));
+      fmt::print(stderr, "note: metrics are on http://127.0.0.1:{}/metrics\n",
+                 output.port_->port());
+    } else {
+      output.file_ = where;
+    }
+    return output;
+  }
+
+  Status publish(const attach::JobMetrics& metrics) {
+    if (port_ == nullptr && file_.empty()) return {};
+    std::string text = attach::metrics_text(metrics);
+    if (!file_.empty()) return write_file(file_, text);
+    port_->publish(std::move(text));
+    return {};
+  }
+
+ private:
+  std::string file_;
+  std::unique_ptr<attach::MetricsPort> port_;
+};
+
+class WatchedJob {
+ public:
+  WatchedJob(const WatchSettings& settings, MetricsOutput metrics)
+      : settings_(settings), metrics_(std::move(metrics)), movement_(settings.request.reports) {}
+
+  Result<int> run() {
+    RINGSIDE_TRY(find_service());
+    const Clock& clock = real_clock();
+    const Clock::Time began = clock.now();
+    changed_ = began;
+    while (state_ != JobState::Gone) {
+      const Clock::Time asked = clock.now();
+      RINGSIDE_TRY(look());
+      if (settings_.longest.count() > 0 && clock.now() - began >= settings_.longest) break;
+      if (state_ != JobState::Gone) {
+        wait_until(asked + std::chrono::duration_cast<Nanoseconds>(settings_.request.interval));
+      }
+    }
+    return hang_ ? kFinding : kFine;
+  }
+
+ private:
+  [[nodiscard]] Patience patience() const {
+    return {deadline_in(std::chrono::duration_cast<Nanoseconds>(settings_.request.timeout))};
+  }
+
+  /// The first service that answers is the one that is watched.
+  Status find_service() {
+    std::optional<Error> first;
+    for (const HostPort& host : settings_.request.services) {
+      client_.emplace(attach::Place{host, {}});
+      const auto answer = client_->status(patience());
+      if (answer) return {};
+      if (!first) first = answer.error();
+    }
+    return first ? *first : Error{ErrorCode::InvalidArgument, "nothing to watch"};
+  }
+
+  /// One report, what it changes, and the metrics.
+  Status look() {
+    auto answer = client_->status(patience());
+    auto report = answer ? attach::JobReport::read(*std::move(answer))
+                         : Result<attach::JobReport>(answer.error());
+    const bool is_gone = !report && report.error().code == ErrorCode::PeerGone;
+    if (report) {
+      const bool is_same = movement_.same() > 0 && report->fingerprint == newest_.fingerprint;
+      if (!is_same) changed_ = real_clock().now();
+      movement_.add(*report);
+      newest_ = *std::move(report);
+      RINGSIDE_TRY(enter(movement_.state() == JobState::Unknown ? state_ : movement_.state()));
+    } else if (is_gone) {
+      RINGSIDE_TRY(enter(JobState::Gone));
+    } else {
+      fmt::print(stderr, "note: no report: {}\n", one_line(report.error().message));
+    }
+    attach::JobMetrics metrics;
+    metrics.is_answering = !is_gone && report.has_value();
+    metrics.state = state_;
+    metrics.since_progress = real_clock().now() - changed_;
+    metrics.report = newest_.parsed ? &*newest_.parsed : nullptr;
+    if (hang_) {
+      metrics.hang = hang::to_string(hang_->kind);
+      metrics.culprits = hang_->culprits;
+      metrics.confidence = hang_->confidence;
+    }
+    return metrics_.publish(metrics);
+  }
+
+  Status enter(JobState state) {
+    if (state == state_) return {};
+    state_ = state;
+    if (state != JobState::Gone) hang_.reset();
+    switch (state) {
+      case JobState::Moves:
+        print(state, "the job moves");
+        return {};
+      case JobState::Gone:
+        print(state, "the job has ended: nothing listens any more");
+        return {};
+      case JobState::Still:
+        return judge();
+      case JobState::Unknown:
+        break;
+    }
+    return {};
+  }
+
+  /// The job is still: why?
+  Status judge() {
+    const auto answer = ask_job(settings_.request, {});
+    if (!answer) {
+      print(JobState::Still, "the job is still; " + one_line(answer.error().message));
+      return {};
+    }
+    const hang::Explanation& best = (*answer)->examined.verdict.best;
+    if (best.kind != hang::Kind::NotAHang) {
+      hang_ = Hang{best.kind, best.culprits, best.confidence};
+    }
+    if (settings_.is_json) {
+      Json line = answer_json(**answer);
+      line["time"] = time_text();
+      print_line(line);
+    } else {
+      print(JobState::Still, one_line(hang::why_of(best)));
+    }
+    return {};
+  }
+
+  /// Listens to events until then, or waits where the service has none.
+  void wait_until(Clock::Time until) {
+    const Nanoseconds wait = until - real_clock().now();
+    if (wait <= Nanoseconds{0}) return;
+    if (has_events_) {
+      const auto events = client_->monitor(wait, patience());
+      if (events) print_events(*events);
+      // A service that is gone says so to the next report.
+      if (!events && events.error().code != ErrorCode::PeerGone) has_events_ = false;
+    }
+    real_clock().sleep_until(until);
+  }
+
+  void print_events(std::string_view events) {
+    constexpr std::size_t kMost = 20;
+    std::size_t count = 0;
+    while (!events.empty()) {
+      const std::string_view line = events.substr(0, events.find('\n'));
+      events.remove_prefix(std::min(events.size(), line.size() + 1));
+      // Each connection is told of all ranks that do not answer: what is known is not news.
+      const std::string text = event_text(line);
+      if (text.empty() || text == last_event_ || ++count > kMost) continue;
+      last_event_ = text;
+      if (settings_.is_json) {
+        print_line({{"schema", "ringside.attach/1"}, {"time", time_text()}, {"event", text}});
+      } else {
+        fmt::print("{} {}\n", time_text(), text);
+      }
+    }
+    std::fflush(stdout);
+  }
+
+  /// `PEER_DEAD node7 pid 4711 rank 3`
+  static std::string event_text(std::string_view line) {
+    const Json json = Json::parse(line, nullptr, false);
+    if (!json.is_object()) return one_line(line.substr(0, 200));
+    const auto text_in = [](const Json& object, const char* key) {
+      const auto found = object.find(key);
+      return found != object.end() && found->is_string() ? found->get<std::string>()
+                                                         : std::string();
+    };
+    std::string text = text_in(json, "event");
+    if (const auto peer = json.find("peer"); peer != json.end() && peer->is_object()) {
+      text += " " + text_in(*peer, "host") + text_in(*peer, "addr");
+      const auto pid = peer->find("pid");
+      if (pid != peer->end() && pid->is_number_integer()) {
+        text += fmt::format(" pid {}", pid->get<std::int64_t>());
+      }
+    }
+    const std::string details = text_in(json, "details");
+    return one_line((details.empty() ? text : text + " " + details).substr(0, 200));
+  }
+
+  void print(JobState state, const std::string& text) const {
+    if (settings_.is_json) {
+      print_line({{"schema", "ringside.attach/1"},
+                  {"time", time_text()},
+                  {"state", attach::to_string(state)},
+                  {"said", text}});
+    } else {
+      fmt::print("{} {}\n", time_text(), text);
+      std::fflush(stdout);
+    }
+  }
+
+  static void print_line(const Json& line) {
+    fmt::print("{}\n", line.dump(-1, ' ', false, Json::error_handler_t::replace));
+    std::fflush(stdout);
+  }
+
+  struct Hang {
+    hang::Kind kind = hang::Kind::Unknown;
+    std::vector<int> culprits;
+    double confidence = 0;
+  };
+
+  const WatchSettings& settings_;
+  MetricsOutput metrics_;
+  std::optional<attach::RasClient> client_;
+  attach::Movement movement_;
+  attach::JobReport newest_;
+  JobState state_ = JobState::Unknown;
+  std::optional<Hang> hang_;
+  Clock::Time changed_{};
+  bool has_events_ = true;
+  std::string last_event_;
+};
+
+}  // namespace
+
+Result<int> watch_job(const WatchSettings& settings) {
+  RINGSIDE_TRY(MetricsOutput metrics, MetricsOutput::open(settings.metrics));
+  return WatchedJob(settings, std::move(metrics)).run();
+}
+
+}  // namespace ringside::cli

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "base/units.h"
+#include "harness/attach/gather.h"
+
+namespace ringside::cli {
+
+/// How a job is watched.
+struct WatchSettings {
+  attach::Request request;
+  Seconds longest{0};   ///< 0: until the job ends
+  std::string metrics;  ///< a file, or `:PORT` of loopback; empty: none
+  bool is_json = false;
+};
+
+/// Asks the job again and again, and prints a line when its state changes: it moves, it hangs (with the verdict), it has
+/// ended. While it waits it listens to the events of RAS, where the service has them, and prints these too.
+///
+/// returns  kFinding: the job hung when the watch ended; else kFine
+/// errors   as attach::gather(), before the first report; System: metrics cannot be written
+Result<int> watch_job(const WatchSettings& settings);
+
+}  // namespace ringside::cli

@@ -1,0 +1,442 @@
+#include "harness/attach/gather.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <utility>
+
+#include "base/host_name.h"
+#include "base/one_line.h"
+#include "base/text.h"
+#include "base/write_file.h"
+#include "harness/attach/http_client.h"
+#include "harness/attach/process.h"
+#include "harness/attach/store_client.h"
+
+namespace ringside::attach {
+namespace {
+
+constexpr std::size_t kMostDump = std::size_t{256} << 20;
+constexpr std::size_t kMostStack = std::size_t{4} << 20;
+constexpr std::size_t kMostAtOnce = 8;  ///< processes that are asked at the same time
+constexpr std::size_t kMostRanks = 16384;
+constexpr std::size_t kMostPids = 64;
+constexpr auto kForShared = std::chrono::milliseconds(2500);  ///< the same on a shared port
+constexpr auto kForOne = std::chrono::seconds(4);             ///< for what one process answers
+constexpr auto kForStack = std::chrono::seconds(15);          ///< a debugger loads symbols
+
+Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
+
+/// A process of the job, and the ways to reach it.
+struct Worker {
+  int rank = -1;
+  std::optional<Place> control_plane;
+  std::optional<ProcessFacts> process;  ///< of this host
+  std::int64_t pid = -1;
+};
+
+/// The prefixes of the store in which a job keeps the keys of its debug server.
+/// source  docs/formats 7.6
+constexpr const char* kStorePrefixes[] = {"/debug_server/", "/default_pg/debug_server/",
+                                          "/worker/attempt_0/debug_server/",
+                                          "/worker/attempt_0/default_pg/debug_server/"};
+
+class Gatherer {
+ public:
+  Gatherer(const Request& request, std::string folder, const OnStep& on_step)
+      : request_(request),
+        folder_(std::move(folder)),
+        on_step_(on_step),
+        deadline_(deadline_in(in_ns(request.timeout))) {}
+
+  Result<Gathered> run() {
+    const Clock::Time began = real_clock().now();
+    RINGSIDE_TRY(ask_services());
+    if (all_.state != JobState::Moves && all_.state != JobState::Gone) {
+      find_workers();
+      RINGSIDE_TRY(ask_store());
+      for (std::size_t i = 0; i < request_.workers.size(); ++i) {
+        worker(static_cast<int>(i)).control_plane = request_.workers[i];
+      }
+      RINGSIDE_TRY(ask_workers());
+      if (request_.diagnoses) RINGSIDE_TRY(ask_diagnostics());
+    }
+    RINGSIDE_TRY(read_stacks());
+    all_.took = real_clock().now() - began;
+    const bool has_answer = std::ranges::any_of(all_.sources, &Source::has_answered);
+    if (!has_answer && first_error_) return *first_error_;
+    return std::move(all_);
+  }
+
+ private:
+  Worker& worker(int rank) {
+    Worker& one = workers_[rank];
+    one.rank = rank;
+    return one;
+  }
+
+  void step(const std::string& line) const {
+    if (on_step_) on_step_(line);
+  }
+
+  void add_source(Source source) {
+    step(fmt::format("{} {}: {}", source.what, source.where, source.said));
+    all_.sources.push_back(std::move(source));
+  }
+
+  void add_failure(const char* what, const std::string& where, const Error& error) {
+    if (!first_error_) {
+      first_error_ = error;
+      if (error.message.find(where) == std::string::npos) {
+        first_error_->message = fmt::format("{}: {}", where, error.message);
+      }
+    }
+    add_source({what, where, false, one_line(error.message)});
+  }
+
+  Status keep(const std::string& name, const std::string& bytes) {
+    ++all_.files;
+    return write_file(folder_ + "/" + name, bytes);
+  }
+
+  /// Asks the first service that answers, again and again, until its counts are still or move.
+  Status ask_services() {
+    for (const HostPort& host : request_.services) {
+      const RasClient client(Place{host, {}},
+                             {.leg = std::min(Seconds{2}, Seconds{request_.timeout / 4})});
+      const std::string where = to_string(client.place());
+      RINGSIDE_TRY(const bool has_answered, poll(client, where));
+      if (!has_answered) continue;
+      client_ = client;
+      return {};
+    }
+    return {};
+  }
+
+  Result<bool> poll(const RasClient& client, const std::string& where) {
+    std::vector<JobReport> reports;
+    Movement movement(request_.reports);
+    const Clock& clock = real_clock();
+    // The last reports are due while there is still time for the dumps.
+    const Deadline until = deadline_ - in_ns(request_.timeout / 3);
+    std::optional<Error> failure;
+    while (movement.state() == JobState::Unknown) {
+      const Clock::Time asked = clock.now();
+      auto answer = client.status(Patience(deadline_));
+      auto report =
+          answer ? JobReport::read(*std::move(answer)) : Result<JobReport>(answer.error());
+      if (!report) {
+        failure = report.error();
+        if (report.error().code == ErrorCode::PeerGone && !reports.empty()) {
+          all_.state = JobState::Gone;
+          break;
+        }
+        // One report that was cut off need not be the last.
+        if (report.error().code != ErrorCode::Corrupt || reports.empty()) break;
+      } else {
+        movement.add(*report);
+        reports.push_back(*std::move(report));
+        step(fmt::format("status {}: report {}, {}", where, reports.size(),
+                         movement.same() > 1  ? "nothing has moved since the one before"
+                         : reports.size() > 1 ? "ranks move"
+                                              : size_text(reports.back())));
+      }
+      if (movement.state() != JobState::Unknown) break;
+      const Clock::Time next = asked + in_ns(request_.interval);
+      if (next >= until.at()) break;
+      real_clock().sleep_until(next);
+    }
+    if (reports.empty()) {
+      add_failure("status", where, *failure);
+      return false;
+    }
+    if (all_.state != JobState::Gone) all_.state = movement.state();
+    add_source({"status", where, true,
+                fmt::format("{}, {} {}{}", size_text(reports.back()), reports.size(),
+                            reports.size() == 1 ? "report" : "reports", state_text(movement))});
+    RINGSIDE_TRY(keep_reports(reports, movement));
+    all_.newest = std::move(reports.back());
+    return true;
+  }
+
+  [[nodiscard]] std::string state_text(const Movement& movement) const {
+    switch (all_.state) {
+      case JobState::Moves:
+        return ": ranks move";
+      case JobState::Still:
+        return fmt::format(": nothing moved in the last {}", movement.same());
+      case JobState::Gone:
+        return ": then the service was gone";
+      case JobState::Unknown:
+        break;
+    }
+    return ": too few to see whether ranks move";
+  }
+
+  static std::string size_text(const JobReport& report) {
+    if (!report.parsed) return "a report in text";
+    std::size_t ranks = 0;
+    std::size_t missing = 0;
+    for (const hang::RasCommunicator& one : report.parsed->communicators) {
+      ranks = std::max(ranks, one.members.size());
+      missing = std::max(missing, static_cast<std::size_t>(std::ranges::count(
+                                      one.members, true, &hang::RasMember::is_missing)));
+    }
+    return fmt::format("{} ranks{}", ranks,
+                       missing == 0 ? "" : fmt::format(", {} of them without an answer", missing));
+  }
+
+  /// Of a job that is still, the reports since it is: earlier ones would show that it moved, then.
+  Status keep_reports(const std::vector<JobReport>& reports, const Movement& movement) {
+    const std::size_t kept =
+        all_.state == JobState::Still ? static_cast<std::size_t>(movement.same()) : reports.size();
+    for (std::size_t i = reports.size() - kept; i < reports.size(); ++i) {
+      const RasAnswer& answer = reports[i].answer;
+      RINGSIDE_TRY(
+          keep(fmt::format("ncclras-{}.{}", i + 1, answer.is_json ? "json" : "txt"), answer.text));
+    }
+    return {};
+  }
+
+  /// The processes that the newest report names.
+  void find_workers() {
+    if (!all_.newest || !all_.newest->parsed) return;
+    const std::string this_host = host_name("");
+    std::set<std::int64_t> seen;
+    for (const hang::RasCommunicator& communicator : all_.newest->parsed->communicators) {
+      for (const hang::RasMember& member : communicator.members) {
+        if (member.global < 0 || workers_.size() >= kMostRanks) continue;
+        Worker& one = worker(member.global);
+        if (!member.control_plane.empty() && !one.control_plane) {
+          one.control_plane = plane_of(member.control_plane);
+        }
+        if (one.pid >= 0 || member.host.empty() || member.host != this_host) continue;
+        one.pid = member.pid;
+        one.process = read_process(member.pid);
+        // A process of another container may have the same number here.
+        if (one.process) add_worker_socket(one);
+      }
+    }
+  }
+
+  /// Our own service serves the dumps of all ranks. Of its address, the path alone is used: a report cannot make this
+  /// program connect to any other place.
+  [[nodiscard]] std::optional<Place> plane_of(const std::string& address) const {
+    const auto place = parse_place(address);
+    if (!place || !client_) return std::nullopt;
+    Place own = client_->place();
+    own.path = place->path;
+    return own;
+  }
+
+  static void add_worker_socket(Worker& one) {
+    const auto socket = one.process->variables.find("TORCH_WORKER_SERVER_SOCKET");
+    if (one.control_plane || socket == one.process->variables.end()) return;
+    if (auto place = parse_place("unix:" + socket->second)) one.control_plane = *std::move(place);
+  }
+
+  /// The addresses of the workers' control planes, by rank.
+  Status ask_store() {
+    if (!request_.store) return {};
+    const Place place{*request_.store, {}};
+    const std::string where = to_string(place);
+    const Patience patience = Patience(deadline_).at_most(kForOne);
+    auto store = StoreClient::open(place, patience);
+    if (!store) {
+      add_failure("store", where, store.error());
+      return {};
+    }
+    std::size_t found = 0;
+    for (const char* prefix : kStorePrefixes) {
+      for (std::size_t rank = 0; rank < kMostRanks && found == rank; ++rank) {
+        auto value = store->get(fmt::format("{}rank{}", prefix, rank), patience);
+        if (!value) {
+          add_failure("store", where, value.error());
+          return {};
+        }
+        if (!*value) break;
+        auto worker_place = parse_place(**value);
+        ++found;
+        if (worker_place) worker(static_cast<int>(rank)).control_plane = *std::move(worker_place);
+      }
+      if (found > 0) break;
+    }
+    if (found == 0) {
+      add_source({"store", where, false, "no debug server is registered (start_debug_server())"});
+    } else {
+      add_source({"store", where, true, fmt::format("{} workers", found)});
+    }
+    return {};
+  }
+
+  /// Dumps and stacks of all processes, some at a time.
+  Status ask_workers() {
+    std::vector<const Worker*> asked;
+    for (const auto& [rank, one] : workers_) {
+      if (one.control_plane || (request_.uses_pipes && one.process)) asked.push_back(&one);
+    }
+    std::vector<std::vector<Source>> sources(asked.size());
+    std::atomic<std::size_t> next{0};
+    std::size_t done = 0;
+    const auto ask_some = [&] {
+      for (std::size_t i; (i = next.fetch_add(1)) < asked.size();) {
+        sources[i] = ask_worker(*asked[i]);
+        const std::scoped_lock lock(mutex_);
+        step(fmt::format("dumps: {} of {} processes asked", ++done, asked.size()));
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 1; i < std::min(kMostAtOnce, asked.size()); ++i) {
+        threads.emplace_back(ask_some);
+      }
+      ask_some();
+    }
+    for (const std::vector<Source>& said : sources) {
+      all_.sources.insert(all_.sources.end(), said.begin(), said.end());
+    }
+    return std::exchange(write_failure_, {});
+  }
+
+  /// Threads  several, each for another rank
+  std::vector<Source> ask_worker(const Worker& one) {
+    std::vector<Source> sources;
+    const std::string rank = fmt::format("rank {}", one.rank);
+    if (one.process && (one.process->state == 'T' || one.process->state == 't')) {
+      sources.push_back({"process", fmt::format("{}, pid {}", rank, one.pid), true,
+                         "is stopped (by a signal or a debugger)"});
+    }
+    bool has_dump = false;
+    if (one.control_plane) {
+      const std::string where = fmt::format("{} at {}", rank, to_string(*one.control_plane));
+      sources.push_back(fetch(one, where, "dump",
+                              {"/handler/fr_trace_json", "/handler/dump_nccl_trace_json"},
+                              kMostDump, fmt::format("nccl_trace_rank_{}.json", one.rank)));
+      has_dump = sources.back().has_answered;
+      if (has_dump && one.control_plane->path.empty()) {
+        sources.push_back(fetch(one, where, "stack", {"/handler/pyspy_dump?nonblocking=1"},
+                                kMostStack, fmt::format("stack_rank_{}.txt", one.rank)));
+      }
+    }
+    if (!has_dump && request_.uses_pipes && one.process) {
+      const auto dump = dump_by_pipe(*one.process, one.rank, deadline_.within(kForOne));
+      const std::string where = fmt::format("{}, pid {}", rank, one.pid);
+      if (dump) {
+        save(fmt::format("nccl_trace_rank_{}", one.rank), *dump);
+        sources.push_back({"pipe", where, true, fmt::format("{} bytes", dump->size())});
+      } else {
+        sources.push_back({"pipe", where, false, one_line(dump.error().message)});
+      }
+    }
+    return sources;
+  }
+
+  /// Asks one handler after the other until one has an answer.
+  Source fetch(const Worker& one, const std::string& where, const char* what,
+               const std::vector<const char*>& handlers, std::size_t most,
+               const std::string& name) {
+    Source source{what, where, false, {}};
+    for (const char* handler : handlers) {
+      const auto answer = get_again(*one.control_plane, handler, most);
+      if (!answer) {
+        source.said = one_line(answer.error().message);
+        if (answer.error().code == ErrorCode::PeerGone) return source;
+        continue;
+      }
+      if (answer->status != 200 || answer->body.empty()) {
+        source.said = fmt::format("{}: HTTP status {}", handler, answer->status);
+        continue;
+      }
+      save(name, answer->body);
+      source.has_answered = true;
+      source.said = fmt::format("{} bytes", answer->body.size());
+      return source;
+    }
+    return source;
+  }
+
+  /// A port that several processes share may lead to one that is stopped: a second connection leads elsewhere.
+  [[nodiscard]] Result<HttpAnswer> get_again(const Place& place, const char* handler,
+                                             std::size_t most) const {
+    constexpr int kAttempts = 3;
+    for (int attempt = 1;; ++attempt) {
+      const Patience patience =
+          Patience(deadline_).at_most(place.path.empty() ? kForOne : kForShared);
+      auto answer = http_get(place, handler, most, patience);
+      const bool may_help = !answer && answer.error().code == ErrorCode::Timeout;
+      if (!may_help || place.path.empty() || attempt == kAttempts || has_passed(deadline_)) {
+        return answer;
+      }
+    }
+  }
+
+  void save(const std::string& name, const std::string& bytes) {
+    const std::scoped_lock lock(mutex_);
+    if (const Status kept = keep(name, bytes); !kept) write_failure_ = kept;
+  }
+
+  Status ask_diagnostics() {
+    if (!client_) return {};
+    const std::string where = to_string(client_->place());
+    auto text = client_->diagnostics(Patience(deadline_));
+    if (!text) {
+      add_failure("diagnostics", where, text.error());
+      return {};
+    }
+    add_source(
+        {"diagnostics", where, true, fmt::format("{} lines", std::ranges::count(*text, '\n'))});
+    return keep("diagnostics.log", *text);
+  }
+
+  Status read_stacks() {
+    for (const std::int64_t pid : request_.pids) {
+      const std::string where = fmt::format("pid {}", pid);
+      step(fmt::format("stack {}: reading", where));
+      // Debuggers are slow to load: they have a time of their own.
+      auto text = stack_of(pid, deadline_in(kForStack));
+      if (!text) {
+        add_failure("stack", where, text.error());
+        continue;
+      }
+      add_source({"stack", where, true, fmt::format("{} bytes", text->size())});
+      RINGSIDE_TRY(keep(stack_name(pid), *text));
+    }
+    return {};
+  }
+
+  /// A rank that is known stands in the name of the file.
+  [[nodiscard]] std::string stack_name(std::int64_t pid) const {
+    for (const auto& [rank, one] : workers_) {
+      if (one.pid == pid) return fmt::format("stack_rank_{}.txt", rank);
+    }
+    return fmt::format("stack_pid_{}.txt", pid);
+  }
+
+  const Request& request_;
+  const std::string folder_;
+  const OnStep& on_step_;
+  const Deadline deadline_;
+  std::optional<RasClient> client_;
+  std::map<int, Worker> workers_;
+  std::optional<Error> first_error_;
+  std::mutex mutex_;      ///< while several threads ask
+  Status write_failure_;  ///< under mutex_
+  Gathered all_;
+};
+
+}  // namespace
+
+Result<Gathered> gather(const Request& request, const std::string& folder, const OnStep& on_step) {
+  if (request.pids.size() > kMostPids) {
+    return Error{ErrorCode::InvalidArgument, fmt::format("{} processes", request.pids.size()),
+                 fmt::format("give --pid at most {} times", kMostPids)};
+  }
+  return Gatherer(request, folder, on_step).run();
+}
+
+}  // namespace ringside::attach

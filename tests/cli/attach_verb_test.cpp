@@ -1,0 +1,127 @@
+// ringside attach against made-up services: what it prints, keeps, measures, and refuses.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "base/fd.h"
+#include "tests/attach/fake_service.h"
+#include "tests/cli/program.h"
+
+namespace ringside {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+/// A job with a RAS service that gives these reports.
+class AttachVerb : public testing::Test {
+ protected:
+  AttachVerb() { std::filesystem::create_directories(root_); }
+  ~AttachVerb() override { std::filesystem::remove_all(root_); }
+
+  Outcome attach(const std::vector<std::string>& more) {
+    std::vector<std::string> words{"attach", to_string(service_.place()), "--interval", "0.1"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run_program(words);
+  }
+
+  const std::filesystem::path root_ = temporary_path("attach_verb");
+  attach::FakeRas ras_{.json = {attach::ras_json({5, 4, 5, 5})}};
+  const attach::FakeService service_{[this](attach::FakeClient& client) { ras_.serve(client); }};
+};
+
+TEST_F(AttachVerb, AJobThatHangsIsAFindingWithItsVerdictAndSources) {
+  const Outcome text = attach({});
+  EXPECT_EQ(text.status, 1) << text.err;
+  EXPECT_THAT(text.out, HasSubstr("The job is still"));
+  EXPECT_THAT(text.out, HasSubstr("rank 1"));
+  EXPECT_THAT(text.out, HasSubstr("4 ranks, 3 reports: nothing moved in the last 3"));
+  EXPECT_THAT(text.err, HasSubstr("attach: status"));
+  const Outcome run = attach({"--json", "--diagnostics"});
+  const json document = json::parse(run.out);
+  EXPECT_EQ(document["schema"], "ringside.attach/1");
+  EXPECT_EQ(document["state"], "still");
+  EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
+  EXPECT_EQ(document["sources"].size(), 2U);
+}
+
+TEST_F(AttachVerb, WhatItKeepsSaysTheSameToHang) {
+  const std::string folder = root_ / "kept";
+  const Outcome now = attach({"--json", "--save", folder});
+  ASSERT_EQ(now.status, 1) << now.err;
+  const Outcome later = run_program({"hang", "--json", folder});
+  EXPECT_EQ(json::parse(later.out)["verdict"], json::parse(now.out)["hang"]["verdict"]);
+  // A folder that holds anything is not written to.
+  EXPECT_EQ(attach({"--save", folder}).status, 2);
+}
+
+TEST_F(AttachVerb, AJobThatMovesIsNoFinding) {
+  ras_.json.clear();
+  for (int i = 0; i < 20; ++i) ras_.json.push_back(attach::ras_json({i, i}));
+  const Outcome run = attach({});
+  EXPECT_EQ(run.status, 0) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("The job moves"));
+}
+
+TEST_F(AttachVerb, AWatchPrintsEachChangeOnceAndWritesMetrics) {
+  ras_.json.insert(ras_.json.begin(),
+                   {attach::ras_json({1, 1, 1, 1}), attach::ras_json({2, 2, 2, 2}),
+                    attach::ras_json({3, 3, 3, 3}), attach::ras_json({4, 4, 4, 4})});
+  ras_.events = "{\"event\":\"PEER_DEAD\",\"peer\":{\"host\":\"n7\",\"pid\":4711}}\n";
+  const std::string metrics = root_ / "metrics.prom";
+  const Outcome run = attach({"--watch", "--watch-for", "3", "--metrics", metrics});
+  EXPECT_EQ(run.status, 1) << run.err;
+  const std::size_t moves = run.out.find("the job moves");
+  const std::size_t hangs = run.out.find("ank 1");
+  EXPECT_LT(moves, hangs) << run.out;
+  EXPECT_NE(hangs, std::string::npos) << run.out;
+  EXPECT_THAT(run.out, HasSubstr("PEER_DEAD n7 pid 4711"));
+  EXPECT_EQ(run.out.find("PEER_DEAD"), run.out.rfind("PEER_DEAD")) << run.out;
+  EXPECT_THAT(*read_file(metrics), HasSubstr("ringside_hang_culprit{rank=\"1\"} 1\n"));
+}
+
+TEST(AttachOptions, WhatCannotBeMeantIsRefusedWithTheFix) {
+  const std::vector<std::vector<std::string>> all = {{"--timeout", "0"},
+                                                     {"--interval", "nan"},
+                                                     {"--reports", "1"},
+                                                     {"--pid", "0"},
+                                                     {"--pid", "-1"},
+                                                     {"--pid", "self"},
+                                                     {"--worker", "nowhere"},
+                                                     {"--store", "h:0"},
+                                                     {"--metrics", "x"},
+                                                     {"h:99999"},
+                                                     {"--watch", "--save", "x"},
+                                                     {"--watch", "--metrics", ":99999"}};
+  for (std::vector<std::string> words : all) {
+    words.insert(words.begin(), "attach");
+    const Outcome run = run_program(words);
+    EXPECT_EQ(run.status, 2) << testing::PrintToString(words) << run.err;
+    EXPECT_THAT(run.err, HasSubstr("help:")) << testing::PrintToString(words);
+  }
+}
+
+TEST(AttachOptions, NothingThatListensIsAFailureThatNamesTheOtherSources) {
+  const Outcome run = run_program({"attach", "127.0.0.1:1"});
+  EXPECT_EQ(run.status, 3);
+  EXPECT_THAT(run.err, HasSubstr("127.0.0.1:1"));
+  EXPECT_THAT(run.err, HasSubstr("--pid"));
+}
+
+TEST(AttachOptions, ForeignTextDoesNotReachTheTerminalAsItIs) {
+  const attach::FakeService service([](attach::FakeClient& client) {
+    client.line();
+    client.say("\x1b]0;title\x07 \x1b[2J\n");
+  });
+  const Outcome run = run_program({"attach", to_string(service.place())});
+  EXPECT_EQ(run.status, 2);
+  EXPECT_THAT(run.err, Not(HasSubstr("\x1b")));
+}
+
+}  // namespace
+}  // namespace ringside
