@@ -19,7 +19,7 @@ struct AttachAnswer {
 /// Gathers into the folder and examines it, as `ringside hang FOLDER` does.
 ///
 /// folder    exists and is empty; it is named in the errors as it is
-/// on_step   told of each step
+/// on_step   called with each step
 /// errors    as attach::gather() and hang::examine()
 Result<std::unique_ptr<AttachAnswer>> ask_job(const attach::Request& request,
                                               const std::string& folder,

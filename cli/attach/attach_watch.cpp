@@ -194,7 +194,7 @@ class WatchedJob {
     while (!events.empty()) {
       const std::string_view line = events.substr(0, events.find('\n'));
       events.remove_prefix(std::min(events.size(), line.size() + 1));
-      // Each connection is told of all ranks that do not answer: what is known is not news.
+      // Each connection lists all ranks that do not answer: known ones are not printed again.
       const std::string text = event_text(line);
       if (text.empty() || text == last_event_ || ++count > kMost) continue;
       last_event_ = text;

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 #include "harness/attach/gather.h"
 
 namespace ringside::cli {

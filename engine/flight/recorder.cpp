@@ -313,7 +313,7 @@ class FlightRecorder::Impl {
       failure_ = std::move(dump);
     }
     // What is not written may be asked for: by a status service.
-    if (!writes) tell_others();
+    if (!writes) ask_all_others();
   }
 
   bool wait_written(Nanoseconds longest) {

@@ -409,7 +409,7 @@ class Gatherer {
     return {};
   }
 
-  /// A rank that is known stands in the name of the file.
+  /// The name of the file has the rank, if it is known.
   [[nodiscard]] std::string stack_name(std::int64_t pid) const {
     for (const auto& [rank, one] : workers_) {
       if (one.pid == pid) return fmt::format("stack_rank_{}.txt", rank);

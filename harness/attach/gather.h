@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 #include "harness/attach/job_state.h"
 #include "harness/attach/place.h"
 
@@ -43,7 +43,7 @@ struct Gathered {
   Seconds took{0};
 };
 
-/// Told of each step while it happens: one line of plain text.
+/// Called with each step while it happens: one line of plain text.
 using OnStep = std::function<void(const std::string& line)>;
 
 /// Asks the job, and writes what comes into the folder, under names that `ringside hang FOLDER` knows. While ranks move,

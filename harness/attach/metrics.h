@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 #include "harness/attach/job_state.h"
 
 namespace ringside::attach {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/units.h"
+#include "ringside/units.h"
 #include "engine/transport/socket/patience.h"
 #include "harness/attach/place.h"
 

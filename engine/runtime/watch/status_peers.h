@@ -20,7 +20,7 @@ namespace ringside {
 class Bootstrap;
 class FlightRecorder;
 
-/// What the ranks of a job tell each other for the status service: their counts, their flight recorder's dump, and their
+/// Exchanges what the ranks of a job know for the status service: their counts, their flight recorder's dump, and their
 /// NCCL_* variables. Only a process that proves the job's secret gets an answer.
 ///
 /// Threads    any thread may ask; the object's own thread answers

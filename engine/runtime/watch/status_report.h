@@ -31,7 +31,7 @@ Result<RankStatus> parse_rank_status(std::string_view text);
 /// `collective_counts`, and `operations` that counts sends and receives, too.
 /// ranks     [rank of the job]
 /// took      to ask them
-/// base      of the addresses at which ranks' dumps are (`control_plane`); empty: nobody serves them
+/// base      of the addresses at which ranks' dumps are (`control_plane`); empty: no process serves them
 /// source    docs/formats 7.1
 std::string status_json(std::span<const RankStatus> ranks, Seconds took,
                         const std::string& base = {});
