@@ -7,19 +7,20 @@
 
 namespace ringside {
 
-/// Where ringside-simgrid may be.
+/// The places in which find_worker() looks for the program ringside-simgrid.
 struct WorkerPlaces {
-  std::optional<std::string> named = {};  ///< by RINGSIDE_SIMGRID: then nowhere else
-  std::string program = {};               ///< the running executable
-  std::string installed = {};             ///< what the build was configured to install
+  std::optional<std::string> named = {};  ///< value of RINGSIDE_SIMGRID; if set, the only place
+  std::string program = {};               ///< path of the running executable
+  std::string installed = {};             ///< install path that the build was configured with
 };
 
-/// Of this process.
+/// Returns the places of this process.
 WorkerPlaces worker_places();
 
-/// The first that exists: the named one; next to the program; in the libexec folder of its prefix; in the
-/// build tree that holds it (a folder above with a CMakeCache.txt); the installed one.
-/// errors  Unsupported: it is at none of them; with their names
+/// Returns the path of the first existing program: the named one; next to the running program; in
+/// the libexec folder of its prefix; in the build tree that contains it (a parent folder with a
+/// CMakeCache.txt); the installed one.
+/// errors  Unsupported: the program is at none of these places; the message lists them
 Result<std::string> find_worker(const WorkerPlaces& places);
 
 }  // namespace ringside
