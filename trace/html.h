@@ -14,14 +14,14 @@ namespace ringside {
 /// The counts of an export.
 struct HtmlCounts {
   std::uint64_t events = 0;
-  std::uint64_t bytes = 0;  ///< of the page
+  std::uint64_t bytes = 0;  ///< size of the page
 };
 
-/// Writes the trace as one page that plays it in a browser: timeline, topology, chunks. Nothing is loaded from elsewhere.
-/// About 12 bytes an event.
+/// Writes the trace as one self-contained HTML page that plays it: timeline, topology, chunks.
+/// About 12 bytes per event.
 ///
-/// title    what the page is called
-/// errors   System: the stream takes no more; Unsupported: more events than a browser holds
+/// title    title of the page
+/// errors   System: the stream failed; Unsupported: more than kMostEventsOfPage events
 Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, std::ostream& out);
 
 inline constexpr std::uint64_t kMostEventsOfPage = 2'000'000;
