@@ -58,7 +58,7 @@ class [[nodiscard]] Result {
   std::variant<T, Error> state_;
 };
 
-/// Done, or the Error that says why not.
+/// Success, or the Error that explains the failure.
 template <>
 class [[nodiscard]] Result<void> {
  public:

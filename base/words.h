@@ -53,7 +53,7 @@ enum class GraphId : std::uint8_t {
   CollNetDirect = 4
 };
 
-/// Slots of one connection, whatever carries it.
+/// Number of slots of one connection, with any transport.
 /// source  NCCL_STEPS
 inline constexpr int kSlots = 8;
 
@@ -84,7 +84,7 @@ enum class RedOp : std::uint8_t {
 /// One step of an algorithm: what a rank does with one chunk.
 /// source  NCCL's device primitives; recv_reduce_copy_send is NCCL's recvReduceCopySend
 enum class Primitive : std::uint8_t {
-  Copy = 0,  ///< own input to own output: the whole of a collective among one rank
+  Copy = 0,  ///< own input to own output: a whole collective with one rank
   Send = 1,
   CopySend = 2,
   Recv = 3,
@@ -92,7 +92,7 @@ enum class Primitive : std::uint8_t {
   RecvReduceSend = 5,
   RecvReduceCopy = 6,
   RecvReduceCopySend = 7,
-  RecvSend = 8,  ///< passes on what arrives, keeping nothing: next to a switch or a network
+  RecvSend = 8,  ///< forwards data without keeping it: next to a switch or network that reduces
 };
 
 /// The parts of a primitive. Every executor acts on these parts and on nothing else.
