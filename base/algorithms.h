@@ -13,7 +13,7 @@ namespace ringside {
 
 inline constexpr int kNcclAlgorithms = 7;
 
-/// A set of collectives.
+/// A set of collectives, as a bit mask.
 class CollectiveSet {
  public:
   constexpr CollectiveSet(std::initializer_list<Collective> members) {
@@ -32,30 +32,30 @@ class CollectiveSet {
   unsigned bits_ = 0;
 };
 
-/// Which types and reductions an algorithm's kernels have: can_reduce().
+/// The types and reductions that an algorithm's kernels support: see can_reduce().
 enum class Reductions : std::uint8_t {
   All,
-  Unscaled,  ///< no element is multiplied or divided
-  NvSwitch,  ///< what the switch adds and compares
+  Unscaled,  ///< operations that multiply or divide no element
+  NvSwitch,  ///< operations that the switch supports: add and compare
 };
 
-/// Whether a network that reduces takes part.
+/// Whether the algorithm uses a network that reduces.
 enum class CollNet : std::uint8_t { Never, AcrossNodes, Always };
 
 struct AlgorithmFacts {
   Algorithm algorithm;
   const char* name;           ///< to_string()
-  const char* nccl_name;      ///< in NCCL's variables and its log
+  const char* nccl_name;      ///< name in NCCL's variables and log
   CollectiveSet collectives;  ///< source  NCCL 2.30's list of kernels: device/generate.py
-  GraphId graph;              ///< whose channels it uses
+  GraphId graph;              ///< graph whose channels it uses
   /// Each channel has a ring or tree of its own, so there are as many as the search found; else all channels are alike.
   bool has_own_lanes = false;
   bool is_simple_only = false;  ///< NCCL has kernels for no other protocol
   Reductions reductions = Reductions::All;
   CollNet collnet = CollNet::Never;
   bool takes_nvswitch = false;   ///< can use a switch that reduces and multicasts
-  bool needs_nodes = false;      ///< joins nodes: the ranks of one host have to play several
-  bool joins_all_pairs = false;  ///< a port for each rank, so for kMaxPortsInSet ranks at most
+  bool needs_nodes = false;      ///< needs several nodes; on one host, ranks act as several nodes
+  bool joins_all_pairs = false;  ///< has a port per rank, so at most kMaxPortsInSet ranks
   /// What a rank has sent comes back reduced to the same place, so the reducing rank may store the result there.
   bool returns_results = false;
   /// An input in place stays as it is until all have read it.

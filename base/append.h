@@ -6,11 +6,11 @@
 
 namespace ringside {
 
-/// Adds the formatted values behind `text`.
+/// Appends the formatted values to `text`.
 void append_values(std::string& text, fmt::string_view format, fmt::format_args values);
 
-/// Adds to `text` what fmt::format would have given. In place of fmt::format_to(back_inserter), which
-/// compiles all of fmt's printing of numbers into each file that calls it: 3 s each.
+/// Appends fmt::format() of the arguments to `text`. It replaces fmt::format_to(back_inserter),
+/// which compiles fmt's number formatting into each calling file: 3 s each.
 template <typename... T>
 void append(std::string& text, fmt::format_string<T...> format, T&&... values) {
   append_values(text, format, fmt::make_format_args(values...));

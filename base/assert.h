@@ -4,11 +4,11 @@
 
 namespace ringside {
 
-/// Prints what was broken and where to stderr, then ends the process with abort().
+/// Prints the broken invariant and its place to stderr, then calls abort().
 [[noreturn]] void assertion_failed(const char* condition, const char* file, int line,
                                    fmt::string_view format, fmt::format_args values);
 
-/// A function of its own, so that an assertion that holds costs one test at its place.
+/// A separate function, so that a true assertion costs only the test.
 template <typename... T>
 [[noreturn, gnu::cold, gnu::noinline]] void assertion_failed_with(const char* condition,
                                                                   const char* file, int line,
@@ -19,7 +19,7 @@ template <typename... T>
 
 }  // namespace ringside
 
-/// An invariant of ours: alive in every build. RINGSIDE_ASSERT(r < n, "rank {} of {}", r, n);
+/// Checks an invariant in every build. RINGSIDE_ASSERT(r < n, "rank {} of {}", r, n);
 #define RINGSIDE_ASSERT(condition, ...) \
   (static_cast<bool>(condition)         \
        ? static_cast<void>(0)           \

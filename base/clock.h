@@ -12,7 +12,8 @@
 
 namespace ringside {
 
-/// The time by which threads wait. It is passed to them, so that tests of time-outs take no time: real_clock(), or
+/// The clock by which threads wait: real_clock(), or a simulated one, so that tests of timeouts
+/// take no time.
 /// one that a test moves.
 ///
 /// Threads  any may call any method
@@ -25,7 +26,7 @@ class Clock {
 
   [[nodiscard]] virtual Time now() const noexcept = 0;
 
-  /// poll(2), but until a time of this clock, which may be kNever.
+  /// Calls poll(2) until a time of this clock, which may be kNever.
   /// returns  as poll(2); 0: the time has come
   virtual int poll(std::span<pollfd> polled, Time until) = 0;
 
@@ -34,13 +35,14 @@ class Clock {
   }
   void sleep(Nanoseconds time) { sleep_until(now() + time); }
 
-  /// Around the life of a thread that waits on this clock: a simulated clock does not advance while any such
-  /// thread works. The thread that starts another one calls thread_begins() for it.
+  /// Call both around the life of a thread that waits on this clock: a simulated clock does not
+  /// advance while such a thread works. The thread that starts another one calls thread_begins()
+  /// for it.
   virtual void thread_begins() noexcept {}
   virtual void thread_ends() noexcept {}
 };
 
-/// The machine's monotonic clock. It lives as long as the process.
+/// Returns the machine's monotonic clock. It lives as long as the process.
 Clock& real_clock();
 
 /// A thread that waits on the clock.

@@ -8,27 +8,27 @@
 
 namespace ringside {
 
-/// When a wait gives up, and by which clock. The code that starts a job makes the deadline; what it calls passes it
-/// on, so that ten waits in a row still end at one time.
+/// The time at which a wait gives up, with its clock. The code that starts a job makes the deadline
+/// and passes it on, so that ten consecutive waits end at one time.
 class Deadline {
  public:
-  Deadline() = default;  ///< has passed
+  Deadline() = default;  ///< already passed
   Deadline(Clock& clock, Clock::Time at) : clock_(&clock), at_(at) {}
 
-  /// A deadline that never passes.
+  /// Returns a deadline that never passes.
   static Deadline never(Clock& clock) { return {clock, Clock::kNever}; }
 
   [[nodiscard]] Clock& clock() const { return *clock_; }
   [[nodiscard]] Clock::Time at() const { return at_; }
   [[nodiscard]] bool has_passed() const { return clock_->now() >= at_; }
 
-  /// The earlier of this one and `wait` from now.
+  /// Returns the earlier of this deadline and `wait` from now.
   [[nodiscard]] Deadline within(Nanoseconds wait) const {
     return {*clock_, std::min(at_, clock_->now() + wait)};
   }
 
-  /// poll(2) until then.
-  /// returns  as poll(2); 0: it has passed
+  /// Calls poll(2) until the deadline.
+  /// returns  as poll(2); 0: the deadline has passed
   int poll(std::span<pollfd> polled) const { return clock_->poll(polled, at_); }
 
   /// Compares two deadlines of the same clock.

@@ -32,7 +32,7 @@ class UniqueFd {
   int fd_ = -1;
 };
 
-/// The whole file as text.
+/// Reads the whole file as text.
 /// errors  NotFound: no such file.  System: it cannot be read.
 Result<std::string> read_file(const std::string& path);
 
@@ -43,7 +43,7 @@ bool is_link_of_another_user(const std::string& path);
 
 /// Opens a file for writing, and makes it if it does not exist. Does not follow a link of another user.
 /// flags    in addition to O_WRONLY, O_CREAT and O_CLOEXEC, such as O_TRUNC
-/// returns  empty, with errno, where that fails; EACCES: such a link
+/// returns  empty on failure, with errno; EACCES: a link of another user
 UniqueFd open_for_writing(const std::string& path, int flags);
 
 /// Writes all of `data`, however many calls that takes (a full disk or a closed pipe stops it).

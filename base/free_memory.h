@@ -8,21 +8,23 @@
 
 namespace ringside {
 
-/// How much memory new data of this process can take, without swap, before the kernel has to kill a process.
+/// The memory that new data of this process can take, without swap, before the kernel kills a
+/// process.
 struct FreeMemory {
   Bytes bytes;
   std::string
       where;  ///< what sets that limit, for messages: "on this host", "in control group /job"
 };
 
-/// The least of what the host has (MemAvailable) and what the limits of the process's control group (versions 1 and 2) and of
-/// the groups above it leave. Page cache counts as free.
-/// root     of /proc and /sys
-/// returns  nothing where the host does not report it
+/// Returns the minimum of the host's free memory (MemAvailable) and the free memory of the
+/// process's control group (versions 1 and 2) and of its parent groups. Page cache counts as free.
+/// root     prefix of /proc and /sys
+/// returns  nullopt if the host does not report it
 std::optional<FreeMemory> free_memory(const std::string& root = {});
 
-/// Whether that much memory is free. Memory that is shared between processes (memfd) is not limited by the size of /dev/shm.
-/// what    takes it; begins the message
+/// Checks that so much memory is free. Memory shared between processes (memfd) is not limited by
+/// /dev/shm.
+/// what    the user of the memory; begins the message
 /// help    how to need less
 /// errors  System: names both figures
 Status check_memory(Bytes needed, const std::string& what, const std::string& help,

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What can be wrong with a hung job: the classes that `hang` reports, and that the generator injects.
+/// The classes of problems in a job that `hang` reports and that the generator injects.
 enum class HangClass : std::uint8_t {
   MissingRank,
   DeadRank,
@@ -21,13 +21,13 @@ enum class HangClass : std::uint8_t {
   Straggler,
   NetworkStall,
   NotAHang,
-  Unknown,  ///< something is wrong, and the cause is unknown
+  Unknown,  ///< there is a problem of unknown cause
 };
 
-/// Without Unknown: those that a job can have.
+/// Number of classes without Unknown, which a job cannot have.
 inline constexpr int kHangClasses = 13;
 
-/// Their names, as `verdict.kind` of the JSON and files of scenarios have them.
+/// Returns the name in `verdict.kind` of the JSON and in scenario files.
 inline constexpr std::array<const char*, kHangClasses + 1> kHangClassNames{
     "missing_rank",   "dead_rank",      "diverged_control_flow",
     "op_mismatch",    "shape_mismatch", "dtype_mismatch",

@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// This host's full name, from the kernel.
-/// returns  `otherwise` where the name cannot be read
+/// Returns this host's full name, from the kernel.
+/// returns  `otherwise` if the name cannot be read
 std::string host_name(const char* otherwise);
 
 }  // namespace ringside

@@ -9,10 +9,10 @@ namespace ringside {
 /// header.
 using Json = nlohmann::ordered_json;
 
-/// One document on its own lines, indented by two; doubles keep every digit that matters.
+/// Writes one document on its own lines, indented by two; doubles keep all significant digits.
 std::string to_text(const Json& document);
 
-/// `text` as a JSON string with its quotes; invalid UTF-8 becomes U+FFFD.
+/// Returns `text` as a JSON string with quotes; invalid UTF-8 becomes U+FFFD.
 std::string quoted_json(const std::string& text);
 
 }  // namespace ringside

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// Numbers drawn from a seed: the same on every machine, which the standard's distributions are not.
+/// Random numbers from a seed: equal on every machine, unlike the standard's distributions.
 ///
 /// source  splitmix64, Steele, Lea, Flood: Fast splittable pseudorandom number generators (2014)
 class Random {
@@ -25,7 +25,7 @@ class Random {
   }
   bool chance(int percent) { return below(100) < percent; }
 
-  /// One of the items of a vector or an array.
+  /// Returns a random item of a vector or an array.
   template <typename Items>
   const auto& pick(const Items& items) {
     return items[static_cast<std::size_t>(below(static_cast<std::int64_t>(items.size())))];

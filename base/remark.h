@@ -5,9 +5,9 @@
 
 namespace ringside {
 
-/// Where in this source a remark comes from.
+/// The place in the source that a remark comes from.
 struct RemarkPlace {
-  std::string_view file;  ///< from the tree's root on
+  std::string_view file;  ///< path relative to the tree's root
   int line = 0;
   std::string_view function;
 };
@@ -18,7 +18,7 @@ struct RemarkPlace {
 /// Threads   any
 void remark(const RemarkPlace& place, const std::string& text);
 
-/// The function that gets all remarks of this process from now on.
+/// Sets the function that receives all further remarks of this process.
 using RemarkTaker = void (*)(const RemarkPlace& place, const std::string& text);
 void take_remarks(RemarkTaker taker);
 

@@ -2,10 +2,11 @@
 
 #include "ringside/error.h"
 
-/// How a program of ringside reports on stderr why it failed.
+/// Reports errors of a program of ringside on stderr.
 namespace ringside {
 
-/// Prints the error and its help. A control character, which a file or an option may have brought in, is printed as \x1b.
+/// Prints the error and its help. Control characters (from a file or an option) are printed as
+/// \x1b.
 void print_error(const Error& error);
 
 /// For the catch (...) of main(): prints the current exception as an error. An exception that gets that far

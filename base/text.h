@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// A decimal integer without any other character.
+/// Parses a decimal integer. Other characters are an error.
 Result<std::int64_t> parse_int(std::string_view text);
 
 /// A size: a number and an optional step of 2^10 (`K M G T`, also `KiB`, `KB`, `k`; `B` alone is
@@ -37,10 +37,11 @@ Result<Seconds> parse_time(std::string_view text);
 /// errors  InvalidArgument: no unit, an unknown one (the nearest is named), not positive
 Result<BytesPerSecond> parse_bandwidth(std::string_view text);
 
-/// ASCII capitals as small letters, whatever the locale; other characters stay as they are.
+/// Returns the text with ASCII capitals as small letters, whatever the locale; other characters are
+/// unchanged.
 std::string lower_case(std::string_view text);
 
-/// `0-3,7`: ascending numbers, runs folded; empty for none.
+/// Returns a text such as `0-3,7` for ascending numbers; empty for none.
 std::string format_ranks(std::span<const int> ranks);
 
 std::string format_bytes(Bytes size);          ///< `64M`; `1000` where no step of 2^10 is exact

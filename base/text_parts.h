@@ -13,7 +13,7 @@ constexpr bool contains(std::string_view text, char part) {
   return text.find(part) != std::string_view::npos;
 }
 
-/// Whether the text has, or begins with, one of the parts.
+/// Both return true if the text contains, or begins with, one of the parts.
 /// shape  parts: a range of texts
 template <typename Parts = std::initializer_list<std::string_view>>
 constexpr bool contains_any(std::string_view text, const Parts& parts) {

@@ -15,7 +15,7 @@ namespace ringside {
 /// errors  Unsupported: no such collective by that algorithm; those that do it are named
 Status check_algorithm(Collective collective, Algorithm algorithm);
 
-/// All known names, in the order of the tables.
+/// Return all known names, in the order of the tables.
 std::span<const std::string_view> collective_names();
 std::span<const std::string_view> algorithm_names();
 

@@ -16,7 +16,7 @@ struct UnreadFolder {
 /// Visits every entry of the folder and of the folders below it, in no order. Links to folders are not followed.
 ///
 /// visit    returns whether to go into the entry, if it is a folder
-/// returns  the folders that could not be read, or not to their end
+/// returns  folders that could not be read completely
 std::vector<UnreadFolder> walk_folder(
     const std::string& path,
     const std::function<bool(const std::filesystem::directory_entry&)>& visit);

@@ -8,16 +8,18 @@
 /// Text for people: counts, lists, and cut or wrapped text.
 namespace ringside {
 
-/// "1 rank", "3 ranks"
+/// Returns a count with its noun: "1 rank", "3 ranks".
 std::string plural(std::size_t count, std::string_view one, std::string_view many);
 
-/// `a, b, c and 4 more`
+/// Returns a list with at most some items: `a, b, c and 4 more`.
 std::string list_of(std::span<const std::string> names, std::size_t most = 4);
 
-/// At most `width` columns; what is longer ends in `...`. Counts characters, not bytes, of UTF-8.
+/// Cuts the text to `width` columns; a longer text ends in `...`. Counts characters of UTF-8, not
+/// bytes.
 std::string cut(std::string_view text, int width);
 
-/// Wrapped at blanks: the first line begins with `first`, the others with `rest`; each ends in a newline.
+/// Wraps the text at blanks: the first line begins with `first`, the others with `rest`; each ends
+/// in a newline.
 std::string wrap(std::string_view text, std::string_view first, std::string_view rest, int width);
 
 }  // namespace ringside

@@ -37,7 +37,7 @@ enum class GraphId : std::uint8_t {
   CollNetDirect = 4
 };
 
-/// Slots of one connection, whatever carries it.
+/// Number of slots of one connection, with any transport.
 /// source  NCCL_STEPS
 inline constexpr int kSlots = 8;
 

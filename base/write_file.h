@@ -21,7 +21,7 @@ class NewFile {
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
-  /// Where to write until keep().
+  /// Returns the descriptor to write to until keep().
   [[nodiscard]] const std::string& draft() const { return draft_; }
 
   /// errors  System: the draft cannot take its name
@@ -30,7 +30,7 @@ class NewFile {
  private:
   std::string path_;
   std::string draft_;
-  bool is_disposable_ = true;  ///< the draft holds nothing that was there before
+  bool is_disposable_ = true;  ///< the draft is a new file, which the destructor may remove
 };
 
 /// Makes or replaces the file, as NewFile does.
@@ -40,7 +40,7 @@ Status write_file(const std::string& path, std::string_view bytes,
 
 /// Runs what prints an answer, then writes what stdout still buffers. Every process that prints does its work in here:
 /// an answer that could not be written completely is a failure, whatever the result of the work.
-/// returns  what `work` does
+/// returns  the result of `work`
 /// errors   of `work`; System: some of the answer could not be written
 Result<int> answer_on_stdout(const std::function<Result<int>()>& work);
 

@@ -4,7 +4,7 @@
 
 namespace ringside::cli {
 
-/// The words that this process was started with, joined by blanks: traces keep them.
+/// Returns the words that this process was started with, joined by blanks; traces store them.
 std::string command_line();
 
 }  // namespace ringside::cli

@@ -17,26 +17,28 @@ class Option;
 
 namespace ringside::cli {
 
-/// One option, flag or word of a verb. Each method returns the option itself, for the next call.
+/// One option, flag or positional word of a verb. Each method returns the option itself, so that
+/// calls can be chained.
 class Option {
  public:
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option* required(bool is_required = true);
   Option* capture_default_str();              ///< --help shows the current value
-  Option* expected(int words);                ///< exactly so many words follow its name
-  Option* allow_extra_args(bool is_allowed);  ///< false: one word each time that it is given
-  Option* check_range(int from, int to);      ///< both ends are valid
-  Option* check_words(std::vector<std::string> words);  ///< one of them
+  Option* expected(int words);                ///< exactly so many words follow the option
+  Option* allow_extra_args(bool is_allowed);  ///< false: each use of the option takes one word
+  Option* check_range(int from, int to);      ///< from <= value <= to
+  Option* check_words(std::vector<std::string> words);  ///< the value is one of them
 
  private:
   CLI::Option* option_;
 };
 
-/// How an output's path is used, if it is not simply a file.
+/// How the path of an output is interpreted, if it is not a plain file name.
 struct OutputPath {
-  bool is_pattern = false;          ///< %h and %p are filled in (base/path_pattern.h)
-  const bool* is_folder = nullptr;  ///< a flag with which it names a folder, which the verb checks
+  bool is_pattern = false;  ///< %h and %p are replaced (base/path_pattern.h)
+  /// A flag; if set, the path names a folder, which the verb checks.
+  const bool* is_folder = nullptr;
 };
 
 /// The options of a verb: a narrow interface to CLI11, whose header is slow to compile. Only options.cpp includes it.
@@ -60,19 +62,21 @@ class Options {
   Option* add_option(const std::string& names, std::uint64_t& value, const std::string& what);
   Option* add_option(const std::string& names, double& value, const std::string& what);
   Option* add_option(const std::string& names, std::optional<int>& value, const std::string& what);
-  /// For several words, or for an option that is given several times.
+  /// For several words, or for a repeatable option.
   Option* add_option(const std::string& names, std::vector<std::string>& value,
                      const std::string& what);
   Option* add_flag(const std::string& names, bool& value, const std::string& what);
 
-  /// An option that names an output file. The verb then has --force, too, and parse() rejects what would lose data.
+  /// Adds an option that names an output file. The verb then also has --force, and parse() rejects
+  /// paths that would lose data.
   Option* add_output(const std::string& names, std::string& value, ContentKind kind,
                      const std::string& what, OutputPath meant = {});
-  /// Checks a path that the verb chooses itself.
-  /// errors  as ringside::check_output(); the inputs are all that the words named
+  /// Checks an output path that the verb chooses itself.
+  /// errors  as ringside::check_output(); the inputs are all files that the words name
   [[nodiscard]] Status check_output(const OutputFile& output) const;
 
-  /// A word below the verb, with options of its own: `ringside trace info`. One of these words must follow.
+  /// Adds a subcommand with options of its own: `ringside trace info`. The user must name one of
+  /// the subcommands.
   Options* add_subcommand(const std::string& name, const std::string& what);
   void describe(
       const std::string& text);  ///< for --help, in place of the line for the list of verbs
@@ -82,12 +86,12 @@ class Options {
   void pass_all_words(
       std::vector<std::string>& words);  ///< for another program: none is parsed here
 
-  /// Parses the words after the name; the first of them chooses the word below, if there are any.
-  /// returns  an exit status if nothing is left to do: help was requested and printed
+  /// Parses the words after the name. If there are subcommands, the first word names one.
+  /// returns  an exit status if help was requested and printed; else nullopt: go on
   /// errors   InvalidArgument, with the nearest known word; as ringside::check_output()
   Result<std::optional<int>> parse(std::vector<std::string> words);
   [[nodiscard]] bool parsed() const { return is_chosen_; }  ///< whether the words named it
-  /// Whether --force was among the words.
+  /// Returns true if --force was given.
   [[nodiscard]] bool is_forced() const { return is_forced_; }
   [[nodiscard]] std::string help() const;
 

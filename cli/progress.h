@@ -27,8 +27,9 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// share  done, 0 .. 1
-  /// note   the current step; shown after the bar
+  /// Updates the progress line.
+  /// share  completed share, 0 .. 1
+  /// note   current step; shown after the bar
   void show(double share, const std::string& note = "");
 
   /// Clears the line, so that other output can go to the terminal. The next show() draws it anew.
@@ -39,7 +40,7 @@ class Progress {
 
   const std::string what_;
   const bool is_terminal_;
-  const bool is_reported_;    ///< the interrupt reports it: the first of several objects
+  const bool is_reported_;    ///< an interrupt prints this object's progress: the first of several
   const std::int64_t begun_;  ///< ms, for the interrupt
   const Clock::time_point begin_ = Clock::now();
   std::mutex mutex_;
@@ -47,11 +48,11 @@ class Progress {
   bool is_drawn_ = false;   ///< under mutex_
 };
 
-/// Follows "ringside: interrupted after 12": " s, 40 % into: simulating 1G"
+/// Returns the continuation of "ringside: interrupted after 12": " s, 40 % into: simulating 1G"
 std::string interrupted_tail(const std::string& what, double share);
 
-/// "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
-/// elapsed  since the beginning; the remaining time is estimated from it and `share`
+/// Returns "bench [############                  ]  40 %, 12 s left, 4M", cut to `width` columns.
+/// elapsed  time since the beginning; with `share` it gives the remaining time
 std::string progress_line(const std::string& what, double share, Seconds elapsed,
                           const std::string& note, std::size_t width);
 

@@ -14,15 +14,17 @@ namespace ringside {
 class DeviceMemory;
 class Gpu;
 
-/// How much is verified, element by element, behind the timed runs: their times are the same.
+/// The verification of a benchmark. It runs after the timed runs, so it does not change their
+/// times.
 enum class BenchCheck : std::uint8_t {
   Off,
-  Last,   ///< one more run, on data that distinguish ranks and places
-  Every,  ///< as many runs as were timed, each on data of its own
+  Last,   ///< one more run, with data that differ by rank and position
+  Every,  ///< one more run per timed run, each with data of its own
 };
 
-/// What to time. Sizes are nccl-tests': the largest of the ranks' buffers (all_gather: the gathered result,
-/// reduce_scatter: the input), rounded down to a whole number of elements for each rank's block.
+/// The settings of a benchmark. Sizes are those of nccl-tests: the size of the largest buffer
+/// (all_gather: the gathered result, reduce_scatter: the input), rounded down to whole elements per
+/// rank block.
 struct BenchOptions {
   Collective collective = Collective::AllReduce;
   std::vector<Bytes> sizes;
@@ -32,26 +34,30 @@ struct BenchOptions {
   int warmup = 5;
   int iterations = 20;
   BenchCheck check = BenchCheck::Last;
-  bool in_place = true;  ///< time that, too, where the collective has it
-  /// Whether buffers lie in SharedMemory, as nccl-tests takes its own from ncclMemAlloc.
+  bool in_place = true;  ///< also time in-place calls, if the collective supports them
+  /// Allocate buffers in SharedMemory, as nccl-tests allocates with ncclMemAlloc.
   bool shares_memory = true;
-  /// Where buffers lie that kernels read and write; null: in memory of this process. It outlives the run.
+  /// Device that allocates the buffers for kernels; outlives the run. Null: buffers are in host
+  /// memory of this process.
   DeviceMemory* device = nullptr;
-  /// Timed runs are launches of a CUDA graph that has so many calls, and their times a call's part; 0: calls begin one by one.
+  /// Calls per CUDA graph: timed runs launch the graph, and times are per call. 0: calls are
+  /// launched one by one.
   int graph = 0;
-  Gpu* gpu = nullptr;  ///< of this rank, for graphs of ranks that are processes; outlives the run
-  /// Whose text runs the calls. How NCCL's does is not known: rows then say nothing of it.
+  Gpu* gpu = nullptr;  ///< this rank's GPU, for graphs of multi-process ranks; outlives the run
+  /// The library that runs the calls. Rows of NCCL do not show an algorithm, as NCCL does not
+  /// report it.
   enum class Backend : std::uint8_t { Ringside, Nccl } backend = Backend::Ringside;
-  /// Whether rows say what the links between the ranks would let one expect. They are measured first, by a send_recv.
+  /// Fill BenchRow::expected. The links between the ranks are measured first, with a send_recv.
   bool expects = false;
-  /// Called on every rank, between timed runs, with the share of the work that is done; may be empty.
+  /// Called on every rank, between timed runs, with the completed share of the work; may be empty.
   std::function<void(double)> on_progress = {};
 };
 
 /// The weight of a size in on_progress, relative to other sizes.
 constexpr double work_of(Bytes size) { return static_cast<double>(size.value) + (1 << 18); }
 
-/// Times of one size in one placement: of the slowest rank in each iteration, over the iterations.
+/// Times of one size, in place or out of place. A sample is the slowest rank's time of one
+/// iteration.
 struct BenchTiming {
   Seconds median{0};
   Seconds p95{0};
@@ -59,37 +65,40 @@ struct BenchTiming {
   Seconds most{0};
   BytesPerSecond algbw;  ///< bytes / median
   BytesPerSecond busbw;
-  std::int64_t wrong = 0;  ///< elements that differ from the expected ones, over all ranks
+  std::int64_t wrong = 0;  ///< wrong elements over all ranks
 };
 
 struct BenchRow {
   Bytes bytes;
-  std::int64_t count = 0;           ///< elements that one rank gives, as nccl-tests prints it
-  Choice choice;                    ///< how it ran
-  std::optional<Seconds> expected;  ///< as expected_time() has it; none: not asked for, or one rank
+  std::int64_t count = 0;  ///< elements of one rank's input, as nccl-tests prints it
+  Choice choice;           ///< algorithm and protocol that ran
+  /// As expected_time() returns it; none: not requested, or one rank.
+  std::optional<Seconds> expected;
   BenchTiming out_of_place;
-  std::optional<BenchTiming> in_place;  ///< none of point-to-point collectives
+  std::optional<BenchTiming> in_place;  ///< none for point-to-point collectives
 };
 
-/// Whether this build can run it, before any rank is started.
-/// settings   settings of the communicator that will run it
-/// errors   InvalidArgument: half a collective, an algorithm that does not reduce this type so.
-///          Unsupported: an algorithm that the collective has not
+/// Checks before any rank starts that this build can run the benchmark.
+/// wishes   settings of the communicator that will run it
+/// errors   InvalidArgument: only a send or a receive, an algorithm that cannot reduce this type
+///          with this operation. Unsupported: the collective lacks the algorithm
 Status check_bench(const BenchOptions& options, const CallWishes& wishes);
 
-/// What the links between ranks give while each rank sends to the next and receives from the one before.
+/// The performance of the links while each rank sends to the next rank and receives from the
+/// previous one.
 struct LinkPace {
   Seconds latency{0};   ///< of the shortest message
-  BytesPerSecond rate;  ///< of a long one, beyond the latency
+  BytesPerSecond rate;  ///< of a long message, without the latency
 };
 
-/// What a collective would take if each link carried its bytes as one message: no algorithm's rounds, no time to reduce.
-/// size, ranks  as a row's; ranks > 1
+/// Returns the time of a collective if each link carried its bytes as one message. Ignores rounds
+/// and the time to reduce.
+/// size, ranks  as in a row; ranks > 1
 /// returns      latency + size * busbw_factor() / rate
 Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, int ranks);
 
-/// What run_bench() takes on each rank: the buffers of the largest size, which all sizes use. Of GPUs the copies in host
-/// memory.
+/// Returns the host memory that run_bench() allocates on each rank: buffers of the largest size, or
+/// for GPUs their host copies.
 Bytes bench_memory(const BenchOptions& options);
 
 /// Runs the sweep; collective: every rank calls it with the same options.

@@ -9,15 +9,16 @@
 
 namespace ringside {
 
-/// Memory that a benchmark reads or writes: shared with the ranks of this host, or this process's own.
+/// A buffer of a benchmark, in memory shared with the ranks of this host or in private memory.
 class BenchBuffer {
  public:
-  /// Fills what a collective must overwrite: no small whole number of any type looks like it.
+  /// Byte that fills outputs before a call. No small whole number of any type has this bit pattern.
   static constexpr int kPoison = 0xA5;
 
   BenchBuffer() = default;
-  /// Filled with kPoison, so that its pages come now and not within the timed runs.
-  /// errors  System: no memory
+  /// Allocates a buffer and fills it with kPoison, so that page faults do not occur in the timed
+  /// runs.
+  /// errors  System: out of memory
   static Result<BenchBuffer> make(std::size_t size, bool is_shared);
 
   [[nodiscard]] std::byte* data() const { return data_; }

@@ -14,31 +14,34 @@ namespace ringside {
 
 class TraceRecorder;
 
-/// Times of one size among ranks of one GPU, by the GPU's clock.
+/// Times of one size on ranks of one GPU, by the GPU's clock.
 struct GpuBenchRow {
   Bytes bytes;
   std::int64_t count = 0;
   Choice choice;
-  /// The time of one launch; with BenchOptions::graph, of one in a graph of so many.
+  /// Time per launch; with BenchOptions::graph, per launch in a graph of that many launches.
   Seconds median{0}, least{0}, most{0};
-  Seconds graph{0};             ///< of one launch among many in a CUDA graph
+  Seconds graph{0};             ///< per launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median
   DeviceTraffic traffic;        ///< of one launch, all ranks together
-  /// traffic.as_copy() over the time. Compared with GpuBench::copy it shows how near the launch is to the memory's rate.
+  /// traffic.as_copy() divided by the time. Its ratio to GpuBench::copy shows how close the launch
+  /// is to memory bandwidth.
   BytesPerSecond moved;
-  std::int64_t wrong = 0;  ///< elements, over all ranks
+  std::int64_t wrong = 0;  ///< wrong elements over all ranks
 };
 
 struct GpuBench {
-  Seconds warmed{0};  ///< of copies, before anything was timed: clocks of a GPU that idles are low
-  BytesPerSecond copy;  ///< of cudaMemcpy within the GPU, bytes copied
+  Seconds warmed{0};    ///< time spent on copies before the timing: an idle GPU has low clocks
+  BytesPerSecond copy;  ///< rate of cudaMemcpy within the GPU, bytes copied
   std::vector<GpuBenchRow> rows;
 };
 
-/// Times a collective among ranks that share the GPU, and checks every element of one more run.
-/// trace    gets the primitives of one further run of each size, by the host's clock; null: nothing is recorded
-/// shape    on_row is called after each size; of BenchOptions in_place, shares_memory and on_progress mean nothing
-/// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: of what runs on the GPU
+/// Times a collective among virtual ranks that share the GPU, and checks every element of one more
+/// run.
+/// trace    receives the primitives of one more run per size, by the host's clock; null: no trace
+/// on_row   called after each size
+/// shape    ignores the options in_place, shares_memory and on_progress
+/// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: GPU work failed
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
                                const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row);

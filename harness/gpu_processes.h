@@ -8,13 +8,14 @@
 
 namespace ringside {
 
-/// For ranks that are processes with kernels of their own: opens the rank's GPU in its process, into `gpu`, which
-/// outlives the executor. The ranks of a host take its GPUs by turns.
-/// transport  between processes; null: the fastest that there is
-/// errors     of the maker: System: no GPU, and what is missing; as make_cuda_process_executor()
+/// Returns a maker of executors for ranks that are processes with kernels of their own. The maker
+/// opens the rank's GPU into `gpu`, which must outlive the executor. The ranks of a host use its
+/// GPUs round-robin.
+/// transport  between processes; null: the fastest available
+/// errors     of the maker: System: no GPU, with the missing part; as make_cuda_process_executor()
 ExecutorMaker gpu_process_executor(std::unique_ptr<Gpu>& gpu, const Transport* transport = nullptr);
 
-/// The same, but NCCL's kernels run the calls.
+/// Returns a maker of executors that call NCCL's kernels instead.
 /// errors  of the maker: Unsupported: no libnccl; as Gpu::open() and make_nccl_executor()
 ExecutorMaker gpu_nccl_executor(std::unique_ptr<Gpu>& gpu);
 

@@ -15,33 +15,36 @@ namespace ringside {
 
 class TraceRecorder;
 
-/// How far a rank has come.
+/// The progress of a rank at startup.
 enum class JobStage {
-  Bootstrap,  ///< about to look for the others
-  Connect,    ///< has found them, about to connect its channels
-  Transfer,   ///< connected, about to run the job's main
+  Bootstrap,  ///< about to look for the other ranks
+  Connect,    ///< has found the other ranks, about to connect its channels
+  Transfer,   ///< connected, about to run `main`
 };
 
-/// How the ranks of a job are started and meet.
+/// Settings for starting a job and its ranks.
 struct JobOptions {
-  std::optional<int> local_ranks;  ///< -n: so many processes here; none: a launcher's, else 2
-  Seconds join_timeout{8};         ///< counted anew with every rank that comes
-  /// Empty: nothing is recorded. %h is the host, %p the process (with -n the one that started them all).
+  /// -n: number of processes to start here; none: as the launcher states, else 2.
+  std::optional<int> local_ranks;
+  Seconds join_timeout{8};  ///< restarts whenever a rank joins
+  /// Path of the trace; empty: no trace. %h is the host, %p the pid (with -n: of the starting
+  /// process).
   std::string trace_path;
-  std::string command;  ///< noted in the trace
-  std::string dumps;    ///< the folder for flight recorder dumps; empty: as PyTorch's variables say
-  bool overwrites_files = false;  ///< whether a dump may replace a file that is no dump
-  /// -n: the folder for rank_R.log, NCCL's lines of communicators and calls; empty, or where NCCL_DEBUG or NCCL_DEBUG_FILE are
-  /// set: as these say
+  std::string command;  ///< command line for the trace
+  std::string dumps;    ///< folder for flight recorder dumps; empty: as PyTorch's variables specify
+  bool overwrites_files = false;  ///< a dump may replace a file that is not a dump
+  /// -n: folder for rank_R.log with NCCL's lines of communicators and calls. Empty, or if
+  /// NCCL_DEBUG or NCCL_DEBUG_FILE is set: as these variables specify.
   std::string logs;
-  std::optional<std::uint16_t> status_port;  ///< of the status service; none: as NCCL_RAS_ADDR says
-  Bytes memory{
-      0};  ///< what `main` takes on each rank: more than the host has is refused before any starts
-  Seconds grace{3};  ///< -n: what the others get to notice by themselves that one failed
+  /// Port of the status service; none: as NCCL_RAS_ADDR specifies.
+  std::optional<std::uint16_t> status_port;
+  /// Memory that `main` needs on each rank; run_job() fails at once if the host has less.
+  Bytes memory{0};
+  Seconds grace{3};  ///< -n: time for the other ranks to notice a failure by themselves
   CommunicatorOptions communicator;
   ExecutorMaker make_executor = {};  ///< called in each rank's process; empty: calls run on hosts
-  FaultPlan faults;                  ///< the planned faults; open choices are drawn
-  /// Called on every rank as it enters a stage, where given: the place to watch or to disturb a job.
+  FaultPlan faults;                  ///< planned faults; random choices are drawn by run_job()
+  /// Called on every rank when it enters a stage; may be empty.
   std::function<void(Rank, JobStage)> on_stage;
 };
 
@@ -53,14 +56,15 @@ struct JobRank {
 
 using JobMain = std::function<Result<int>(JobRank&)>;
 
-/// Runs `main` on every rank: in forked processes (-n), or in this one, which mpirun, torchrun or Slurm
-/// started as one of many. Processes that fail end all of them.
+/// Runs `main` on every rank: in forked processes (-n), or in this process if mpirun, torchrun or
+/// Slurm started it as one of many. A failing process ends all of them.
 ///
-/// Threads  before any is started: it may fork
-/// returns  the exit status that `main` gave (the largest, with -n)
-/// errors   InvalidArgument: -n under a launcher.  System: this host's ranks need more memory than it has.  Whatever keeps the ranks from joining or ends the job:
-///          with -n one Error for the whole job; under a launcher one on each rank, of which those that
-///          repeat what another rank reports are marked (Error::is_reported_elsewhere)
+/// Threads  call it before any thread is started: it may fork
+/// returns  the exit status of `main` (with -n, the largest)
+/// errors   InvalidArgument: -n under a launcher.  System: this host's ranks need more memory than
+///          it has.  Any failure to join, or failure of the job: with -n one Error for the whole
+///          job; under a launcher one per rank, where those that repeat another rank's report are
+///          marked (Error::is_reported_elsewhere)
 Result<int> run_job(const JobOptions& options, const JobMain& main);
 
 }  // namespace ringside

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What a rank's process knows of its place among the local ones.
+/// The view of one forked rank process.
 class LocalRank {
  public:
   LocalRank(int rank, int nranks, int to_parent, int from_parent)
@@ -17,11 +17,11 @@ class LocalRank {
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int nranks() const { return nranks_; }
 
-  /// Rank 0 sends the others one line of text (the communicator's id) ...
+  /// Sends one line (the communicator's id) from rank 0 to the other ranks.
   /// errors  System
   Status publish(const std::string& line) const;
-  /// ... which they wait for. returns  the line
-  /// errors  PeerGone: the launching process or rank 0 ended first.  Timeout: rank 0 is stuck
+  /// Waits for that line on the other ranks. returns  the line
+  /// errors  PeerGone: the launching process or rank 0 ended first.  Timeout: rank 0 sent nothing
   [[nodiscard]] Result<std::string> wait_for_line(Seconds longest) const;
 
  private:
@@ -31,19 +31,19 @@ class LocalRank {
   int from_parent_;
 };
 
-/// What a rank's process does; the result's number is its exit status.
+/// The main function of a rank's process. It returns the exit status.
 using RankMain = std::function<Result<int>(const LocalRank&)>;
 
 /// Forks `nranks` processes, runs `main` in each and waits for all of them.
 ///
-/// When one dies or fails, the others get `grace` to notice by themselves (which lets them flush
-/// their traces) and are then killed; they also die with this process, whatever kills it.
+/// When a process dies or fails, the others get `grace` to notice by themselves and to flush their
+/// traces; then they are killed. They also die with this process.
 ///
-/// Threads  fork() needs a process without other threads: call it before any is started
-/// returns  the largest exit status, when no rank failed
-/// errors   the one that explains the others: a rank killed by a signal (PeerGone, names rank, pid and
-///          signal), else the first Error that a rank returned which is not itself a consequence of
-///          another's end (PeerGone, Aborted), else the first; System: fork failed
+/// Threads  call it before any thread is started: it forks
+/// returns  the largest exit status, if no rank failed
+/// errors   the root cause: a rank killed by a signal (PeerGone; names rank, pid and signal), else
+///          the first Error other than a consequence of another rank's end (PeerGone, Aborted),
+///          else the first Error; System: fork failed
 Result<int> run_local_ranks(int nranks, const RankMain& main, Seconds grace = Seconds{3});
 
 }  // namespace ringside

@@ -10,37 +10,39 @@
 
 namespace ringside {
 
-/// Gradients that are reduced in buckets while the layers before are still computed, as PyTorch's
+/// Settings of a benchmark that overlaps gradient reduction with the backward pass, as PyTorch's
 /// DistributedDataParallel does.
 struct OverlapOptions {
   Bytes gradients{64 << 20};  ///< of all layers together, float
   int layers = 16;            ///< of equal size
-  Seconds compute{0.02};      ///< of the whole backward pass, shared out evenly
+  Seconds compute{0.02};      ///< of the whole backward pass, divided evenly
   Bytes first_bucket{1 << 20};
-  Bytes bucket_cap{25 << 20};  ///< of the others
+  Bytes bucket_cap{25 << 20};  ///< of the other buckets
   int warmup = 1;
   int iterations = 5;
   bool shares_memory = true;
 };
 
-/// Times of the slowest rank, medians over the iterations.
+/// Times of the slowest rank, as medians over the iterations.
 struct OverlapResult {
-  std::vector<std::int64_t> buckets;  ///< elements of each, in the order in which they are reduced
-  Seconds compute{0};                 ///< the layers alone
-  Seconds communication{0};           ///< the buckets alone, one after the other
+  std::vector<std::int64_t> buckets;  ///< elements of each bucket, in the order of reduction
+  Seconds compute{0};                 ///< without communication
+  Seconds communication{0};           ///< without compute, one bucket after the other
   Seconds total{0};                   ///< both, overlapped
-  Seconds exposed{0};                 ///< communication that compute does not hide: total - compute
+  /// Communication that is not hidden by compute: total - compute.
+  Seconds exposed{0};
 };
 
-/// Which layers' gradients share a bucket: each is closed by the layer with which it reaches its cap.
-/// layers   elements, in the order in which gradients come: the last layer first
-/// element  bytes
+/// Assigns layers to gradient buckets. A layer that makes its bucket reach the cap is the bucket's
+/// last one.
+/// layers   elements in the order in which gradients are ready: the last layer first
+/// element  size in bytes
 /// returns  elements of each bucket
 /// source   PyTorch torch/csrc/distributed/c10d/reducer.cpp, compute_bucket_assignment_by_size
 std::vector<std::int64_t> bucket_elements(std::span<const std::int64_t> layers, Bytes element,
                                           Bytes first_cap, Bytes cap);
 
-/// Every rank calls it with the same options.
+/// Runs the benchmark. Every rank must call it with the same options.
 /// errors  as Communicator::run(); InvalidArgument: no layer, or less than an element each; System: no memory
 Result<OverlapResult> run_overlap(runtime::Communicator& communicator,
                                   const OverlapOptions& options);

@@ -14,13 +14,14 @@ struct TimedRuns {
   int iterations = 20;
 };
 
-/// The measuring loop of everything that times ranks against each other: runs until caches and connections are warm, then
-/// times each run by itself. Ranks have to be placed before (rank_binder()): on wandering ranks the scheduler is timed.
+/// Times runs of ranks against each other: runs `warmup` times, then times each of `iterations`
+/// runs. Bind the ranks before (rank_binder()); otherwise the times include context switches.
 ///
-/// run      one run. returns  Status
-/// ready    called once between the last warm-up and the first timed run: brings the ranks together. returns  Status
+/// run      executes one run. returns  Status
+/// ready    synchronises the ranks, called once between the warm-up and the first timed run.
+///          returns  Status
 /// returns  the time of each timed run
-/// errors   the first of run or ready
+/// errors   the first error of run or ready
 template <typename Run, typename Ready>
 Result<std::vector<Seconds>> time_runs(const TimedRuns& runs, const Run& run, const Ready& ready) {
   using SteadyClock = std::chrono::steady_clock;
@@ -36,7 +37,8 @@ Result<std::vector<Seconds>> time_runs(const TimedRuns& runs, const Run& run, co
   return times;
 }
 
-/// The time below which that share of them lies. shape  at least one; share 0 .. 1
+/// Returns the time below which that share of the times lies. shape  at least one time; share 0 ..
+/// 1
 Seconds quantile_of(std::vector<Seconds> times, double share);
 
 }  // namespace ringside

@@ -13,12 +13,12 @@
 
 namespace ringside {
 
-/// The trace of a simulated call, the same whichever fidelity writes it.
+/// Records the trace of one simulated call. Every fidelity writes its trace through this class.
 ///
 /// Threads  one
 class CallTrace {
  public:
-  /// process  whose call it is: clock, host, pid, command line
+  /// process  the clock, host, pid and command line that the trace names as its writer
   /// errors   as TraceRecorder::start()
   static Result<std::unique_ptr<CallTrace>> start(const SimRequest& request,
                                                   std::shared_ptr<TraceSink> sink,
@@ -26,10 +26,10 @@ class CallTrace {
 
   [[nodiscard]] TraceLane& lane() { return *lane_; }
 
-  /// What all events of a rank on a channel share.
+  /// Returns an event with the fields set that all events of the rank on the channel share.
   [[nodiscard]] TraceEvent event_of(int rank, int channel) const;
 
-  /// The whole call on one rank: from its launch until its last channel is through.
+  /// Records the call on one rank: from its launch to the end of its last channel.
   void record_call(int rank, Seconds end);
 
   void flush() { recorder_->flush(); }
@@ -42,17 +42,18 @@ class CallTrace {
   TraceLane* lane_ = nullptr;
 };
 
-/// One step that was simulated.
+/// One simulated step of a rank on a channel.
 struct SimStep {
   Primitive primitive = Primitive::Copy;
   ChunkSpan span;
-  Bytes element;  ///< of the call's type
+  Bytes element;  ///< size of one element of the call's data type
   Seconds begin{}, end{};
-  std::uint32_t number = 0;  ///< of the rank's on its channel
+  std::uint32_t number = 0;  ///< index of the step among the rank's steps on its channel
 };
 
-/// event       as CallTrace::event_of()
-/// recv, send  as record_step()
+/// Records the step's event, and the events of its messages.
+/// event       fields shared by the rank and channel, as CallTrace::event_of() returns them
+/// recv, send  callbacks, as record_step() takes them
 template <typename ForEachReceived, typename ForEachSent>
 void record_sim_step(TraceLane& lane, TraceEvent event, const SimStep& step,
                      const ForEachReceived& recv, const ForEachSent& send) {
@@ -68,14 +69,14 @@ void record_sim_step(TraceLane& lane, TraceEvent event, const SimStep& step,
   record_step(lane, event, recv, send);
 }
 
-/// What a port of a simulated rank leads to: one rank, or the other side of a group.
+/// The ranks that a port of a simulated rank leads to: one peer, or the other side of a group.
 struct PortRanks {
   Rank peer = kNoRank;
-  const std::vector<Rank>* members = nullptr;  ///< of a group; else null
+  const std::vector<Rank>* members = nullptr;  ///< of a group; null: not a group
 };
 
-/// Calls visit(rank) for each rank behind the ports, a group's one after the other.
-/// at  at(number) gives a port's PortRanks
+/// Calls visit(rank) for each rank that the ports lead to. Visits the ranks of a group in order.
+/// at  function from a port's number to its PortRanks
 template <typename At, typename Visit>
 void for_each_rank(Ports ports, const At& at, const Visit& visit) {
   for_each_port(ports, [&](int number) {

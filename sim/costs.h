@@ -7,30 +7,36 @@
 
 namespace ringside {
 
-/// What a collective costs in addition to its bytes on the links.
+/// The time that a collective takes in addition to the transfer of its bytes over the links.
 struct SimCosts {
-  Seconds launch{};                           ///< once
-  std::array<Seconds, kStepLinks> step = {};  ///< of a message, by the slowest link that it crosses
-  /// Of the links' rates, what carries a message's bytes and the protocol's own, by the slowest link.
+  Seconds launch{};  ///< added once per collective
+  /// Latency of one message, by the slowest link of its route.
+  std::array<Seconds, kStepLinks> step = {};
+  /// Share of a link's rate at which a message (data and protocol overhead) travels, by the slowest
+  /// link of its route.
   std::array<double, kStepLinks> share = {1, 1, 1};
-  Seconds nvswitch{};              ///< of a message of an NVSwitch's group
-  Seconds network_reduction{};     ///< of a message of a network's group
-  double nvswitch_efficiency = 1;  ///< what multicast and load-reduce get out of NVLink
+  /// Latency of a message of an NVSwitch group, latency of a message of a reducing network's group,
+  /// and the share of NVLink's rate that multicast and load-reduce achieve.
+  Seconds nvswitch{};
+  Seconds network_reduction{};
+  double nvswitch_efficiency = 1;
 };
 
-/// What is added when all steps are through: nothing that a step waits for.
+/// Time that is added after the last step. No step waits for it.
 struct SimOverheads {
-  Seconds least{};       ///< no collective is shorter: one thread launches kernel after kernel
-  Seconds ramp{};        ///< most that a pipeline loses until it has its rate
-  Seconds ramp_over{1};  ///< of the busiest link's time, until most of that is lost
+  /// Lower bound of any collective's time: one thread launches kernel after kernel.
+  Seconds least{};
+  Seconds ramp{};        ///< upper bound of the time lost before a pipeline reaches its rate
+  Seconds ramp_over{1};  ///< time constant: busiest-link time after which most of `ramp` is lost
 
-  /// steps    when the last step ends, the launch included
-  /// busiest  what the busiest link needs for its bytes alone
+  /// Returns the time of the whole call.
+  /// steps    time at which the last step ends, the launch included
+  /// busiest  time that the busiest link needs for its bytes alone
   [[nodiscard]] Seconds total(Seconds steps, Seconds busiest) const;
 };
 
-/// Both, by the model of what hardware gives, for an algorithm and a protocol in these surroundings.
-/// What the model has no number for (steps through a network that reduces) is NCCL's.
+/// Both return the model's costs for an algorithm and a protocol in the given surroundings. Steps
+/// through a reducing network have no constant in the model: they use NCCL's own latency.
 SimCosts costs_of(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
                   Collective collective, Algorithm algorithm, Protocol protocol);
 SimOverheads overheads_of(const Tuner& tuner, const SimModel& model,

@@ -9,30 +9,30 @@
 
 namespace ringside {
 
-/// How closely a simulation looks: one row of the table.
+/// One row of the table of fidelities: how detailed a simulation is.
 struct Fidelity {
   std::string_view name;
-  std::string_view what;  ///< for people, in a line
+  std::string_view what;  ///< one line for help texts
   Result<SimResult> (*run)(const SimRequest& request);
-  bool takes_steps = false;  ///< that a trace can hold
+  bool takes_steps = false;  ///< a trace can contain its steps
 };
 
 inline constexpr std::string_view kAutoFidelity = "auto";
 inline constexpr std::string_view kModelFidelity = "model";
 
-/// All fidelities, the closest to reality first; the one that chooses comes last.
+/// Returns all fidelities, the most detailed first. The automatic choice comes last.
 std::span<const Fidelity> fidelities();
 
-/// errors  InvalidArgument: no such name; the nearest is named
+/// errors  InvalidArgument: unknown name; the message suggests the nearest one
 Result<const Fidelity*> parse_fidelity(std::string_view name);
 
-/// What `auto` takes for a call, and why.
+/// The fidelity that `auto` chooses for a call, and the reason.
 struct PickedFidelity {
   const Fidelity* fidelity = nullptr;
   std::string why;
 };
 
-/// Event where it takes a second or so, or a trace is asked for; else flow.
+/// Chooses `event` if it takes about a second or if a trace is requested, else `flow`.
 /// errors  as plan_channels()
 Result<PickedFidelity> pick_fidelity(const SimRequest& request);
 

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// Where ringside-simgrid may be.
+/// The places in which find_worker() looks for the program ringside-simgrid.
 struct WorkerPlaces {
   std::optional<std::string> named = {};  ///< by RINGSIDE_SIMGRID: then nowhere else
   std::string program = {};               ///< the running executable
@@ -16,12 +16,13 @@ struct WorkerPlaces {
       {};  ///< libringside.so, where the running executable has this code from it; else empty
 };
 
-/// Of this process.
+/// Returns the places of this process.
 WorkerPlaces worker_places();
 
-/// The first that exists: the named one; next to the program; in the libexec folder of its prefix, or of the library's; in the
-/// build tree that holds it (a folder above with a CMakeCache.txt); the installed one.
-/// errors  Unsupported: it is at none of them; with their names
+/// Returns the path of the first existing program: the named one; next to the running program; in
+/// the libexec folder of its prefix; in the build tree that contains it (a parent folder with a
+/// CMakeCache.txt); the installed one.
+/// errors  Unsupported: the program is at none of these places; the message lists them
 Result<std::string> find_worker(const WorkerPlaces& places);
 
 }  // namespace ringside

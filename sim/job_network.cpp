@@ -13,7 +13,8 @@ namespace {
 
 constexpr double kGigabyte = 1e9;
 
-/// What GPUs of a host cross to each other through a CPU; a NIC right at a CPU has a way of its own.
+/// Returns true for a PCIe link of a CPU by which the host's GPUs reach each other (a bridge). A
+/// NIC's own link is no bridge.
 bool is_host_bridge(const Link& link) {
   const auto is = [&](NodeKind kind) { return link.from.kind == kind || link.to.kind == kind; };
   return link.kind == LinkKind::Pci && is(NodeKind::Cpu) && !is(NodeKind::Nic);
@@ -29,7 +30,7 @@ std::string name_of(const System& system, NodeRef ref) {
     case NodeKind::Gpu:
       return fmt::format("GPU {}", system.gpus[index].dev);
     case NodeKind::Dev: {
-      // The GPU's, or the first of its partitions'.
+      // The GPU's number, or that of its first partition.
       const auto gpu = std::ranges::find(system.gpus, ref.index, &GpuInfo::device);
       return fmt::format("GPU {}", gpu == system.gpus.end() ? ref.index : gpu->dev);
     }
@@ -48,7 +49,7 @@ std::string name_of(const System& system, NodeRef ref) {
   return {};
 }
 
-/// Of the links that leave a GPU, bytes/s.
+/// Returns the rate of the fastest link that leaves a GPU, bytes/s.
 double widest_of_gpus(const System& system) {
   double widest = 0;
   for (const Link& link : system.links) {
@@ -60,7 +61,8 @@ double widest_of_gpus(const System& system) {
   return widest;
 }
 
-/// Hosts of AMD with four NUMA nodes or more divide each socket into four of them (NPS4), which the socket's I/O die joins.
+/// Returns true if the I/O die of one socket joins the two NUMA nodes of the link. AMD hosts with
+/// four or more NUMA nodes divide each socket into four (NPS4).
 bool share_die(const System& system, const Link& link) {
   const std::vector<SystemNode>& cpus = system.nodes[static_cast<std::size_t>(NodeKind::Cpu)];
   constexpr std::int64_t kNodesOfSocket = 4;
@@ -117,7 +119,8 @@ JobNetwork::JobNetwork(const Job& job, std::optional<GraphId> graph,
     channel_rates_ = {own, graph ? own : window / Seconds{model->exchange_window * 1e-6}};
     double widest = 0;
     for (const System& one : job.systems) widest = std::max(widest, widest_of_gpus(one));
-    // One transfer of an exchange takes some of its channels alone.
+    // A transfer of an exchange uses only some of the channels, so exchanges always need the limit
+    // per channel.
     if (!graph || nchannels * rate * kGigabyte < widest) nchannels_ = nchannels;
   }
   first_fabric_link_ = links + job.nranks() * channel_links();
@@ -139,7 +142,7 @@ const System& JobNetwork::system(int node) const {
   return job_.systems[static_cast<std::size_t>(of_job.report)];
 }
 
-/// The NIC that a rank's connections use on a channel; -1: none.
+/// Returns the NIC that a rank's connections use on a channel; -1: none.
 int JobNetwork::net_of(const Place& at, int channel) const {
   const JobNode& node = job_.nodes[static_cast<std::size_t>(at.node)];
   if (!graph_) return local_net(system(at.node), at.gpu, channel, parameters_);
@@ -159,7 +162,8 @@ int JobNetwork::net_of(const Place& at, int channel) const {
   return own[static_cast<std::size_t>(channel) % own.size()];
 }
 
-/// Without a graph: the NIC of the GPU that has the peer's number, where NVLink leads to it.
+/// Returns the NIC for a peer. Without a graph: with PXN, the NIC of the local GPU with the
+/// receiver's index, if NVLink joins the two GPUs.
 int JobNetwork::net_towards(const Place& at, const Place& peer, int channel) const {
   const System& own = system(at.node);
   if (graph_ || parameters_.pxn_disable || peer.gpu >= own.count(NodeKind::Gpu)) {
@@ -183,7 +187,8 @@ void JobNetwork::append(const Place& at, const Path& path, SimRoute& route) cons
       route.slowest = std::max(route.slowest, StepLink::Pci);
     }
     if (model_.host_bridge == 1 || link.reverse < 0 || !is_host_bridge(link)) continue;
-    // Up and down one port counts once: it forwards at full rate what one GPU writes and another reads.
+    // Both directions of a bridge share one entry, at the lower of their two link ids: the port
+    // forwards at full rate what one GPU writes and another reads.
     const int bridge = first_bridge_ + own + std::min(link.reverse - id, 0);
     if (std::ranges::find(route.links, bridge) == route.links.end()) route.links.push_back(bridge);
   }
@@ -269,8 +274,9 @@ bool JobNetwork::is_relayed(Rank from, Rank to, int channel) const {
   return net >= 0 && system(a.node).path(gpu_ref(a.gpu), net_ref(net)).type == PathType::Pxn;
 }
 
-/// Ways of one flow's number meet in one root: of all senders' ways to one receiver, and of one sender's to all
-/// receivers, each link carries the message once.
+/// Appends the tree of a reducing network. Routes with equal flow number meet at one root: from all
+/// senders to a receiver, and from a sender to all receivers. Each link of these routes carries the
+/// message once.
 bool JobNetwork::append_tree(const SwitchGroup& group, int channel, SimRoute& route) const {
   if (fabric_.fabric == nullptr || group.senders.empty() || group.receivers.empty()) return true;
   const auto flow = static_cast<std::uint64_t>(channel);
@@ -300,7 +306,7 @@ SimRoute JobNetwork::group_route(const SwitchGroup& group, int channel) const {
                            : of_node.path(nvswitch, gpu_ref(at.gpu)),
            route);
   };
-  // A head's load-reduce takes no more than the others scatter to it on the channel.
+  // A head's load-reduce takes only what the other ranks scatter to it on the channel.
   for (const Rank sender : group.senders) {
     append_way(sender, Way::Out);
     append_channel(sender, channel, is_network ? Reach::Across : Reach::Within, route);
@@ -356,7 +362,7 @@ BytesPerSecond JobNetwork::rate(int id) const {
   if (is_bridge(id)) return rate(id - first_bridge_) * (2 * model_.host_bridge);
   const int node = node_of_link(id);
   const Link& link = system(node).link(id - first_link_[static_cast<std::size_t>(node)]);
-  // NCCL's rate of a socket link is for its choices, and of some processors it has none.
+  // NCCL's rate of a socket link serves its choices only, and NCCL has none for some CPUs.
   if (link.kind == LinkKind::Sys) {
     const BytesPerSecond between = socket_rate(system(node), link, model_);
     if (between.value > 0) return between;

@@ -15,37 +15,41 @@
 
 namespace ringside {
 
-/// The places of a job's hosts in a fabric.
+/// The places of a job's nodes in a fabric.
 struct JobFabric {
   const Fabric* fabric = nullptr;     ///< outlives the network
-  std::vector<int> first_hosts = {};  ///< by node: its host, or the first of its NVLink domain's
+  std::vector<int> first_hosts = {};  ///< by node: its host, or the first host of its NVLink domain
 };
 
-/// The key by which static routing distinguishes flows: the ranks of a pair, and the channel. Keys of two flows are unrelated.
+/// Returns the key by which static routing distinguishes flows. Keys of different flows are
+/// unrelated.
 std::uint64_t flow_key(Rank from, Rank to, int channel);
 
-/// The links of a job's nodes, joined by a fabric: its links come between the wires of two NICs. Without a fabric,
-/// there is no contention between the wires.
+/// The links of a job's nodes, joined by a fabric whose links lie between the NICs' cables. Without
+/// a fabric, only the NICs' own cables limit messages between nodes.
 ///
-/// Two ranks of a node   the links of System::path, but for those within a device (Loc)
-/// of different nodes    GPU to NIC, the NIC's wire, the other NIC's wire, NIC to GPU. The NIC is the
-///                       graph's for the channel; without a graph the one with the peer's number (PXN)
-///                       to send by, and the own one to receive by
-///                       Each pair of ranks on a channel is one flow of the fabric's
-/// network that reduces  what a tree of the fabric's ways has: all messages of a channel by one root
-/// NVSwitch              a GPU's links to and from the switch's vertex
-/// few channels          where they carry less together than a GPU's widest link, what a GPU sends on one is a link, too;
-///                       so are an exchange's, to other nodes
-/// A node whose ranks NCCL treats as separate hosts (path type Net) uses its NICs within, too.
+/// Ranks of one node    the links of System::path, without those within a device (Loc)
+/// Ranks of two nodes   GPU to NIC, the NIC's cable, the other NIC's cable, NIC to GPU. The graph
+///                      gives the NIC of the channel. Without a graph the sender uses the NIC of
+///                      its local GPU with the receiver's index (PXN), and the receiver uses its
+///                      own NIC. Each pair of ranks on a channel is one flow of the fabric Network
+///                      that reduces a tree of fabric routes: all messages of a channel go through
+///                      one root
+/// NVSwitch             the links of a GPU to and from the switch's vertex
+/// Few channels         if the channels together carry less than a GPU's widest link, the sends of
+///                      a GPU on one channel are limited by a link of their own; so are the sends
+///                      of an exchange to other nodes A node whose ranks NCCL treats as separate
+///                      hosts (path type Net) uses its NICs for messages within the node, too.
 ///
 /// source     NCCL 2.30.7 graph/search.cc: ncclTopoGetNetDev
 /// Ownership  the job outlives the object
 class JobNetwork : public SimNetwork {
  public:
-  /// graph  of the algorithm; none: point-to-point
-  /// model  the rates that hardware achieves; null: the rates of the description. Read here alone
-  /// fabric  none: an ideal one
-  /// nchannels  of the call; 0: as many as it takes
+  /// graph      graph of the algorithm; none: point-to-point
+  /// model      rates that hardware achieves; null: rates of the description. Used during
+  ///            construction only
+  /// fabric     fabric == null: no contention between NICs
+  /// nchannels  channels of the call; 0: channels limit no GPU
   JobNetwork(const Job& job, std::optional<GraphId> graph, const TopologyParameters& parameters,
              const SimModel* model = nullptr, JobFabric fabric = {}, int nchannels = 0);
 
@@ -56,11 +60,12 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] BytesPerSecond rate(int id) const override;
   [[nodiscard]] int first_fabric_link() const override;
 
-  /// Whether another GPU of the sender's node passes the message to its NIC (PXN).
+  /// Returns true if another GPU of the sender's node passes the message to its NIC (PXN).
   /// shape  two different ranks
   [[nodiscard]] bool is_relayed(Rank from, Rank to, int channel) const;
 
-  /// The first two NICs that a route was asked for, and that the fabric does not join; empty: none yet.
+  /// Returns the first two NICs that a route was requested for but that the fabric does not join;
+  /// empty: none so far.
   /// "host 3 nic 1 (node 3: mlx5_1) with host 9 nic 0 (node 9: mlx5_0)"
   [[nodiscard]] std::string unjoined() const;
 
@@ -87,13 +92,14 @@ class JobNetwork : public SimNetwork {
   [[nodiscard]] bool is_bridge(int id) const {
     return id >= first_bridge_ && id < first_channel_link_;
   }
-  /// What a GPU sends on a channel: of an exchange, within a node one rate holds and across nodes another.
+  /// The limit for a GPU's sends on a channel; an exchange has one limit within the node and one
+  /// across nodes.
   enum class Reach : std::uint8_t { Within, Across };
-  [[nodiscard]] int channel_links() const { return nchannels_ * (graph_ ? 1 : 2); }  ///< of a rank
+  [[nodiscard]] int channel_links() const { return nchannels_ * (graph_ ? 1 : 2); }  ///< per rank
   [[nodiscard]] BytesPerSecond channel_rate(int id) const;
   void append_channel(Rank from, int channel, Reach reach, SimRoute& route) const;
   [[nodiscard]] FabricPort port(const Place& at, int net) const;
-  /// returns  whether there is a way
+  /// returns  true if there is a route
   bool append_tree(const SwitchGroup& group, int channel, SimRoute& route) const;
   bool append_fabric(const Place& from, int out, const Place& to, int in, std::uint64_t flow,
                      SimRoute& route) const;
@@ -103,13 +109,15 @@ class JobNetwork : public SimNetwork {
   TopologyParameters parameters_;
   std::vector<Place> places_;    ///< by rank
   std::vector<int> first_link_;  ///< id of each node's first link
-  int first_bridge_ =
-      0;            ///< id of what both directions of such a link share, by the lower one's id
-  SimModel model_;  ///< of rates within hosts; as made: as the description says
+  /// First of the ids for links whose two directions share one rate (bridges). The offset from it
+  /// is the lower of the two directions' link ids.
+  int first_bridge_ = 0;
+  SimModel model_;  ///< rates within hosts; default: those of the description
   JobFabric fabric_;
-  int nchannels_ = 0;                              ///< that hold their GPUs up; 0: none does
-  std::array<BytesPerSecond, 2> channel_rates_{};  ///< of each, by Reach
-  int first_channel_link_ = 0;                     ///< then by rank and channel
+  /// Number of channels that limit their GPUs; 0: none.
+  int nchannels_ = 0;
+  std::array<BytesPerSecond, 2> channel_rates_{};  ///< rate of one channel, by Reach
+  int first_channel_link_ = 0;                     ///< ids follow in the order of rank and channel
   int first_fabric_link_ = 0;
   std::vector<std::vector<int>> nic_numbers_;  ///< by system
   mutable std::mutex mutex_;                   ///< guards what follows

@@ -10,25 +10,28 @@
 
 namespace ringside {
 
-/// What a link carried, and when.
+/// The bytes that one link carried over time.
 struct LinkLoad {
   int link = -1;                       ///< id in the network
-  double bytes = 0;                    ///< on the wire, of the whole call
-  std::vector<double> over_time = {};  ///< bytes in each span; empty: only their sum is known
+  double bytes = 0;                    ///< bytes on the wire, of the whole call
+  std::vector<double> over_time = {};  ///< bytes in each time span; empty: only the sum is known
 };
 
 struct LinkLoads {
-  Seconds span{};                    ///< of one entry of over_time, from the launch on
-  std::vector<LinkLoad> links = {};  ///< by id; those that carried something
+  /// Length of one entry of over_time; the first one begins with the launch.
+  Seconds span{};
+  std::vector<LinkLoad> links = {};  ///< links that carried bytes, by id
 };
 
-/// Bytes of many lines over time. A message's are spread evenly over the time in which it crosses.
+/// The bytes of many lines (see event/event_engine.h) over time. The bytes of a message are spread
+/// evenly over the time in which it crosses the links.
 ///
-/// memory   512 bytes a line
+/// memory   512 bytes per line
 /// Threads  one
 class LineTimes {
  public:
-  /// Spans are halved in number whenever time goes beyond them: between half of it and all are used in the end.
+  /// Maximum number of spans. When time exceeds them, each two are merged: in the end at least half
+  /// of them are in use.
   static constexpr std::size_t kMostSpans = 128;
 
   explicit LineTimes(std::size_t lines) : lines_(lines) {}
@@ -37,7 +40,7 @@ class LineTimes {
   void add(std::size_t line, double bytes, double begin, double end);
 
   [[nodiscard]] Seconds span() const { return Seconds{span_}; }
-  /// Empty where the line has carried nothing.
+  /// Returns the bytes of the line in each span; empty if the line has carried none.
   [[nodiscard]] std::span<const float> of(std::size_t line) const { return lines_[line]; }
 
  private:
@@ -47,17 +50,18 @@ class LineTimes {
   std::vector<std::vector<float>> lines_;
 };
 
-/// Adds up what links carry, line by line, for the busiest of them and, where asked for, all.
+/// Adds up the bytes of each link, line by line, and on request also over time.
 class LoadSums {
  public:
-  /// times  of the lines; null: not recorded
+  /// times  bytes of the lines over time; null: not recorded
   explicit LoadSums(const LineTimes* times) : times_(times) {}
 
-  /// line   of the times
-  /// bytes  that it carried on the wire over each of the links
+  /// Adds the bytes of one line to its links.
+  /// line   number of the line in `times`
+  /// bytes  bytes on the wire that the line carried over each of the links
   void add(std::size_t line, double bytes, std::span<const int> links);
 
-  /// Of each link that carried something, by id: its bytes.
+  /// Returns the bytes of each link that carried some, by id.
   [[nodiscard]] const std::map<int, double>& bytes() const { return bytes_; }
   [[nodiscard]] LinkLoads loads() &&;
 

@@ -5,13 +5,13 @@
 
 namespace ringside {
 
-/// A data file that comes with the library: its text, and its name without folder and ending.
+/// A data file that is embedded in the library. `name` has no folder and no file extension.
 struct EmbeddedSimModel {
   std::string_view name;
   std::string_view text;
 };
 
-/// models/*.yaml, in alphabetical order; embedded at build time.
+/// All files models/*.yaml, in alphabetical order.
 extern const std::span<const EmbeddedSimModel> kSimModels;
 
 }  // namespace ringside

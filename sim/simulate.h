@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// One collective to be simulated.
+/// A collective to simulate.
 struct SimRequest {
   const SimNetwork* network = nullptr;  ///< outlives the call
   Channels channels;                    ///< over the network's ranks
@@ -22,48 +22,54 @@ struct SimRequest {
   CallShape call;
   SimCosts costs;
   SimOverheads overheads = {};
-  std::optional<Seconds> predicted = {};  ///< NCCL's own predicted time; none: NCCL predicts none
-  TraceSink* trace = nullptr;    ///< takes each rank's steps; outlives the call; null: not recorded
-  std::string trace_label = {};  ///< what the trace calls the cluster
-  bool traces_slices = false;    ///< each slice is a step of the trace, so that it has each message
-  bool wants_loads = false;      ///< what each link carries, and when
-  /// Receives now and then, from the calling thread, the share of the steps that is done (0 to 1).
+  /// Time predicted by NCCL's formulas; none: NCCL predicts none.
+  std::optional<Seconds> predicted = {};
+  TraceSink* trace = nullptr;    ///< receives each rank's steps; outlives the call; null: no trace
+  std::string trace_label = {};  ///< name of the cluster in the trace
+  /// true: each slice is a step of the trace, so that the trace contains each message.
+  bool traces_slices = false;
+  bool wants_loads = false;  ///< true: SimResult::loads is filled
+  /// Called now and then, from the calling thread, with the completed share of the steps (0 to 1).
   std::function<void(double)> progress = {};
 };
 
 struct SimResult {
-  Seconds time;  ///< simulated, of the slowest rank; the launch and the overheads included
-  std::int64_t transfers =
-      0;                   ///< messages that crossed links, slices of chunks: SimGrid activities
-  std::int64_t steps = 0;  ///< primitives, over all ranks and channels
-  int busiest_link = -1;   ///< id in the network; -1: none was used
-  Seconds busiest{};       ///< the link's time for its bytes alone: a lower bound of `time`
-  int busiest_fabric_link = -1;    ///< of a fabric between hosts; -1: none was used
-  double busiest_fabric_part = 0;  ///< its share of the time of the busiest link of all: 0 to 1
-  LinkLoads loads = {};            ///< if they are wanted
-  Seconds wall;  ///< what the simulation took; the one field that differs between runs
+  Seconds time;  ///< simulated time of the slowest rank, with the launch and the overheads
+  /// Messages that crossed links; slices count separately.
+  std::int64_t transfers = 0;
+  std::int64_t steps = 0;  ///< primitives of all ranks and channels
+  int busiest_link = -1;   ///< id in the network; -1: no link was used
+  /// Time that the busiest link needs for its bytes: a lower bound of `time`.
+  Seconds busiest{};
+  int busiest_fabric_link = -1;  ///< busiest link of the fabric between hosts; -1: none was used
+  /// Time of that link divided by the time of the busiest link: 0 to 1.
+  double busiest_fabric_part = 0;
+  LinkLoads loads = {};  ///< if requested by wants_loads
+  Seconds wall;          ///< real time that the simulation took; all other fields are deterministic
 };
 
-/// Simulates the collective: one SimGrid actor a strand (of a rank, on a channel) runs the algorithm's own
-/// text, each message is one communication over the links of its route, and shares them with the others
-/// there.
+/// Simulates a collective with SimGrid. One SimGrid actor per strand (a sequential part of a rank's
+/// program on a channel) runs the algorithm's own code. Each message is one communication over the
+/// links of its route and shares these links with other messages.
 ///
-/// What a step costs: the latency of its route, and its bytes on the wire at its share of the bandwidth.
-/// Flow control is the FIFO's: 8 slots a connection, a chunk takes choice.slots_per_chunk from when its
-/// sender starts it until its receiver has consumed it, and one that is to be passed on is consumed once
-/// the way on has room. Chunks of long Simple rings travel in two slices (slices.h). Reducing and copying inside a GPU cost nothing of their own.
-/// The same request gives the same result to the last digit.
+/// A step takes the latency of its route, plus its bytes on the wire at its share of the bandwidth.
+/// Flow control is the FIFO's: 8 slots per connection. A chunk occupies choice.slots_per_chunk from
+/// the start of its send until its receiver has consumed it; a chunk to be forwarded is consumed
+/// once the outgoing connection has room. Chunks of long Simple rings travel in two slices
+/// (slices.h). Reducing and copying inside a GPU take no time of their own. Equal requests give
+/// bit-identical results.
 ///
-/// SimGrid has one engine a process, so a process of its own simulates: ringside-simgrid (sim/simgrid),
-/// which is started when it is first needed, serves further calls, and ends with this process.
+/// SimGrid allows one engine per process, so a worker process simulates: ringside-simgrid
+/// (sim/simgrid). It starts when it is first needed, serves further calls, and ends with this
+/// process.
 ///
-/// Threads  any, several at a time: each has a simulating process to itself
-/// errors   as plan_channels; the trace sink's; Unsupported: no ringside-simgrid, with where it was looked for;
-///          System: no process to be had, or the simulator crashed; Timeout: a deadlock, with the ranks that wait
-///          for what;
-///          InvalidArgument: slots_per_chunk beyond the 8 slots, rings of other ranks than the network's, two ranks
-///          that must talk, and no way between them;
-///          Corrupt: a chunk arrives that its receiver does not expect, or is never received
+/// Threads  any, several at a time: each call has a worker process to itself
+/// errors   as plan_channels(); those of the trace sink; Unsupported: ringside-simgrid is missing,
+///          with the searched places; System: no process can be started, or the simulator crashed;
+///          Timeout: a deadlock, with the waiting ranks and their peers; InvalidArgument:
+///          slots_per_chunk exceeds the 8 slots, rings over other ranks than the network's, two
+///          ranks exchange messages but no route joins them; Corrupt: a chunk arrives that its
+///          receiver does not expect, or a chunk is never received
 Result<SimResult> simulate(const SimRequest& request);
 
 }  // namespace ringside

@@ -8,10 +8,11 @@
 
 namespace ringside {
 
-/// A chunk travels in slices: slices that have arrived are passed on while the rest still comes, so a ring does
-/// not idle for the latency of each step.
-/// source  NCCL 2.30.7, collectives.h: chunks of 4 slots and slices of 2 by Simple rings of the long collectives, chunks that
-///         are slices everywhere else; prims_simple.h: a slice is a multiple of 16 elements, and a 32nd of its slots at least
+/// The slices of a chunk. A rank forwards slices that have arrived while the rest still arrives, so
+/// a ring does not idle for the latency of each step.
+/// source  NCCL 2.30.7, collectives.h: Simple rings of the long collectives use chunks of 4 slots
+///         and slices of 2; elsewhere a chunk is one slice; prims_simple.h: a slice is a multiple
+///         of 16 elements, and at least a 32nd of its slots
 class Slices {
  public:
   explicit Slices(const Choice& choice, Bytes element)
@@ -20,10 +21,10 @@ class Slices {
         least_(static_cast<std::int64_t>(choice.slot.value) * slots_ / 32 /
                static_cast<std::int64_t>(element.value)) {}
 
-  /// Of a connection, that each slice takes, however short.
+  /// Returns the number of slots that each slice takes, whatever its length.
   [[nodiscard]] int slots() const { return slots_; }
 
-  /// Elements of the next slice, of a chunk of `count` of which `left` are still to go.
+  /// Returns the elements of the next slice of a chunk of `count` elements, of which `left` remain.
   [[nodiscard]] std::int64_t next(std::int64_t count, std::int64_t left) const {
     if (count_ == 1) return left;
     const std::int64_t grain = std::int64_t{16} * count_;
@@ -31,7 +32,7 @@ class Slices {
     return std::min(std::max(even, least_), left);
   }
 
-  /// Of a chunk of so many elements.
+  /// Returns the number of slices of a chunk of `count` elements.
   [[nodiscard]] std::int64_t of(std::int64_t count) const {
     std::int64_t slices = 0;
     for (std::int64_t left = count; left > 0; left -= next(count, left)) ++slices;

@@ -10,21 +10,21 @@
 
 namespace ringside {
 
-/// What joins the GPUs of a host.
+/// The link between the GPUs of a host.
 enum class GpuLink : std::uint8_t {
   NvSwitch,
   NvLink,  ///< bridges or a mesh
   Pcie,
-  C2c,   ///< of Grace: a GPU has a coherent link to its CPU
+  C2c,   ///< Grace: each GPU has a coherent link to its CPU
   Alone  ///< one GPU a host
 };
 inline constexpr std::size_t kGpuLinks = 5;
 
-/// In lower case: nvswitch, nvlink, pcie, c2c, alone.
+/// Returns the lower-case name: nvswitch, nvlink, pcie, c2c, alone.
 const char* to_string(GpuLink link);
 
-/// What systems must share for the measurements of one to predict the other: where a system is predicted from others, its
-/// whole group is excluded.
+/// A group of systems that predict each other's measurements. A system is validated with constants
+/// that were fitted without its group.
 struct SystemGroup {
   GpuClass gpu = GpuClass::Volta;
   GpuLink link = GpuLink::NvSwitch;
@@ -32,7 +32,7 @@ struct SystemGroup {
   friend auto operator<=>(const SystemGroup&, const SystemGroup&) = default;
 };
 
-/// "hopper nvswitch ib", "ampere pcie"
+/// Returns a text such as "hopper nvswitch ib" or "ampere pcie".
 std::string to_string(const SystemGroup& group);
 
 SystemGroup group_of(const Job& job, const Surroundings& surroundings);

@@ -8,23 +8,24 @@
 
 namespace ringside {
 
-/// What NCCL would do with a call, in the simulator's terms.
+/// NCCL's choice for a call, with the costs that the simulator uses.
 struct SimTuned {
   Choice choice;
   SimCosts costs;
   SimOverheads overheads = {};
-  std::optional<GraphId> graph = {};          ///< whose NICs it uses; none: point-to-point
-  std::optional<Prediction> prediction = {};  ///< NCCL's own; none: NCCL predicts no time for it
+  std::optional<GraphId> graph = {};  ///< graph whose NICs it uses; none: point-to-point
+  /// NCCL's own prediction; none: NCCL predicts no time for it.
+  std::optional<Prediction> prediction = {};
 };
 
-/// NCCL's choice for one collective launched alone. What it makes of sends and receives goes over all
-/// channels of point-to-point, small ones by LL; all_gather_v as all_gather does.
+/// Returns NCCL's choice for one collective that is launched alone. Sends and receives use all
+/// point-to-point channels, and LL if small; all_gather_v is tuned as all_gather.
 /// errors  as Tuner::choose()
 Result<SimTuned> tune(const Tuner& tuner, const SimModel& model, const Surroundings& surroundings,
                       const TuningCall& call);
 
-/// The job's channels, and as many copies of them as point-to-point has channels: it looks at the nodes
-/// alone.
+/// Returns the job's channels, copied up to the number of point-to-point channels. It depends only
+/// on the nodes.
 Channels channels_of(const Job& job);
 
 }  // namespace ringside

@@ -14,29 +14,30 @@
 #include "base/result.h"
 #include "sim/simulate.h"
 
-/// What simulate() and its worker process say to each other, as FlatBuffers over a socket:
+/// The messages between simulate() and its worker process, as FlatBuffers over a socket:
 ///
 ///              <-  hello      once, as soon as it runs
 ///     job      ->          the simulation to run
 ///              <-  question   once it is planned: which routes it needs
 ///     routes   ->
 ///              <-  progress, trace    any number of them
-///              <-  result, failure, or death of the process that simulated
+///             <-  result, failure, or death of the simulating process
 namespace ringside {
 
-/// The caller, and what it wants besides the result.
+/// Properties of the calling process.
 struct WireCaller {
   int nranks = 0;
-  std::string version = {};  ///< of ringside
+  std::string version = {};  ///< ringside version
   bool reports_progress = false;
   bool is_traced = false;
-  std::string command_line = {};  ///< with the pid: the writer that the trace names
+  std::string command_line = {};  ///< with `pid`: the writer named in the trace
   std::uint32_t pid = 0;
 };
 
 struct WireJob {
   WireCaller caller;
-  SimRequest request;  ///< without what only a process itself can have: network, trace, progress
+  /// Without network, trace and progress, which only the caller's process can hold.
+  SimRequest request;
 };
 
 struct WireQuestion {
@@ -54,11 +55,11 @@ struct WireQuestion {
   std::vector<Group> groups;
 };
 
-/// In the order of the question.
+/// The answer, in the order of the question.
 struct WireRoutes {
   std::vector<SimRoute> pairs;
   std::vector<std::vector<int>> groups;               ///< links
-  std::vector<std::pair<int, BytesPerSecond>> rates;  ///< of every link there
+  std::vector<std::pair<int, BytesPerSecond>> rates;  ///< rate of each link in these routes
   int first_fabric_link = std::numeric_limits<int>::max();
 };
 
@@ -76,42 +77,43 @@ struct WireFailure {
   Error error;
 };
 
-/// Of the process that simulated.
+/// The signal that killed the simulating process.
 struct WireDeath {
   int signal = 0;
 };
 
-/// The greeting of a program that simulates.
+/// The greeting of a worker process.
 struct WireHello {
-  std::string version = {};  ///< of its ringside
+  std::string version = {};  ///< ringside version of the worker
 };
 
 using WireMessage = std::variant<WireJob, WireQuestion, WireRoutes, WireProgress, WireTrace,
                                  SimResult, WireFailure, WireDeath, WireHello>;
 
-/// The message in its encoding: its length comes first.
+/// Encodes a message, preceded by its length.
 std::vector<std::byte> encode(const WireMessage& message);
 std::vector<std::byte> encode_job(const WireCaller& caller, const SimRequest& request);
 std::vector<std::byte> encode_trace(std::span<const std::byte> block);
 
-/// errors  Corrupt: not such a message, unknown words, lists that do not fit together. (Ranks may
-///         still be out of range.)
+/// Decodes a message. Ranks are not checked against the job.
+/// errors  Corrupt: not a message, unknown words, lists of inconsistent lengths
 Result<WireMessage> decode(std::span<const std::byte> bytes);
 
-/// errors  PeerGone: the other side does not read any more; System
+/// Sends an encoded message.
+/// errors  PeerGone: the other side no longer reads; System
 Status send_wire(int socket, std::span<const std::byte> encoded);
 
-/// More than the routes of any job need; a length beyond it is no length.
+/// Maximum length of a message. It exceeds the routes of any job, so a larger length is an error.
 constexpr std::uint32_t kMostWireBytes = 1U << 30;
 
-/// What is waited for, at most.
+/// Limits for receive_wire().
 struct WirePatience {
   Deadline until = Deadline::never(real_clock());
   std::uint32_t bytes = kMostWireBytes;
 };
 
 /// Waits for the next message.
-/// errors  PeerGone: the other end is closed; Timeout; Corrupt; System
+/// errors  PeerGone: the other side closed the socket; Timeout; Corrupt; System
 Result<WireMessage> receive_wire(int socket, const WirePatience& patience = {});
 
 }  // namespace ringside

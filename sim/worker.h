@@ -11,18 +11,18 @@
 
 namespace ringside {
 
-/// A ringside-simgrid process, this end of it. It has no other file of ours open, and ends when its socket
-/// is closed: with this process at the latest, whatever the reason.
+/// A handle to a ringside-simgrid process. The process has no other file of ours open. It ends when
+/// its socket is closed, so at the latest when this process ends.
 ///
-/// Threads    lease() and give_back(): any; one at a time uses a worker
+/// Threads    lease() and give_back(): any; one thread at a time uses a worker
 class SimWorker {
  public:
-  /// An idle worker, or a new one that has said hello: within 10 s of `clock`.
-  /// errors  Unsupported: no such program; Corrupt: it is of another version, or no worker; Timeout: it says
-  ///         nothing; System: no process or socket to be had, or it ended
+  /// Returns an idle worker, or starts one and waits up to 10 s (by `clock`) for its greeting.
+  /// errors  Unsupported: the program is missing; Corrupt: another version, or not a worker;
+  ///         Timeout: no greeting; System: no process or socket available, or the process ended
   static Result<SimWorker> lease(Clock& clock = real_clock());
 
-  ~SimWorker() { end(); }  ///< kills it, whatever it is at
+  ~SimWorker() { end(); }  ///< kills the process
   SimWorker(SimWorker&& other) noexcept
       : socket_(std::move(other.socket_)),
         pid_(std::exchange(other.pid_, -1)),
@@ -32,10 +32,12 @@ class SimWorker {
   [[nodiscard]] int socket() const { return socket_.get(); }
   [[nodiscard]] const std::string& path() const { return path_; }
 
-  /// For the next lease().  shape  it has answered, and waits for a job
+  /// Returns the worker to the pool for the next lease().  shape  it has answered and waits for a
+  /// job
   void give_back() &&;
 
-  /// The Error of a worker that has closed its end of the socket. A worker that runs on is killed.
+  /// Returns the Error that explains why a worker closed its end of the socket. Kills the worker if
+  /// it still runs.
   Error cause_of_end() &&;
 
  private:
@@ -47,16 +49,17 @@ class SimWorker {
   int end();
 
   UniqueFd socket_;
-  pid_t pid_ = -1;  ///< -1: ended, moved from, or another process's
+  pid_t pid_ = -1;  ///< -1: ended or moved from
   std::string path_;
 
   struct Idle;
 };
 
-/// The program at `path` sent a message outside the protocol. returns  an Error with the program's name, and the fix
+/// Returns an Error about a message that breaks the protocol, with the path of the program and the
+/// fix.
 Error not_a_worker(const std::string& path, const Error& said);
 
-/// The simulation's process died of a signal.
+/// Returns an Error about a simulating process that a signal killed.
 Error died_of(int signal);
 
 }  // namespace ringside

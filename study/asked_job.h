@@ -16,7 +16,7 @@
 
 namespace ringside::study {
 
-/// The job that a question is about: the hosts, and the variables that it would be started with.
+/// The job that a question is about: its hosts and its environment variables.
 struct JobOptions {
   std::string on;                      ///< as load_hosts() takes it, or a cluster's file
   std::optional<int> nodes = {};       ///< hosts; none: 1, of a cluster all that it places
@@ -31,16 +31,17 @@ struct JobOptions {
   HostChanges hosts = {};
 };
 
-/// The process's variables with `settings` (NAME=VALUE) over them; an empty value unsets one.
+/// Returns the variables of this process, overridden by `settings` (NAME=VALUE). An empty value
+/// unsets a variable.
 /// errors  InvalidArgument: no `=`, or an unsupported name; the nearest known one is named
 Result<Environment> environment_with(const std::vector<std::string>& settings);
 
-/// environment_with(options.set), without settings of the cluster
+/// Returns environment_with(options.set), without the settings of the cluster file.
 Result<Environment> environment_of(const JobOptions& options);
 
-/// The hosts of a job, run by run: they have GPUs. The fabric between them is not loaded.
-/// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: a host without a GPU that takes part, two
-///         that the cluster's fabric does not join
+/// Loads the hosts of a job, as runs of equal hosts. Does not load the fabric between them.
+/// errors  as load_hosts(), load_cluster(), change_host(). InvalidArgument: no GPU of a host takes
+///         part, or the cluster's fabric does not join two of the hosts
 Result<JobHosts> load_job_hosts(const JobOptions& options);
 
 /// The options with `nodes` in place of `gpus`, where they have that. GPUs that do not fill whole NVLink domains take as many
@@ -60,23 +61,24 @@ struct AskedFabric {
   bool is_by_word = false;       ///< JobOptions::fabric, and no cluster's file
 };
 
-/// A job that was requested, and its environment.
+/// A job built for a question, with the parameters that it was built with.
 struct AskedJob {
   TopologyParameters topology;
   JobHosts hosts;
   Job job;
-  std::optional<AskedFabric> fabric = {};  ///< none: an ideal one
+  std::optional<AskedFabric> fabric = {};  ///< none: no contention between hosts
 
-  /// For a JobNetwork, which this object outlives.
+  /// Returns the fabric for a JobNetwork.  Ownership  this object outlives the JobNetwork
   [[nodiscard]] JobFabric job_fabric() const;
 };
 
-/// version  the release that builds its graphs and channels, as load_release()
-/// errors   as environment_of(), parse_topology_parameters(), parse_channel_parameters(), load_job_hosts(),
-///          make_fabric(), make_job()
+/// Loads the hosts of a job and builds its graphs and channels.
+/// version  NCCL release whose code builds them, as load_release()
+/// errors   as environment_of(), parse_topology_parameters(), parse_channel_parameters(),
+///          load_job_hosts(), make_fabric(), make_job()
 Result<AskedJob> load_job(const JobOptions& options, std::string_view version = kDefaultRelease);
 
-/// A job, and the tuner that chooses for it.
+/// A job, and the tuner that chooses algorithms for its calls.
 struct TunedJob {
   AskedJob asked;
   Tuner tuner;
@@ -84,12 +86,13 @@ struct TunedJob {
   [[nodiscard]] const CommShape& shape() const { return tuner.shape(); }
 };
 
-/// version  the release that builds its graphs and chooses, as Tuner::make()
+/// Loads a job and its tuner.
+/// version  NCCL release whose code builds graphs and chooses, as Tuner::make()
 /// errors   as load_job(), parse_tuning_parameters(), Tuner::make()
 Result<TunedJob> load_tuned_job(const JobOptions& options,
                                 std::string_view version = kDefaultRelease);
 
-/// The same without settings: it does not depend on this process's variables.
+/// Loads a job of `nodes` hosts without settings. Ignores the variables of this process.
 /// errors  as load_hosts(), make_job()
 Result<TunedJob> load_tuned_preset(const std::string& on, int nodes);
 

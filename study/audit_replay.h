@@ -8,46 +8,52 @@
 #include "diag/audit/finding.h"
 #include "study/scenario/scenario_run.h"
 
-/// The cost of findings: the calls that a job logged, simulated on correct hosts and on hosts with the faults found.
+/// Computes the cost of audit's findings. It simulates the calls that a job logged on healthy hosts
+/// and on hosts with the faults found.
 namespace ringside::study {
 
 struct ReplayOptions {
   std::vector<std::string> logs = {};
-  std::string cluster = {};  ///< the hosts, as --on takes them; empty: as the logs show them
-  std::string folder = {};   ///< new or empty: scenarios and hosts' descriptions are written there
+  std::string cluster = {};  ///< hosts in the form of --on; empty: hosts derived from the logs
+  std::string folder = {};   ///< new or empty folder; receives scenarios and host descriptions
   std::string fidelity = "auto";
-  std::size_t keep = 2000;  ///< rounds of calls, the last ones
+  std::size_t keep = 2000;  ///< maximum number of rounds of calls; the last ones are kept
 };
 
+/// One simulation of the logged calls.
 struct Replayed {
-  std::string what = {};      ///< "as it should be", "without GPUDirect RDMA"
-  std::string finding = {};   ///< its id; empty: of none, or of all
-  std::string title = {};     ///< the finding's
-  std::string scenario = {};  ///< path
-  Seconds time{};             ///< of the calls
+  std::string what = {};      ///< hosts: "as it should be", "without GPUDirect RDMA"
+  std::string finding = {};   ///< id of the finding; empty: no finding, or all of them
+  std::string title = {};     ///< title of the finding
+  std::string scenario = {};  ///< path of the scenario file
+  Seconds time{};             ///< total time of the calls
 };
 
 struct AuditReplay {
-  std::string source = {};  ///< the source of the hosts
+  std::string source = {};  ///< file or logs that describe the hosts
   Replayed healthy;
-  std::vector<Replayed> findings = {};  ///< each alone, dearest first
-  std::vector<Replayed> together = {};  ///< all at once, if there are several; else empty
-  std::vector<std::string> unmodelled =
-      {};  ///< ids of findings that the model of a job does not cover
+  std::vector<Replayed> findings = {};  ///< one finding each, the most expensive first
+  std::vector<Replayed> together = {};  ///< all findings at once; empty if there is at most one
+  /// Ids of findings that the simulation model does not cover.
+  std::vector<std::string> unmodelled = {};
+  /// Information missing in the logs, as text.
   std::vector<std::string> unknown = {};
 };
 
 /// The calls that a job logged, on hosts with the faults found.
 struct LoggedJob {
-  std::string source = {};  ///< the source of the hosts
-  Scenario scenario;        ///< its hosts are described by files in the options' folder
+  std::string source = {};  ///< file or logs that describe the hosts
+  Scenario scenario;        ///< host descriptions are files in the options' folder
   std::vector<audit::Finding> findings = {};
   std::vector<std::string> unknown = {};  ///< information missing in the logs, as text
 };
 
+/// Reads the logs and builds the scenario of their calls.
 /// errors  as audit_logs(), expected_job(), import_scenario(), make_empty_folder()
 Result<LoggedJob> job_of_logs(const ReplayOptions& options);
 
+/// Simulates the calls of the logs once on healthy hosts, once with each finding, and once with all
+/// findings.
 /// errors  as audit_logs(), expected_job(), import_scenario(), run_scenario(), make_empty_folder()
 Result<AuditReplay> replay_findings(const ReplayOptions& options);
 

@@ -10,20 +10,21 @@
 
 namespace ringside::study {
 
-/// A kind of call of a scenario, simulated.
+/// The simulated time of one kind of call of a scenario.
 struct CallTime {
-  std::string groups;  ///< the family's name
-  std::string call;    ///< all_reduce
+  std::string groups;  ///< name of the group family
+  std::string call;    ///< name of the call: all_reduce
   int ranks = 0;
   int hosts = 0;
   Bytes bytes;
-  Seconds alone{};           ///< with the links for itself
-  Seconds time{};            ///< while other groups of the family on the same hosts call, too
-  BytesPerSecond busbw{};    ///< while the other groups call, too
-  std::string limit;         ///< the link that limits, or limit_of()
-  std::string fidelity;      ///< that it was simulated by
+  Seconds alone{};  ///< time without other traffic
+  /// Time while other groups of the family on the same hosts make the same call.
+  Seconds time{};
+  BytesPerSecond busbw{};    ///< with that traffic
+  std::string limit;         ///< name of the busiest link, or limit_of()
+  std::string fidelity;      ///< fidelity of the simulation
   double error_percent = 0;  ///< SimRow::error_percent
-  std::int64_t times = 0;    ///< number of times that the played programs make it
+  std::int64_t times = 0;    ///< number of such calls in the simulated programs
 };
 
 /// The typical error of these calls together, weighted by the time that each takes; 0 without any.
@@ -31,44 +32,54 @@ double error_percent_of(const std::vector<CallTime>& calls);
 
 /// How long the calls of a program's groups take on a cluster: each kind is simulated once.
 ///
-/// Rank r is GPU r mod G of host r / G, where each host has G; hosts of an NVLink domain are filled one after the
-/// other. Groups of one family on the same hosts call at the same time, as they do in training: a NIC's wire that
-/// several of them use carries all their data. The difference to the time of the busiest link for the call's own
-/// bytes is added to the call. Groups of different families do not slow each other down.
+/// Rank r is GPU r mod G of host r / G, where each host has G GPUs; the hosts of an NVLink domain
+/// are filled one after the other. Groups of one family on the same hosts call at the same time, as
+/// in training, so a NIC that several of them use carries the data of all. The call's time then
+/// grows by (time of the busiest link with all groups) - (time of the busiest link with this group
+/// alone). Groups of different families do not slow each other down.
 ///
 /// Threads  one
 class CallClock {
  public:
-  /// base    the cluster and the simulation settings: its calls are set here; nodes none: as many as the ranks need
+  /// base    cluster and simulation settings; its `calls` are ignored; nodes none: as many as the
+  ///         ranks need
   ///
-  /// Ranks that do not fill whole NVLink domains take as many hosts of each one, if they divide: 512 ranks on
-  /// gb200-nvl72 take 16 of the 18 hosts of 8 domains. base.job.nvl_domain overrides that.
-  /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than GPUs
+  /// If the ranks do not fill whole NVLink domains, each domain contributes the same number of
+  /// hosts, if that divides: 512 ranks on gb200-nvl72 take 16 of the 18 hosts of 8 domains.
+  /// base.job.nvl_domain overrides that.
+  /// errors  as load_job(). InvalidArgument: hosts with different numbers of GPUs, more ranks than
+  ///         GPUs
   static Result<CallClock> make(SimQuestion base, int ranks);
   ~CallClock();
   CallClock(CallClock&&) noexcept;
 
   [[nodiscard]] int gpus_per_host() const;
-  /// The number of hosts of the ranks, in whole NVLink domains.
+  /// Returns the number of hosts that the ranks use, in whole NVLink domains.
   [[nodiscard]] int hosts() const;
 
-  /// How many hosts of each NVLink domain the job takes, as a sentence; empty: all.
+  /// Returns a sentence about the hosts that the job uses of each NVLink domain; empty: all of
+  /// them.
   [[nodiscard]] const std::string& note() const;
 
-  /// GPUs of all nodes that the cluster has by its `nodes`; without that key, GPUs of hosts().
+  /// Returns the GPUs of all nodes that the cluster has by its `nodes` key; without that key, the
+  /// GPUs of hosts().
   [[nodiscard]] int gpus() const;
 
-  /// The kind of path between two ranks: paths of one kind have the same rate and latency.
+  /// Returns the class of the path between two ranks. Paths of one class have the same rate and
+  /// latency.
   [[nodiscard]] int way(int a, int b);
 
-  /// Simulates such a call of a group, if no equal one is known: a transfer by its Step::way, between the first two
-  /// ranks that had such a path; both halves of a send_recv around the whole group. Between GPUs of different numbers
-  /// on two hosts it takes as long as between those of the one's number or the other's, whichever is slower.
+  /// Simulates the call of a group, unless the time of an equal call is known:
+  /// - a transfer between the first two ranks whose path had its class (Step::way). Between GPUs of
+  ///   different local indices on two hosts, it takes the slower of the transfers between equal
+  ///   indices
+  /// - a send_recv as one call around the whole group
+  /// - a collective over the group.
   /// group   index in the program's groups
-  /// errors  as simulate_call(); InvalidArgument: a group with other GPUs on one host than on another
+  /// errors  as simulate_call(); InvalidArgument: the group uses different GPUs on different hosts
   Status learn(const hangs::Program& program, const hangs::Step& call, int group);
 
-  /// shape  learn() was called for it
+  /// Returns the time of a call.  shape  learn() was called for it
   [[nodiscard]] Seconds time(const hangs::Step& call, int group) const;
 
   [[nodiscard]] const std::vector<CallTime>& calls() const;

@@ -11,7 +11,7 @@
 
 namespace ringside::study {
 
-/// Changes to a job's hosts compared with their descriptions.
+/// Changes of a job's hosts relative to their descriptions.
 struct HostChanges {
   std::optional<int> nics = {};                 ///< keep so many, evenly out of all
   std::optional<int> drop_rail = {};            ///< the NIC of that number, on each host
@@ -22,20 +22,21 @@ struct HostChanges {
   friend bool operator==(const HostChanges&, const HostChanges&) = default;
 };
 
-/// Whether a setting of this name changes hosts: nics, nic_rate, drop_rail, gdr.
+/// Returns true if a setting of this name changes hosts: nics, drop_rail, gdr.
 bool is_host_key(std::string_view key);
 
-/// The value of a setting that is a count.
-/// errors  InvalidArgument: not a whole number of at least 0
+/// Parses the value of a setting that is a count.
+/// errors  InvalidArgument: not a whole number, or negative
 Result<int> parse_count(const std::string& key, const std::string& value);
 
-/// Sets one of them from text: `nics`, `4`.
+/// Sets one change from text, such as `nics` and `4`.
 /// shape   is_host_key(key)
 /// errors  InvalidArgument: not a count, no rate, or neither on nor off
 Status apply_host_setting(HostChanges& changes, const std::string& key, const std::string& value);
 
-/// errors  InvalidArgument: a GPU that the host does not have, more NICs than it has, a rail that it does not have,
-///         or its last one
+/// Applies the changes to a host.
+/// errors  InvalidArgument: the host lacks one of the GPUs, that many NICs, or the rail; the rail
+///         is its last NIC
 Status change_host(Host& host, const HostChanges& changes);
 
 }  // namespace ringside::study

@@ -8,20 +8,22 @@
 #include "study/simulation.h"
 #include "trace/replay/critical_path.h"
 
-/// Where the time of a simulated call goes: which links are busy when, and which chain of steps is the longest.
+/// Analyses where the time of a simulated call goes: the load of links over time, and the critical
+/// path.
 namespace ringside::study {
 
-/// Links of one sort, represented by the one that is busy longest.
+/// Links of one kind, represented by the busiest of them.
 struct LinkUsage {
-  std::string kind;  ///< their names without numbers: "node *: GPU * -> NVSwitch"
+  std::string kind;  ///< common name without numbers: "node *: GPU * -> NVSwitch"
   SimLink busiest;
-  std::int64_t links = 0;  ///< that carried something
-  double bytes =
-      0;  ///< of the busiest, on the wire: the payload over the share of the rate that carries it
-  double share = 0;       ///< of the time, the part that its bytes need: 0 .. 1
-  double mean_share = 0;  ///< of them all
-  std::vector<double> over_time =
-      {};  ///< of its rate, the part used in each span: 0 .. 1; empty: unknown
+  std::int64_t links = 0;  ///< number of links that carried bytes
+  /// Bytes on the busiest link: the payload divided by the share of the rate that carries payload.
+  double bytes = 0;
+  /// Time that the busiest link needs for its bytes, divided by the call's time: 0 .. 1.
+  double share = 0;
+  double mean_share = 0;  ///< mean of that share over all links
+  /// Used share of the busiest link's rate in each span: 0 .. 1; empty: unknown.
+  std::vector<double> over_time = {};
 };
 
 /// One leg of the critical path.
@@ -33,18 +35,18 @@ struct ProfileLeg {
   Primitive primitive = Primitive::Copy;
   PathCause cause = PathCause::Begin;
   int peer = -1;
-  std::string crossing = {};  ///< the link that delayed the chunk; empty: none
-  Seconds carried{};          ///< of the leg, until the chunk had crossed it
+  std::string crossing = {};  ///< link that delayed the chunk; empty: none
+  Seconds carried{};          ///< part of the leg until the chunk had crossed that link
 };
 
-/// The time of one term.
+/// The total time of one term.
 struct TimeTerm {
   std::string
       what;  ///< "bandwidth of node *: GPU * -> NVSwitch", "latency over the network", "launch"
   Seconds time{};
 };
 
-/// A stretch of the critical path in one term.
+/// A part of the critical path with one term.
 struct Stretch {
   Seconds begin{}, end{};
   std::string what;
@@ -54,27 +56,28 @@ struct Stretch {
 struct Phase {
   Seconds begin{}, end{};
   std::string what;
-  double share = 0;  ///< of that part: 0 .. 1
+  double share = 0;  ///< share of the term in this part: 0 .. 1
 };
 
 struct Profile {
   SimRow row;
   std::vector<LinkUsage> links;    ///< the busiest first
-  Seconds span{};                  ///< of one entry of LinkUsage::over_time
-  std::vector<ProfileLeg> path;    ///< in the order of time
-  std::string no_path;             ///< why there is none; empty: there is
-  std::vector<Stretch> stretches;  ///< of the path, in the order of time
-  std::vector<TimeTerm> terms;     ///< their sums, the longest first: together the call's time
-  std::vector<Phase> phases;       ///< in the order of time
+  Seconds span{};                  ///< length of one entry of LinkUsage::over_time
+  std::vector<ProfileLeg> path;    ///< in time order
+  std::string no_path;             ///< reason why `path` is empty; empty if it is not
+  std::vector<Stretch> stretches;  ///< of the path, in time order
+  /// Sums over the stretches, the longest first; they add up to the call's time.
+  std::vector<TimeTerm> terms;
+  std::vector<Phase> phases;  ///< in time order
 };
 
-/// Simulates the call once: the load of links, and each step if there are few enough to be kept.
-///
+/// Simulates the call once, with the load of links, and with each step if there are few enough to
+/// keep.
 /// errors  as simulate_call()
 Result<Profile> profile_call(const SimPlan& plan, const SimCall& call,
                              const std::function<void(double)>& progress = {});
 
-/// "node *: GPU * -> NVSwitch": a link's name without its numbers.
+/// Returns a link's name without its numbers: "node *: GPU * -> NVSwitch".
 std::string link_kind(const std::string& name);
 
 }  // namespace ringside::study

@@ -7,14 +7,15 @@
 
 namespace ringside::study {
 
-/// Whether the search for the call's channels fell back to 0.1 GB/s, as NCCL's does if it finds none: then the times
-/// of its own model mean nothing.
+/// Returns true if the search for the call's channels fell back to 0.1 GB/s, as NCCL's search does
+/// if it finds none. The times of NCCL's model are then meaningless.
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoCompute
 bool has_fallback_search(const SimPlan& plan, const SimRow& row);
 
-/// A sentence that names releases of NCCL which differ by more than 20 % for this question. Empty: they do not, or
-/// checking would take long. Releases with the same choices are not simulated.
-/// rows    of the plan, simulated
+/// Returns a sentence about the releases of NCCL whose times differ by more than 20 % for this
+/// question. Returns an empty text if none differs, or if checking would take long. Releases with
+/// equal choices are not simulated.
+/// rows    simulated rows of the plan
 /// errors  as simulate_call()
 Result<std::string> release_spread_text(const SimPlan& plan, std::span<const SimRow> rows);
 

@@ -15,7 +15,8 @@
 
 namespace ringside::study {
 
-/// "How long does this collective take on that cluster?", in words of options or a file.
+/// The question "How long does this collective take on that cluster?", as unparsed texts of options
+/// or a file.
 struct SimQuestion {
   JobOptions job;
   CallWords calls = {.collective = {}, .sizes = "8:1G:2"};
@@ -23,16 +24,16 @@ struct SimQuestion {
   std::string protocol = {};          ///< empty: NCCL's choice
   int channels = 0;                   ///< 0: NCCL's choice
   std::string fidelity = "auto";      ///< a name of fidelities()
-  std::string nccl{kDefaultRelease};  ///< version whose choices are simulated
-  std::string net = {};               ///< a NetKind; empty: what the NICs' names suggest
+  std::string nccl{kDefaultRelease};  ///< NCCL version whose choices are simulated
+  std::string net = {};               ///< a NetKind; empty: derived from the NICs' names
   std::string launch = "process";     ///< a LaunchStyle
-  std::string model = {};  ///< path of a sim-model/1; empty: the one that comes with ringside
-  std::string trace = {};  ///< path of the .rtrace to write, of one size only; empty: none
-  bool is_in_loop =
-      false;  ///< the call is one of many that are enqueued without waiting: SimRow::overlap
+  std::string model = {};             ///< path of a sim-model/1 file; empty: the embedded one
+  std::string trace = {};             ///< path of the .rtrace to write (one size only); empty: none
+  /// The call is one of many that are enqueued without waiting; see SimRow::overlap.
+  bool is_in_loop = false;
 };
 
-/// A checked simulation, with a copy of its question.
+/// A checked simulation request, with its question.
 struct SimPlan {
   SimQuestion question;
   const Fidelity* fidelity = nullptr;
@@ -44,38 +45,40 @@ struct SimPlan {
   Channels channels;
 };
 
-/// A requested algorithm or protocol becomes NCCL_ALGO or NCCL_PROTO: for an unsupported one the error has NCCL's
-/// reason.
+/// Checks a question and loads its job. A requested algorithm or protocol is set as NCCL_ALGO or
+/// NCCL_PROTO, so the error for an unsupported one has NCCL's reason.
 ///
-/// errors  as parse_calls(), load_tuned_job(). InvalidArgument: half a collective, an algorithm for a collective of
-///         sends and receives, more channels than there are, a trace of several sizes
+/// errors  as parse_calls(), load_tuned_job(). InvalidArgument: only a send or a receive, an
+///         algorithm for a collective of sends and receives, more channels than there are, a trace
+///         of several sizes
 Result<SimPlan> plan_simulation(const SimQuestion& question);
 
-/// One call of the plan, before it is simulated.
+/// One tuned call of the plan, ready to simulate.
 struct SimCall {
   CallShape shape;
-  Bytes bytes;  ///< the size asked for, in whole elements for each rank
+  Bytes bytes;  ///< requested size, rounded to whole elements per rank
   SimTuned tuned;
 };
 
-/// errors  as tune(): NCCL does not support it
+/// Returns NCCL's choice for one size.
+/// errors  as tune(): NCCL does not support the call
 Result<SimCall> tune_call(const SimPlan& plan, Bytes size);
 
-/// The link of a fabric that needs longest for its bytes.
+/// The link of a fabric that needs the longest time for its bytes.
 struct BusyFabricLink {
   FabricLink link;
   std::string tier;  ///< "leaf - spine"
-  Seconds needs{};   ///< for its bytes alone
+  Seconds needs{};   ///< time for its bytes alone
 };
 
-/// One call, simulated.
+/// One simulated call.
 struct SimRow {
   SimCall call;
   SimResult result;
   std::optional<SimLink> busiest;  ///< none: no bytes crossed a link
-  std::optional<BusyFabricLink> busiest_fabric =
-      {};                 ///< none: the job has no fabric, or does not use it
-  bool is_alone = false;  ///< one rank: nothing crosses a link, and there is no bandwidth
+  /// None: the job has no fabric, or does not use it.
+  std::optional<BusyFabricLink> busiest_fabric = {};
+  bool is_alone = false;  ///< one rank: no data crosses a link, and bandwidths are 0
   BytesPerSecond algbw;   ///< 0 if is_alone
   BytesPerSecond busbw;
   std::string fidelity = {};     ///< that it was simulated by
@@ -88,39 +91,41 @@ struct SimRow {
   int error_systems = 0;  ///< on how many systems that error was found; 0: it is NCCL's own model's
   Seconds overlap{};      ///< of a loop of such calls: how much of each hides behind the one before
 
-  /// The share of the time that the busiest link needs for its bytes: 0 .. 1.
+  /// Returns the share of the time that the busiest link needs for its bytes: 0 .. 1.
   [[nodiscard]] double busy_share() const {
     return result.time > Seconds{} ? result.busiest / result.time : 0;
   }
 };
 
-/// Requests to a simulation for more than its result.
+/// Optional inputs and outputs of simulate_call().
 struct SimExtras {
   std::function<void(double)> progress = {};  ///< as SimRequest::progress
-  bool wants_loads = false;                   ///< SimResult::loads
-  /// Gets the steps, if the fidelity has steps, and no more than most_steps; in addition to the question's file.
+  bool wants_loads = false;                   ///< fill SimResult::loads
+  /// Receives the steps in addition to the question's file, if the fidelity has steps and there are
+  /// at most most_steps.
   TraceSink* trace = nullptr;
   bool wants_slices = false;  ///< SimRequest::traces_slices
   std::int64_t most_steps = std::numeric_limits<std::int64_t>::max();
 };
 
+/// Simulates one call.
 /// errors  as simulate(); System: the trace cannot be written, which is detected before simulating
 Result<SimRow> simulate_call(const SimPlan& plan, SimCall call, const SimExtras& extras = {});
 
-/// The links that a call is simulated over.  Ownership  the plan outlives it
+/// Returns the network of a call.  Ownership  the plan outlives it
 JobNetwork network_of(const SimPlan& plan, const SimCall& call);
 
-/// The simulated curve, and NCCL's own model if it has times.
+/// Returns the simulated curve, and that of NCCL's own model if it predicts times.
 std::vector<Curve> curves_of(const std::vector<SimRow>& rows);
 
-/// The row that uses the links best.
+/// Returns the row with the highest share of link bandwidth in use.
 /// shape  rows are not empty
 const SimRow& best_of(const std::vector<SimRow>& rows);
 
-/// What limits a call. With a critical path, its longest term ("bandwidth of node *: GPU * -> NVSwitch"). Otherwise:
-/// "bandwidth" if a link is busy most of the time; "latency" if a step takes ten times as long as its bytes; else
-/// "steps", one after another, whose waits the links' loads do not show. "launch" for one rank; "not known" if no
-/// link was examined.
+/// Returns what limits a call. With a critical path: its longest term ("bandwidth of node *: GPU *
+/// -> NVSwitch"). Otherwise: "bandwidth" if a link is busy most of the time; "latency" if a step
+/// takes ten times as long as its bytes; else "steps", for waits between steps that the links'
+/// loads do not show. "launch" for one rank; "not known" if no link was examined.
 std::string limit_of(const SimRow& row);
 
 }  // namespace ringside::study

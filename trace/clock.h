@@ -22,20 +22,20 @@
 /// itself keeps time by them (clocksource tsc, arch_sys_counter); elsewhere trace_now() is CLOCK_MONOTONIC.
 namespace ringside {
 
-/// How ticks are converted to nanoseconds in this process; measured once.
+/// The conversion of ticks to nanoseconds in this process; measured once.
 struct TickScale {
   std::uint64_t first_tick = 0;
   std::int64_t first_ns = 0;     ///< CLOCK_MONOTONIC at first_tick
   std::int64_t ns_per_tick = 0;  ///< in units of 2^-32; 0: ticks are not reliable here
 };
 
-/// Measures for about 0.2 ms: the scale is good to 100 ppm.
+/// Measures the scale for about 0.2 ms; it is accurate to 100 ppm.
 TickScale measure_tick_scale();
 
-/// CLOCK_MONOTONIC, by the system's own call.
+/// Returns CLOCK_MONOTONIC by a system call.
 Nanoseconds monotonic_now();
 
-/// CLOCK_REALTIME - CLOCK_MONOTONIC, to align the files of several hosts.
+/// Returns CLOCK_REALTIME - CLOCK_MONOTONIC, to align the files of several hosts.
 Nanoseconds realtime_offset();
 
 inline std::uint64_t read_ticks() {

@@ -6,21 +6,22 @@
 
 namespace ringside {
 
-/// Both clocks at one moment.
+/// Simultaneous readings of both clocks.
 struct ClockReading {
   std::int64_t trace_ns = 0;      ///< trace_now()
   std::int64_t monotonic_ns = 0;  ///< CLOCK_MONOTONIC
 };
 
-/// The narrowest of several readings: off by half of what one takes, about 20 ns.
+/// Reads both clocks several times and returns the closest pair: accurate to half of a reading's
+/// duration, about 20 ns.
 ClockReading read_clocks();
 
-/// One straight line of the map, for times from `from_ns` up to, not including, `until_ns`.
+/// One straight line of the map, valid for times in [from_ns, until_ns).
 struct ClockSegment {
   std::int64_t from_ns = INT64_MIN;
   std::int64_t until_ns = INT64_MAX;
   ClockReading origin;
-  double stretch = 0;  ///< slope - 1: small, so that its product keeps every bit that matters
+  double stretch = 0;  ///< slope - 1; stored without the 1 to keep precision
 
   [[nodiscard]] bool holds(std::int64_t trace_ns) const {
     return from_ns <= trace_ns && trace_ns < until_ns;
@@ -32,21 +33,23 @@ struct ClockSegment {
   }
 };
 
-/// Maps times of trace_now() onto CLOCK_MONOTONIC: a straight line between each two readings, of slope 1
-/// before the first and after the last one; with no reading at all a time stays as it is.
+/// Maps times of trace_now() to CLOCK_MONOTONIC: by a straight line between adjacent readings, with
+/// slope 1 before the first and after the last one. Without readings it returns times unchanged.
 ///
-/// Readings never change once added, so a time maps to the same place at every flush. When there
-/// are too many of them, every second one of the older half is dropped: old times stay bracketed, less closely.
+/// Readings never change, so a time maps to the same value at every flush. If there are too many
+/// readings, every second one of the older half is dropped, which makes old times less exact.
 ///
 /// Threads   one at a time
 class ClockMap {
  public:
   static constexpr std::size_t kMostReadings = 256;
 
-  /// A reading less than 1 us after the last one is not kept: its own error would bend the line.
+  /// Adds a reading. Ignores one less than 1 us after the last one, as its error would dominate the
+  /// slope.
   void add(ClockReading reading);
 
-  /// The line for `trace_ns`. While it still covers the next time of a block, there is no need to ask again.
+  /// Returns the line for `trace_ns`. It is valid for other times as well while
+  /// ClockSegment::holds() is true.
   [[nodiscard]] ClockSegment segment_at(std::int64_t trace_ns) const;
 
   [[nodiscard]] std::size_t size() const { return readings_.size(); }

@@ -9,23 +9,23 @@
 
 namespace ringside {
 
-/// The kind of a payload.
+/// The type of a payload.
 enum class BlockContent {
   Events,
   Info,
-  Unknown,    ///< well-formed, of a newer kind
+  Unknown,    ///< well-formed, of a type that only a newer ringside knows
   Malformed,  ///< not a FlatBuffer of the schema, or columns of unequal length
 };
 
 /// Reads the payload of a block: the counterpart of BlockEncoder.
 class BlockDecoder {
  public:
-  /// Verifies the payload from end to end; fills `block` for Events, `info` for Info.
-  /// shape  payload is a multiple of 8 bytes; it may lie anywhere, but askew it is copied
+  /// Verifies the whole payload; fills `block` for Events, `info` for Info.
+  /// shape  the size is a multiple of 8 bytes; an unaligned payload is copied
   static BlockContent decode(std::span<const std::byte> payload, TraceBlock& block,
                              TraceInfo& info);
 
-  /// For a payload in which decode() has found events.
+  /// Returns the events of a payload for which decode() returned Events.
   static TraceBlock events(std::span<const std::byte> payload, std::uint32_t pid);
 };
 

@@ -12,23 +12,24 @@
 
 namespace ringside {
 
-/// Makes framed blocks, ready for one write() each. Keeps its memory from block to block.
+/// Encodes framed blocks, each for a single write(). It reuses its memory from block to block.
 ///
 /// Threads   one at a time
 class BlockEncoder {
  public:
-  /// The most events of one block, so that the payload stays below rtrace::kMostPayload.
+  /// Maximum number of events per block: keeps the payload below rtrace::kMostPayload.
   static constexpr std::size_t kMostEvents = 16 * 1024;
 
   BlockEncoder();
   ~BlockEncoder();
 
-  /// The block, valid until the next call. Times are mapped by `clock`; columns with the same value for all
-  /// events shrink to one entry.  shape  1 .. kMostEvents events
+  /// Returns the block of these events, valid until the next call. `clock` maps their times; a
+  /// column with equal values is stored as one entry.  shape  1 .. kMostEvents events
   std::span<const std::byte> events(std::span<const TraceEvent> events, const ClockMap& clock,
                                     std::uint32_t pid);
 
-  /// The block that introduces a process. Texts are cut off at 4 KiB, values at 64.
+  /// Returns the block that introduces a process. Texts are cut at 4 KiB, and only 64 values are
+  /// stored.
   std::span<const std::byte> info(const TraceInfo& info);
 
  private:

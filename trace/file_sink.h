@@ -10,12 +10,13 @@
 
 namespace ringside {
 
-/// An .rtrace file. Several processes of a host share one: one creates it, the others join; each block
-/// goes out in a single write() to an O_APPEND descriptor. A network file system that does not keep such
-/// writes whole needs a file a host. After a kill -9 the file holds everything that was written.
+/// A sink that writes an .rtrace file. Several processes of a host share one file: one creates it,
+/// the others join. Each block is a single write() to an O_APPEND descriptor. Use one file per host
+/// on network file systems that do not keep such writes whole. After kill -9 the file holds
+/// everything that was written.
 class TraceFileSink : public TraceSink {
  public:
-  /// Creates the file, or empties it.
+  /// Creates or truncates the file.
   /// errors  System: the path cannot be written
   static Result<std::shared_ptr<TraceFileSink>> create(const std::string& path);
 
@@ -23,7 +24,7 @@ class TraceFileSink : public TraceSink {
   /// errors  NotFound: no such file.  Corrupt: not an .rtrace file.  System: it cannot be written.
   static Result<std::shared_ptr<TraceFileSink>> join(const std::string& path);
 
-  /// One write(). A short write means a full disk.
+  /// Writes the block in one write(). A short write means that the disk is full.
   Status write(std::span<const std::byte> block) override;
 
  private:
@@ -33,7 +34,7 @@ class TraceFileSink : public TraceSink {
   const UniqueFd file_;
 };
 
-/// A recorder on a file of its own, and on one that another process has created.
+/// Return a recorder that writes a new file, or that joins the file of another process.
 /// errors  as create() and join()
 Result<std::unique_ptr<TraceRecorder>> record_to_file(const std::string& path, TraceInfo info);
 Result<std::unique_ptr<TraceRecorder>> join_file(const std::string& path, TraceInfo info);

@@ -16,8 +16,8 @@ inline constexpr Magic kFileMagic{0x89, 'R', 'T', 'R', 'A', 'C', 'E', '\n'};
 inline constexpr Magic kFrameMagic{0x8a, 'r', 't', 'b', 'l', 'o', 'c', 'k'};
 inline constexpr std::uint32_t kVersion = 1;
 inline constexpr std::size_t kAlignment = 8;  ///< payloads are padded to it
-inline constexpr std::uint32_t kMostPayload = 1U
-                                              << 20;  ///< bytes; bounds what a reader has to hash
+/// Maximum payload in bytes; bounds what a reader has to hash.
+inline constexpr std::uint32_t kMostPayload = 1U << 20;
 
 struct FileHeader {
   Magic magic = kFileMagic;
@@ -34,19 +34,20 @@ struct Frame {
 };
 static_assert(sizeof(Frame) == 24);
 
-/// XXH3 of the payload, seeded with the other fields of the frame so that it guards them too.
+/// Returns XXH3 of the payload, seeded with the frame's other fields, so that it protects them as
+/// well.
 std::uint64_t checksum_of(std::span<const std::byte> payload, std::uint32_t pid);
 
-/// The frame that precedes `payload`.  shape  as Frame::payload_bytes
+/// Returns the frame that precedes `payload`.  shape  size as Frame::payload_bytes
 Frame frame_for(std::span<const std::byte> payload, std::uint32_t pid);
 
-/// Whether `frame` can precede `payload_bytes` or more bytes: magic and shape, not the checksum.
+/// Returns true if `frame` can precede that many bytes: checks magic and size, not the checksum.
 [[nodiscard]] inline bool is_plausible(const Frame& frame, std::size_t bytes_behind) {
   return frame.magic == kFrameMagic && frame.payload_bytes % kAlignment == 0 &&
          frame.payload_bytes <= kMostPayload && frame.payload_bytes <= bytes_behind;
 }
 
-/// A header or frame at the front of `bytes`, which are at least as long.
+/// Copies a header or frame from the front of `bytes`.  shape  bytes.size() >= sizeof(Fixed)
 template <typename Fixed>
 Fixed read_fixed(std::span<const std::byte> bytes) {
   Fixed fixed;

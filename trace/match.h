@@ -21,37 +21,40 @@ struct TraceConnection {
   friend bool operator==(const TraceConnection&, const TraceConnection&) = default;
 };
 
-/// The connection that the event sends on, or receives from; none where it has no part in a transfer on that side.
+/// Return the connection that the event sends on or receives from; nullopt if it does not send, or
+/// does not receive.
 std::optional<TraceConnection> connection_to(const TraceEvent& event);
 std::optional<TraceConnection> connection_from(const TraceEvent& event);
 
-/// Whether a rank may send another one shares and results on one channel, in an order that differs between the two ends:
-/// then both ends of a transfer name one place of the buffer.
+/// Returns true if a rank may send both contributions and results to the same rank on one channel,
+/// in an order that differs between the two ends: then transfers are matched by buffer offset.
 bool is_matched_by_place(const TraceEvent& event);
 
-/// Whether in the call a node's switch reduced and multicast. False where copies replaced the switch.
+/// Returns true if a node's switch reduced and multicast in the call; false if copies replaced the
+/// switch.
 bool uses_switch(const TraceEvent& event);
 
-/// Which ends of a transfer have to be a recv_send for the transfer to be one between nodes. Of the calls that use switches.
+/// The ends of a transfer that must be a recv_send for it to cross nodes. Only for calls that use
+/// switches.
 struct NetworkEnds {
   bool sends = false, receives = false;
 };
 NetworkEnds network_ends_of(Collective collective);
 
-/// Whether a transfer went through a node's switch.
+/// Returns true if the transfer used a node's switch.
 bool goes_by_switch(const TraceEvent& send, const TraceEvent& receive);
 
-/// How the code that adds an event identifies it: the event, and the primitive that it is part of.
+/// The caller's numbers of an event, and of the primitive that it is part of.
 struct TraceTag {
   std::uint32_t event = 0;
   std::uint32_t primitive = 0;
 };
 
-/// A chunk on its way: the primitive that sent it and the one that received it.
+/// A transferred chunk: the primitive that sent it and the one that received it.
 struct TraceTransfer {
   TraceConnection connection;
-  std::uint32_t connection_number =
-      0;  ///< of the matcher: 0, 1, ...; of one connection or a part of it
+  /// Number that the matcher gave the connection, or the part of it: 0, 1, ...
+  std::uint32_t connection_number = 0;
   std::uint32_t sequence = 0;
   std::int64_t send_begin_ns = 0;
   std::int64_t send_end_ns = 0;
@@ -61,30 +64,33 @@ struct TraceTransfer {
   TraceTag recv = {};
 };
 
-/// Matches sends with receives, each of a primitive's peers for itself: within a collective, the nth send on a connection feeds
-/// its nth receive. Holds only the halves whose other half has not come yet.
+/// Matches sends with receives, for each peer of a primitive separately: within a collective, the
+/// nth send on a connection matches its nth receive. It stores only halves (sends or receives)
+/// whose counterpart has not been added yet.
 ///
-/// Heads of an all-reduce (NVLS, CollNet) get shares from the same ranks to which they send results, on the same channel,
-/// in an order that differs between the two ends. There both ends of a transfer name one place of the buffer, and the nth
-/// primitive that sends that place feeds the nth that receives it. Such a connection has several numbers.
+/// The heads of an all-reduce (NVLS, CollNet) receive contributions from the same ranks to which
+/// they send results, on the same channel, in an order that differs between both ends. There, the
+/// nth send of a buffer offset matches the nth receive of that offset. Such a connection has
+/// several numbers.
 ///
-/// Ordering   events of one rank and channel come in the order recorded; lanes may come in any order. So do the transfers
-///            of one connection number, at both ends: the later one has the later send and the later receive.
+/// Ordering   add events of one rank and channel in the order recorded, and lanes in any order.
+///            Transfers of one connection number ascend at both ends: a later one has the later
+///            send and the later receive.
 /// Threads    one
 class TransferMatcher {
  public:
-  /// Halves that wait at once, at most (64 MiB); further ones count as unmatched.
+  /// Maximum number of waiting halves (64 MiB); further ones count as unmatched.
   static constexpr std::size_t kMostWaiting = 1U << 20;
 
   explicit TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer);
 
-  /// Calls on_transfer for each transfer that the event completes: none, one or two.
+  /// Adds an event and calls on_transfer for each transfer that it completes: none, one or two.
   void add(const TraceEvent& event, TraceTag tag = {});
 
-  /// Unmatched halves: those that were skipped, and those that still wait.
+  /// Returns the number of unmatched halves: skipped ones and waiting ones.
   [[nodiscard]] std::uint64_t unmatched() const { return passed_over_ + waiting_; }
 
-  /// The most numbers of one connection; transfers that fit into none count as unmatched.
+  /// Maximum numbers of one connection; transfers that fit none count as unmatched.
   static constexpr std::size_t kMostParts = 16;
 
  private:
@@ -103,16 +109,16 @@ class TransferMatcher {
     std::uint32_t number = 0;
     Side send;
     Side recv;
-    bool do_sends_wait =
-        false;              ///< one side at most waits: the other has been matched or passed over
-    std::size_t first = 0;  ///< of `waiting` that still waits
+    /// At most one side waits: halves of the other side were matched or skipped.
+    bool do_sends_wait = false;
+    std::size_t first = 0;  ///< index in `waiting` of the first half that still waits
     std::vector<Half> waiting;
   };
   struct Hash {
     std::size_t operator()(const TraceConnection& connection) const;
   };
 
-  /// One place of the buffer on one connection: only one side waits.
+  /// One buffer offset on one connection; only one side waits.
   struct PlaceKey {
     TraceConnection connection;
     std::uint32_t sequence = 0;
@@ -126,7 +132,7 @@ class TransferMatcher {
     bool are_sends = false;
     std::deque<Half> waiting;
   };
-  /// A connection whose transfers have several orders.
+  /// A connection whose transfers are in several orders.
   struct Parts {
     std::uint32_t next_send = 0, next_recv = 0;  ///< ordinals
     struct Part {
@@ -139,7 +145,7 @@ class TransferMatcher {
                 bool is_send);
   void add_half_of_place(const TraceConnection& connection, const TraceEvent& event, TraceTag tag,
                          bool is_send);
-  /// returns  none: there are too many
+  /// returns  nullopt: too many parts
   std::optional<std::uint32_t> number_of_part(Parts& parts, const Half& send, const Half& recv);
 
   std::function<void(const TraceTransfer&)> on_transfer_;

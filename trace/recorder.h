@@ -20,11 +20,12 @@ namespace ringside {
 class TraceRecorder;
 class BlockEncoder;
 
-/// The buffer in which one thread records. Off is a null pointer: `if (lane != nullptr) lane->record(event);`
+/// The buffer in which one thread records. A null pointer means off: `if (lane != nullptr)
+/// lane->record(event);`
 ///
 /// Ordering   events reach the sink in the order recorded
-/// Threads    one at a time records; any may flush the recorder meanwhile
-/// Ownership  the recorder's, and gone with it
+/// Threads    one thread records at a time; any thread may flush the recorder meanwhile
+/// Ownership  the recorder owns the lane
 class TraceLane {
  public:
   TraceLane(TraceRecorder& recorder, std::size_t capacity);
@@ -32,8 +33,8 @@ class TraceLane {
   TraceLane(const TraceLane&) = delete;
   TraceLane& operator=(const TraceLane&) = delete;
 
-  /// Appends to a buffer; passes it to the sink when it is full, or with the first event that ends 250 ms
-  /// or more after the last time. Times are trace_now()'s, or the simulator's.
+  /// Appends an event. Passes the buffer to the sink when it is full, or when an event ends 250 ms
+  /// or more after the last flush. Times are those of trace_now() or of the simulator.
   void record(const TraceEvent& event) {
     const std::size_t at = recorded_.load(std::memory_order_relaxed);
     events_[at] = event;
@@ -46,14 +47,15 @@ class TraceLane {
  private:
   friend class TraceRecorder;
 
-  void settle();     ///< by the recording thread: writes what must be written, makes room
-  void write_new();  ///< under mutex_: [written_, recorded_) goes to the sink
+  void settle();     ///< recording thread: writes what must be written and makes room
+  void write_new();  ///< under mutex_: passes [written_, recorded_) to the sink
 
   TraceRecorder& recorder_;
   const std::size_t capacity_;
   const std::unique_ptr<TraceEvent[]> events_;
-  /// Slots below it are filled and stay untouched until the recording thread, holding mutex_, starts
-  /// over at 0; so another thread may read them under mutex_ while recording goes on behind them.
+  /// Slots below this index are filled and unchanged until the recording thread, holding mutex_,
+  /// restarts at 0. So another thread may read them under mutex_ while recording continues behind
+  /// them.
   std::atomic<std::size_t> recorded_{0};
   std::size_t settle_at_ = 0;        ///< the recording thread's
   std::int64_t settle_when_ns_ = 0;  ///< the recording thread's, on trace_now()
@@ -68,27 +70,27 @@ struct TraceStats {
   std::uint64_t events = 0;   ///< written to the sink
   std::uint64_t blocks = 0;   ///< one write each
   std::uint64_t bytes = 0;    ///< written to the sink by this recorder
-  std::uint64_t dropped = 0;  ///< events lost since the sink took no more
+  std::uint64_t dropped = 0;  ///< events lost since the sink failed
 };
 
-/// Writes one process's events to a sink, as blocks of the .rtrace format (docs/reference/rtrace-format.md). Several
-/// recorders may share a sink.
+/// Writes one process's events to a sink, as blocks of the .rtrace format
+/// (docs/reference/rtrace-format.md). Several recorders may share a sink.
 ///
-/// The sink holds everything up to the last flush, even if the process dies. When it takes no more
-/// in mid-run (a full disk), recording stops with one warning in the log, the run goes on, and stats()
-/// counts what was dropped.
+/// The sink holds everything up to the last flush, even if the process dies. If the sink fails
+/// during the run (a full disk), recording stops with one warning in the log, the run continues,
+/// and stats() counts the dropped events.
 ///
-/// A child made by fork() must not use its parent's recorder: it joins with one of its own.
+/// A forked child must not use its parent's recorder: it must start one of its own.
 ///
-/// Threads    any, for every method; the destructor after all recording threads are done
+/// Threads    any thread may call each method; destroy it after all recording threads are done
 /// Ownership  shares the sink
 class TraceRecorder {
  public:
   static constexpr std::size_t kLaneEvents = 4096;  ///< 256 KiB a lane
   static constexpr Nanoseconds kFlushInterval{250'000'000};
 
-  /// Introduces the process.
-  /// errors  the sink's
+  /// Starts recording and writes the block that introduces the process.
+  /// errors  those of the sink
   static Result<std::unique_ptr<TraceRecorder>> start(std::shared_ptr<TraceSink> sink,
                                                       TraceInfo info);
 
@@ -96,10 +98,12 @@ class TraceRecorder {
   TraceRecorder(const TraceRecorder&) = delete;
   TraceRecorder& operator=(const TraceRecorder&) = delete;
 
-  /// A new lane, for one thread. A thread that records for many ranks (the simulator's) needs only one.
+  /// Adds a lane for one thread. A thread that records for many ranks (the simulator) needs only
+  /// one lane.
   TraceLane* add_lane(std::size_t capacity = kLaneEvents);
 
-  /// Passes everything recorded so far to the sink: before a wait that may never end, or by a watchdog.
+  /// Passes all recorded events to the sink. Call it before a wait that may never end, or from a
+  /// watchdog.
   void flush();
 
   [[nodiscard]] TraceStats stats() const;
@@ -109,7 +113,7 @@ class TraceRecorder {
 
   TraceRecorder(std::shared_ptr<TraceSink> sink, TraceInfo info);
 
-  /// After the first failed write, nothing is written any more.
+  /// Writes a block. After the first failed write it writes nothing and returns false.
   bool write_block(std::span<const std::byte> block);
   ClockMap clock_map_now();
 

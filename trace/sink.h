@@ -9,27 +9,27 @@
 
 namespace ringside {
 
-/// Where a trace goes, block by block (docs/reference/rtrace-format.md): a file, memory, a socket. The recorder
-/// does not know which.
+/// The destination of a trace, block by block (docs/reference/rtrace-format.md): a file, memory, a
+/// socket.
 ///
-/// Ordering   each block is taken whole, behind those before it: what is there can be read at any time
+/// Ordering   blocks are stored completely and in order, so the trace can be read at any time
 /// Threads    any
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// errors  System: the sink takes no more; part of the block may have been written, and a reader skips it
+  /// errors  System: the sink failed; part of the block may have been written, and readers skip it
   virtual Status write(std::span<const std::byte> block) = 0;
 };
 
-/// Keeps the trace in memory: for callers that look at it at once, and have no use for a file.
+/// Keeps the trace in memory, for callers that read it at once.
 class TraceMemorySink : public TraceSink {
  public:
-  TraceMemorySink();  ///< with the header: a trace without events is valid
+  TraceMemorySink();  ///< stores the file header, so a trace without events is valid
 
   Status write(std::span<const std::byte> block) override;
 
-  /// What TraceFile::parse() reads: all that was written so far.
+  /// Returns all bytes written so far, for TraceFile::parse().
   [[nodiscard]] std::vector<std::byte> bytes() const;
 
  private:

@@ -5,10 +5,10 @@
 
 namespace ringside {
 
-/// Records one primitive: with the first rank on each of its sides, and behind it as an EventKind::Peer each
-/// of the others.
+/// Records one primitive: an event with the first rank of each side, followed by an EventKind::Peer
+/// event for each other rank.
 ///
-/// recv, send  call visit(rank) for each rank on that side, in their order
+/// recv, send  call visit(rank) for each rank of that side, in order
 template <typename ForEachReceived, typename ForEachSent>
 void record_step(TraceLane& lane, TraceEvent event, const ForEachReceived& recv,
                  const ForEachSent& send) {

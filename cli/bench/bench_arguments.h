@@ -13,7 +13,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// The arguments of `bench`, unparsed.
+/// The unparsed arguments of `bench`.
 struct BenchArguments {
   std::string collective;
   std::optional<int> ranks;
@@ -65,11 +65,11 @@ void declare_bench(Options& app, BenchArguments& arguments);
 /// errors  InvalidArgument: an unknown word or a number out of range; the nearest word or the range is named
 Result<BenchOptions> bench_options(const BenchArguments& arguments);
 
-/// The options of --overlap.
+/// Parses the options of --overlap.
 /// errors  as bench_options()
 Result<OverlapOptions> overlap_options(const BenchArguments& arguments);
 
-/// errors  as bench_options(); two options that exclude each other
+/// errors  as bench_options(); InvalidArgument: two options that exclude each other
 Result<JobOptions> bench_job_options(const BenchArguments& arguments);
 
 }  // namespace ringside::cli

@@ -5,7 +5,7 @@
 
 #include "study/validate/bench_rows.h"
 
-/// Prints the rows of `bench`: as a table like nccl-tests', as JSON, as CSV.
+/// Formats the rows of `bench`: as a table like that of nccl-tests, as JSON, as CSV.
 namespace ringside::cli {
 
 using study::BenchJob;
@@ -16,15 +16,15 @@ std::string sweep_foot(const std::vector<BenchRow>& rows);
 
 std::string grid_head(const BenchJob& job);
 std::string grid_lines(const GridRow& row);
-/// States at how many sizes the pick is within 5 % of the best.
+/// Returns a line about the number of sizes at which the pick is within 5 % of the best.
 std::string grid_foot(const std::vector<GridRow>& rows);
 
-/// One document.
+/// Return one JSON document.
 std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows);
 std::string grid_json(const BenchJob& job, const std::vector<GridRow>& rows);
 
-/// A line of names, and one for each size and placement, or for each cell of the grid. Fields that were
-/// not measured are empty.
+/// Return the line of column names, or the lines of a row: one for each size and placement, or for
+/// each cell of the grid. Fields that were not measured are empty.
 std::string sweep_csv_head();
 std::string sweep_csv(const BenchJob& job, const BenchRow& row);
 std::string grid_csv_head();

@@ -10,7 +10,7 @@ namespace ringside::cli {
 
 class Options;
 
-/// Planned faults, unparsed.
+/// The unparsed options of planned faults.
 struct FaultArguments {
   std::vector<std::string> faults;
   std::string file;
@@ -22,7 +22,7 @@ struct FaultArguments {
 /// Adds --fault, --fault-plan and --fault-seed. `arguments` outlives the parsing.
 void add_fault_options(Options& app, FaultArguments& arguments);
 
-/// The faults of the file, then those of the command line.
+/// Returns the faults of the file, followed by those of the command line.
 /// errors  as parse_fault(), parse_fault_plan(), read_description()
 Result<FaultPlan> fault_plan_of(const FaultArguments& arguments);
 

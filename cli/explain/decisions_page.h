@@ -7,7 +7,7 @@
 
 namespace ringside::cli {
 
-/// docs/lab/decisions.md as Markdown: NCCL's choice for an all-reduce on each preset.
+/// Returns docs/lab/decisions.md as Markdown: NCCL's choice for an all-reduce on each preset.
 std::string decisions_page(const std::vector<study::DecisionRow>& rows);
 
 }  // namespace ringside::cli

@@ -7,11 +7,11 @@
 
 namespace ringside::cli {
 
-/// For people, in at most 100 columns.
+/// Returns text for people, at most 100 columns wide.
 /// on  the hosts, as the user wrote them
 std::string exchange_text(const study::ExchangeExplanation& exchange, const std::string& on);
 
-/// "ringside.explain/1" with `exchange` in place of a table and choices.
+/// Returns a "ringside.explain/1" document with `exchange` instead of a table and choices.
 Json exchange_document(const study::ExchangeExplanation& exchange);
 
 }  // namespace ringside::cli

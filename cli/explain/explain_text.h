@@ -7,18 +7,19 @@
 
 namespace ringside::cli {
 
-/// For people, in at most 100 columns: the predicted times by size with the fastest marked, what was
-/// chosen, and where each combination begins to win and why.
+/// Returns text for people, at most 100 columns wide: the predicted times by size with the fastest
+/// marked, the choice, and the sizes from which each combination wins, with the reason.
 /// question  printed in the first line
 /// colour    the marks are bold as well
 std::string explanation_text(const study::Explanation& explanation,
                              const study::ExplainQuestion& question, bool colour);
 
-/// Two explanations side by side.
+/// Returns two explanations side by side.
 std::string comparison_text(const study::Explanation& before, const study::Explanation& after,
                             bool colour);
 
-/// "ringside.explain/1": `table`, `choices`, `crossovers`; with a `before` also `compared`.
+/// Returns a "ringside.explain/1" document: `table`, `choices`, `crossovers`; with a `before` also
+/// `compared`.
 Json explanation_document(const study::Explained& explained);
 
 }  // namespace ringside::cli

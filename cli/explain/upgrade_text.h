@@ -9,11 +9,11 @@
 
 namespace ringside::cli {
 
-/// For people, in at most 120 columns: changed graphs and channels, then collective by collective the sizes with
-/// another choice and the variable that restores the old choice.
+/// Returns text for people, at most 120 columns wide: changed graphs and channels, then for each
+/// collective the sizes with another choice and the variable that restores the old choice.
 std::string upgrade_text(const study::Upgrade& upgrade, const study::UpgradeQuestion& question);
 
-/// "ringside.upgrade/1": `laid`, `collectives`.
+/// Returns a "ringside.upgrade/1" document: `laid`, `collectives`.
 Json upgrade_document(const study::Upgrade& upgrade);
 
 /// The rows of one step.
@@ -22,7 +22,7 @@ struct UpgradePart {
   std::vector<study::UpgradeRow> rows;
 };
 
-/// Markdown: a section for each step.
+/// Returns Markdown with a section for each step.
 std::string upgrades_page(std::span<const UpgradePart> parts);
 
 }  // namespace ringside::cli

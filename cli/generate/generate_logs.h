@@ -11,13 +11,13 @@ namespace ringside::cli {
 
 class Options;
 
-/// The options of `ringside generate logs`. Filled by CLI11, read by generate_logs().
+/// The options of `ringside generate logs`.
 struct LogOptions {
   std::string folder;  ///< -o
   JobOptions job;
   std::string version{kDefaultRelease};
   std::string misconfiguration;
-  std::string subsystems;   ///< as NCCL_DEBUG_SUBSYS
+  std::string subsystems;   ///< as in NCCL_DEBUG_SUBSYS
   bool interleave = false;  ///< one file of all ranks
   int repeat = 0;
   int calls = 0;
@@ -25,7 +25,7 @@ struct LogOptions {
   bool json = false;
 };
 
-/// `options` outlives the parsing.
+/// Adds the options that fill `options`, which must outlive the parsing.
 void add_log_options(Options& app, LogOptions& options);
 
 /// Writes the debug log of every rank of the job, as NCCL would, and truth.json next to them; prints a summary on

@@ -7,8 +7,8 @@
 
 namespace ringside::cli {
 
-/// Time and bus bandwidth over size as an SVG document, next to each other, all axes logarithmic. Values that are not
-/// positive cannot be drawn and are omitted.
+/// Draws time and bus bandwidth over size as an SVG document, side by side, with logarithmic axes.
+/// Values that are not positive are omitted.
 std::string curves_svg(const std::string& title, const std::vector<study::Curve>& curves);
 
 }  // namespace ringside::cli

@@ -4,7 +4,7 @@
 
 namespace ringside::cli {
 
-/// Shapes of a drawing, in pixels from the upper left corner; text is escaped.
+/// An SVG drawing. Coordinates are pixels from the upper left corner; text is escaped.
 class Svg {
  public:
   struct Box {
@@ -17,7 +17,7 @@ class Svg {
            double rounding = 4);
   void line(double x1, double y1, double x2, double y2, const std::string& colour, double width,
             const std::string& dashes = "");
-  /// A bow below the two points, `depth` deep.
+  /// Draws an arc below the two points, `depth` px deep.
   void arc(double x1, double x2, double y, double depth, const std::string& colour, double width);
   void circle(double x, double y, double radius, const std::string& fill,
               const std::string& stroke);
@@ -25,12 +25,12 @@ class Svg {
   void text(double x, double y, const std::string& text, double size, const std::string& anchor,
             const std::string& colour = "#222");
 
-  /// For an HTML page that contains it: no wider than the page, on its background; colours may be the page's,
-  /// var(--ink).
-  /// label  describes it for users who cannot see it
+  /// Returns the drawing for inclusion in an HTML page: at most as wide as the page, on its
+  /// background. Colours may be variables of the page: var(--ink).
+  /// label  description for users who cannot see it
   [[nodiscard]] std::string in_page(double width, double height, const std::string& label) const;
 
-  /// The document, on white.
+  /// Returns the whole document, with a white background.
   [[nodiscard]] std::string finish(double width, double height) const;
 
  private:

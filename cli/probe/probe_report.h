@@ -10,7 +10,7 @@
 #include "harness/probe/machine.h"
 #include "harness/probe/pairs.h"
 
-/// Prints the results of `ringside probe`. Nothing here decides.
+/// Formats the results of `ringside probe`.
 namespace ringside::cli {
 
 struct ProbeStyle {
@@ -20,9 +20,9 @@ struct ProbeStyle {
 
 std::string probe_text(const probe::Machine& machine, const probe::Plan& plan,
                        const ProbeStyle& style);
-/// The hosts of a job: their ranks, and how they differ.
+/// Returns the hosts of a job: their ranks, and their differences.
 std::string hosts_text(const std::vector<probe::HostReport>& ranks, const ProbeStyle& style);
-/// Bandwidth, and below or next to it latency: a row for each sender, shaded from slow to fast.
+/// Returns tables of bandwidth and latency: one row per sender, shaded from slow to fast.
 std::string pairs_text(const probe::PairMatrix& matrix, const ProbeStyle& style);
 std::string probe_findings_text(const std::vector<audit::Finding>& findings,
                                 const ProbeStyle& style);
@@ -32,10 +32,10 @@ Json probe_json(const probe::Machine& machine, const probe::Plan& plan,
                 const std::vector<audit::Finding>& findings);
 Json hosts_json(const std::vector<probe::HostReport>& ranks);
 Json pairs_json(const probe::PairMatrix& matrix);
-/// The core that each rank was bound to, or null.
+/// Returns for each rank the core that it was bound to, or null.
 Json cores_json(const probe::PairMatrix& matrix);
 
-/// The matrix as a drawing: bandwidth left, latency right.
+/// Draws the matrix: bandwidth left, latency right.
 std::string pairs_svg(const probe::PairMatrix& matrix);
 
 }  // namespace ringside::cli

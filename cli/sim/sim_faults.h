@@ -7,10 +7,11 @@
 #include "base/json.h"
 #include "study/scenario/faulty_calls.h"
 
-/// Prints the results of `sim --fault`.
+/// Formats the results of `sim --fault`.
 namespace ringside::cli {
 
-/// A table of the sizes, undisturbed and with the faults; the outcome; faults that never fired.
+/// Returns a table of the sizes without and with the faults, the outcome, and the faults that never
+/// fired.
 std::string faulty_text(const study::SimPlan& plan, const std::vector<study::SimRow>& rows,
                         const study::FaultyJob& job, const study::FaultQuestion& question);
 

@@ -8,7 +8,8 @@
 
 namespace ringside::cli {
 
-/// Notes that times are of a loop of calls, if these overlap; else empty.
+/// Returns a note that times are those of a loop of calls, if the calls overlap; else an empty
+/// text.
 std::string loop_line(std::span<const study::SimRow> rows);
 
 /// Where NCCL's own model was nearer than the simulation; else empty.
@@ -17,11 +18,12 @@ std::string nearer_line(std::span<const study::SimRow> rows);
 /// What `*` behind a time of NCCL's model means, where there is one; else empty.
 std::string fallback_line(const study::SimPlan& plan, std::span<const study::SimRow> rows);
 
-/// The typical error of the smallest and the largest size, and why a question is beyond the measured systems.
+/// Returns the typical error of the smallest and the largest size, and the reason if a question
+/// exceeds the measured systems.
 /// shape  rows are not empty
 std::string error_bars(std::span<const study::SimRow> rows, const study::SimPlan& plan);
 
-/// The typical error of one row, in %: "19"; "19*" beyond the measured systems.
+/// Returns the typical error of one row, in %: "19"; "19*" if it exceeds the measured systems.
 std::string error_text(const study::SimRow& row, const study::SimPlan& plan);
 
 inline constexpr std::string_view kErrorsOfVariants =

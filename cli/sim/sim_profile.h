@@ -7,13 +7,15 @@
 
 namespace ringside::cli {
 
-/// Where the time of a simulated call went: busy links over time, terms, phases, the longest legs.
+/// Returns text about the time of a simulated call: busy links over time, terms, phases, the
+/// longest legs.
 std::string profile_text(const study::Profile& profile);
 
-/// The same, and every leg of the critical path.
+/// Returns the same as JSON, with every leg of the critical path.
 Json profile_document(const study::Profile& profile);
 
-/// The profile as an SVG document: links over time above, the critical path below, by the terms of its time.
+/// Draws the profile as an SVG document: links over time above, the critical path below, coloured
+/// by term.
 std::string profile_svg(const std::string& title, const study::Profile& profile);
 
 }  // namespace ringside::cli

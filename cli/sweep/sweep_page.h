@@ -6,8 +6,8 @@
 
 namespace ringside::cli {
 
-/// A sweep's results as one HTML page without other files, for the person who decides: the answer first, the plots,
-/// all points, and the assumptions.
+/// Returns a sweep's results as one self-contained HTML page for decision makers: the answer first,
+/// then the plots, all points, and the assumptions.
 std::string sweep_page(const study::SweepReport& report);
 
 }  // namespace ringside::cli

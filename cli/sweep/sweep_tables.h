@@ -5,28 +5,30 @@
 #include "base/json.h"
 #include "study/sweep/sweep_report.h"
 
-/// A sweep's results as text, CSV and JSON.
+/// Formats a sweep's results as text, CSV and JSON.
 namespace ringside::cli {
 
 std::string sweep_text(const study::SweepReport& report);
 
-/// A line of names, then one for each point.
+/// Returns a line of column names, then one line per point.
 std::string sweep_csv(const study::SweepReport& report);
 
 /// schema  ringside.sweep/1
 Json sweep_document(const study::SweepReport& report);
 
-/// "fastest: h100, 2.31s a step, 12 days for 2 trillion tokens; next: b200, 12.0 % slower"; a line each, of each workload.
+/// Returns a line per workload: "fastest: h100, 2.31s a step, 12 days for 2 trillion tokens; next:
+/// b200, 12.0 % slower".
 std::vector<std::string> sweep_headlines(const study::SweepReport& report);
 
-/// The next point, and the next cluster's: how far behind, or that the error bars overlap.  shape  best.second is set
+/// Returns how far the next point and the next cluster are behind, or that error bars overlap.
+/// shape  best.second is set
 std::string rivals_text(const study::SweepReport& report, const study::SweepBest& best,
                         const char* more);
 
-/// Whether any finished point has memory; then tables have a column of it.
+/// Returns true if any finished point has a memory figure: tables then have a memory column.
 bool has_memory_column(const study::SweepReport& report);
 
-/// Gigabytes (10^9 bytes) that the fullest GPU needs; empty: unknown.
+/// Returns the gigabytes (10^9 bytes) that the fullest GPU needs; empty: unknown.
 std::string memory_text(const PointResult& result);
 
 /// "2 trillion"

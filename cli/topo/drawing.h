@@ -7,10 +7,11 @@
 
 namespace ringside::cli {
 
-/// Pictures of a job: each different host with its CPUs, switches, GPUs and NICs once, and the order of the rings.
-/// `all`: every ring, and every rank of it.
+/// Draws a job: each different host once, with its CPUs, switches, GPUs and NICs, and the order of
+/// the rings.
 ///
-/// ascii  for a terminal    dot  for Graphviz    svg  complete in itself
+/// format  ascii: for a terminal; dot: for Graphviz; svg: self-contained
+/// all     every ring, with all its ranks
 /// errors  InvalidArgument: another `format`; the nearest is named
 Result<std::string> draw(const std::string& format, const JobHosts& hosts, const Job& job,
                          bool all);

@@ -7,15 +7,15 @@
 
 namespace ringside::cli {
 
-/// A cluster's fabric as a tree of tiers, top down: switches, cables, rates, oversubscription; bisection, routing,
-/// degraded links, where the job is placed.
+/// Returns a cluster's fabric as a tree of tiers, top down: switches, cables, rates,
+/// oversubscription; then bisection, routing, degraded links, and the place of the job.
 std::string fabric_text(const study::AskedFabric& asked);
 
-/// The same for `topo --json`.
+/// Returns the same for `topo --json`.
 /// unit  rates GB/s, latencies us
 Json fabric_document(const study::AskedFabric& asked);
 
-/// Pictures: dot for Graphviz, or svg. all: every switch and host.
+/// Draws the fabric: dot for Graphviz, or svg. all: every switch and host.
 /// errors  InvalidArgument: another `format`; the nearest is named
 Result<std::string> draw_fabric(const std::string& format, const study::AskedFabric& asked,
                                 bool all);

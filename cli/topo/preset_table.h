@@ -8,7 +8,7 @@
 
 namespace ringside::cli {
 
-/// One row for each preset; at most 100 columns.
+/// Returns one row per preset, at most 100 columns wide.
 std::string preset_table(const std::vector<study::PresetFacts>& presets);
 
 /// `presets` of ringside.presets/1

@@ -7,8 +7,8 @@
 
 namespace ringside::cli {
 
-/// The document of `ringside topo --json`, "ringside.topo/1": `system` and `graphs.search` have an entry
-/// for each kind of node; numbers and codes are NCCL's, as NCCL's own structures hold them.
+/// Returns the document of `ringside topo --json`, "ringside.topo/1". `system` and `graphs.search`
+/// have one entry per class of equal nodes; numbers and codes are those of NCCL's structures.
 ///
 /// unit   bandwidths GB/s, latencies us, chunks bytes; path types 0 LOC .. 11 DIS (`path_types`)
 Json topo_document(const JobHosts& hosts, const Job& job);
@@ -16,7 +16,7 @@ Json topo_document(const JobHosts& hosts, const Job& job);
 /// "DGX-H100 x 2" for a job's hosts: their names, each with its count.
 std::string hosts_text(const JobHosts& hosts);
 
-/// The shortest decimal that reads back as the same single-precision number.
+/// Returns the shortest decimal that reads back as the same single-precision number.
 double as_written(float value);
 
 }  // namespace ringside::cli

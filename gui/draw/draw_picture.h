@@ -6,7 +6,7 @@
 
 namespace ringside::gui {
 
-/// The shapes of a picture, with its corner at `origin`.
+/// Draws the shapes of a picture, with its upper left corner at `origin`.
 void draw_picture(ImDrawList& list, const Picture& picture, ImVec2 origin, bool is_dark);
 
 }  // namespace ringside::gui

@@ -4,7 +4,7 @@
 
 namespace ringside::gui {
 
-/// Draws a table with its title and note. returns  the target that was clicked, else a target of no kind
+/// Draws a table with its title and note. returns  the clicked target, or one of kind None
 Target draw_table(const Table& table, int number, bool is_dark);
 
 }  // namespace ringside::gui

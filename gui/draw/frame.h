@@ -12,26 +12,27 @@
 
 namespace ringside::gui {
 
-/// The lesson that is shown, and the numbers that the user may change.
+/// The controls of the open lesson: its name, and the numbers that the user may change.
 struct LessonBar {
   std::string name;
   LessonNumbers numbers = {};
 };
 
-/// What the user requested in this frame, for the caller to do.
+/// The requests of the user in one frame. The caller carries them out.
 struct FrameRequests {
   bool closes = false;
-  std::string lesson = {};              ///< one to be opened
-  std::optional<LessonBar> again = {};  ///< the lesson that is shown, with other numbers
-  std::vector<std::string> paths = {};  ///< files to be opened
+  std::string lesson = {};              ///< name of a lesson to open; empty: none
+  std::optional<LessonBar> again = {};  ///< the open lesson with other numbers
+  std::vector<std::string> paths = {};  ///< files to open; empty: none
 };
 
-/// The whole window: the document, playback, the view, the tooltip. Lays out, and passes on the pressed buttons; it
-/// decides nothing.
+/// Draws the whole window: document, playback, view, tooltip. It only lays out widgets and passes
+/// on the user's input.
 class Frame {
  public:
-  /// Draws one frame, between ImGui's NewFrame and Render. loading  what is being opened, and its progress; empty:
-  /// nothing
+  /// Draws one frame, between ImGui's NewFrame and Render.
+  /// loading  name of the document being opened; empty: none
+  /// loaded   completed share of the loading, 0 .. 1
   FrameRequests draw(Session& session, const std::string& loading, double loaded,
                      const std::optional<LessonBar>& lesson, float scale);
 

@@ -11,22 +11,24 @@
 
 namespace ringside::gui {
 
-/// A trace of calls alone, in memory, and what is known of them in addition to their times.
+/// A trace of calls without steps, in memory, with additional data about the calls.
 struct CallTrace {
   static constexpr std::int64_t kForever = INT64_MAX;
 
   std::vector<std::byte> bytes;
-  /// [event]: until when the call waited for ranks that had not arrived; kForever: it still waits.
+  /// By event: time until which the call waited for ranks that had not arrived; kForever: it still
+  /// waits.
   std::vector<std::int64_t> waits_until;
-  std::vector<std::string> communicators;  ///< their names
+  std::vector<std::string> communicators;  ///< names by number
 };
 
-/// The calls of Flight Recorder dumps: each lasts until the rank made its next one in the same group; pending calls
-/// last to the end. Groups are communicators in the order of their numbers, followed by one more for each group's
-/// sends and receives. Times are each host's own; a call of a rank is never shown before the one it made earlier.
+/// Makes a trace of Flight Recorder dumps. A call lasts until the rank's next call in the same
+/// group; pending calls last to the end. Communicators are the groups in the order of their
+/// numbers, then one more per group for its sends and receives. Times are each host's own; calls of
+/// a rank are shown in the order in which it made them.
 Result<CallTrace> trace_of(const hang::Job& job);
 
-/// The calls of a simulated run, from when a rank's stream reached one until it ended.
+/// Makes a trace of a simulated run. A call lasts from its start on the rank's stream to its end.
 Result<CallTrace> trace_of(const study::ScenarioOutcome& outcome);
 
 }  // namespace ringside::gui

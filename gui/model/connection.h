@@ -9,20 +9,21 @@
 
 namespace ringside::gui {
 
-/// The messages over one direction of one channel between two ranks: the nth use of its slots.
+/// The messages over one direction of one channel between two ranks. Message n is the nth use of
+/// the connection's slots.
 class ConnectionHistory {
  public:
   struct Message {
     EventId send = kNoEvent;
-    EventId receive = kNoEvent;  ///< none: it was not received
+    EventId receive = kNoEvent;  ///< none: not received
     TimeRange sending;
-    TimeRange taking;  ///< {INT64_MAX, INT64_MAX}: never
+    TimeRange taking;  ///< time of the receive; {INT64_MAX, INT64_MAX}: not received
     std::uint64_t bytes = 0;
   };
 
   static ConnectionHistory make(const Replay& replay, const ConnectionKey& key);
 
-  /// In the order in which they were sent.
+  /// Returns the messages in the order in which they were sent.
   [[nodiscard]] const std::vector<Message>& messages() const { return messages_; }
 
   struct Moment {
@@ -37,22 +38,25 @@ class ConnectionHistory {
   std::vector<Message> messages_;
 };
 
-/// Connections that a call uses, the busiest first. most  no more than these
+/// Returns at most `most` connections of the document's calls, those with the most bytes first.
 std::vector<ConnectionKey> connections_of(const Document& document, std::size_t most);
 
-/// One connection's FIFO at the moment: 8 slots, head and tail, which side waits, and the protocol's line.
+/// The view of slots: one connection's FIFO at the current time, with its 8 slots, head and tail,
+/// and the side that waits.
 class Slots {
  public:
   explicit Slots(Making making) : shown_(making, shown_of) {}
 
+  /// Fills the panel. While a worker computes the history, the panel is marked as being prepared.
   void prepare(const std::shared_ptr<const Document>& document, const State& state,
                const Canvas& canvas, Panel& into);
+  /// Drops the data of a document that is no longer shown.
   void forget() { shown_.forget(); }
 
  private:
-  using Wanted = std::optional<ConnectionKey>;  ///< none: the busiest
+  using Wanted = std::optional<ConnectionKey>;  ///< none: the busiest connection
   struct Shown {
-    Wanted key;  ///< none: there is no connection
+    Wanted key;  ///< none: the document has no connection
     ConnectionHistory history;
   };
   static Shown shown_of(const Document& document, const Wanted& wanted);

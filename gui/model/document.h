@@ -13,7 +13,7 @@
 
 namespace ringside::gui {
 
-/// One collective, over all ranks that were in it.
+/// A collective call, summed up over the ranks that entered it.
 struct CallFacts {
   std::uint32_t communicator = 0;
   std::uint32_t sequence = 0;
@@ -24,74 +24,81 @@ struct CallFacts {
   bool has_steps = false;  ///< false: the algorithm is unknown
   Bytes bytes;
   TimeRange time;
-  std::int64_t all_in_ns = 0;  ///< when the last known rank entered it
+  std::int64_t all_in_ns = 0;  ///< time at which the last known rank entered
   std::int32_t ranks = 0;
 };
 
-/// A finding: of `hang` for the opened files, or of the file's reader.
+/// A finding of `hang` about the opened files, or of a file reader.
 struct Finding {
   enum class Weight : std::uint8_t { Note, Warning, Fault };
   Weight weight = Weight::Note;
   std::string title;
   std::vector<std::string> lines;
-  std::vector<int> ranks;  ///< ranks that it is about
+  std::vector<int> ranks;  ///< affected ranks
 };
 
-/// A text of a lesson, from a moment of the call on.
+/// A text of a lesson, shown from a time on.
 struct Caption {
   std::int64_t from_ns = 0;
   std::string text;
 };
 
-/// What is known in addition to the events.
+/// Data about a job in addition to its events.
 struct Surround {
-  std::vector<std::int32_t> node_of;  ///< by rank; empty: unknown
+  std::vector<std::int32_t> node_of;  ///< by rank: its node; empty: unknown
   int nodes = 0;
   std::string machine;                       ///< "dgx-h100"
-  std::shared_ptr<const Machine> ways = {};  ///< the paths of its messages; null: unknown
-  std::vector<Table> tables = {};  ///< the tuner's estimates, links: for the view of numbers
+  std::shared_ptr<const Machine> ways = {};  ///< paths of its messages; null: unknown
+  std::vector<Table> tables = {};  ///< tables for the view of numbers: the tuner's estimates, links
 };
 
-/// The opened document. Never changes.
+/// The opened document. It is immutable.
 ///
 /// Threads  any
 struct Document {
   std::string title;
   std::shared_ptr<const Replay> replay;
-  std::vector<CallFacts> calls;                ///< by their beginning
-  std::vector<std::uint32_t> calls_by_number;  ///< places in calls, by communicator and sequence
+  std::vector<CallFacts> calls;  ///< by begin time
+  /// Indexes into `calls`, by communicator and sequence.
+  std::vector<std::uint32_t> calls_by_number;
   Surround surround;
   std::vector<Finding> findings;
-  std::vector<WaitingRank> waits;  ///< of a job that hung, by rank
-  std::vector<Caption> captions;   ///< by their time
-  /// [event]: until when a call waited for others, INT64_MAX: to its end. Empty: until the last of its ranks entered.
+  std::vector<WaitingRank> waits;  ///< ranks of a hung job, by rank
+  std::vector<Caption> captions;   ///< by time
+  /// By event: time until which the call waited for other ranks; INT64_MAX: to its end. Empty:
+  /// until its last rank entered.
   std::vector<std::int64_t> waits_until;
-  /// Calls with this end never ended, as the file states.
+  /// The file states that calls with this end time never ended.
   std::optional<std::int64_t> never_ended_ns;
-  std::vector<std::string> communicators;  ///< names by number; may be shorter
-  std::shared_ptr<const void> keeps;       ///< what the replay points into, where that is no file
+  /// Names by number; may be shorter than the number of communicators.
+  std::vector<std::string> communicators;
+  /// Owner of the memory that the replay points into; null: a file.
+  std::shared_ptr<const void> keeps;
 
   [[nodiscard]] TimeRange whole() const;
-  /// The call that is running then, else the last one that had begun, else the first; none: no calls.
+  /// Returns the call that runs at that time, else the last one that had begun, else the first one.
+  /// Null: no calls.
   [[nodiscard]] const CallFacts* call_at(std::int64_t time_ns) const;
   [[nodiscard]] const CallFacts* find_call(std::uint32_t communicator,
                                            std::uint32_t sequence) const;
 };
 
-/// A document of events alone; the unreadable parts of the file are a finding.
+/// Makes a document of events. It has a finding about unreadable parts of the file.
 Document make_document(std::string title, Replay replay);
 
-/// `recv_reduce_send, 64K at 128K, 12.3us`, its wait, its peers: a line each.
+/// Returns lines about an event: `recv_reduce_send, 64K at 128K, 12.3us`, its waiting time, its
+/// peers.
 std::vector<std::string> describe(const Document& document, EventId id);
 
-/// `all_reduce 4M, ring/simple, call 0`
+/// Returns a title such as `all_reduce 4M, ring/simple, call 0`.
 std::string title_of(const Document& document, const CallFacts& call);
 
-/// Of a receive's time, the part before its sender began; of a call's time, the part before the last rank entered.
+/// Returns the part of a receive's time before its sender began, or of a call's time before the
+/// last rank entered.
 Nanoseconds waiting_of(const Document& document, EventId id, const TraceEvent& event,
                        std::vector<EventId>& scratch);
 
-/// `tensor [2]`, `communicator 3`
+/// Returns a name such as `tensor [2]` or `communicator 3`.
 std::string name_of_communicator(const Document& document, std::uint32_t number);
 
 Ink ink_of(Primitive primitive);

@@ -10,17 +10,18 @@
 
 namespace ringside::gui {
 
-/// Where a view's data is computed.
+/// The thread that computes a view's data.
 enum class Making : std::uint8_t {
-  Now,       ///< in the calling thread: the view is complete
-  InWorker,  ///< in a worker, while the window goes on
+  Now,       ///< the calling thread: the view is complete
+  InWorker,  ///< a worker thread, while the window stays responsive
 };
 
-/// Data that a view computes of one call, or of another part of a document, and keeps: visiting all steps can take
-/// longer than a frame, and so can freeing the result.
+/// A cache of data that a view computes for one key (such as a call) of a document. Computing and
+/// freeing the data may take longer than a frame.
 ///
-/// Threads    one thread asks; a worker computes, one thing at a time, from the document alone, which never changes
-/// Ownership  a worker holds the document until it is done; the destructor of a Kept waits for it
+/// Threads    one thread calls of() and forget(); one worker at a time computes, and reads only the
+///            immutable document
+/// Ownership  a worker holds the document until it is done; the destructor waits for the worker
 template <typename Made, typename Key = const CallFacts*>
 class Kept {
  public:
@@ -28,7 +29,8 @@ class Kept {
 
   Kept(Making making, Make make) : making_(making), make_(make) {}
 
-  /// The data for that key. Null: it is being computed, ask again. Else valid until the next call.
+  /// Returns the data of that key, valid until the next call. Null: a worker computes it, ask
+  /// again.
   Made* of(const std::shared_ptr<const Document>& document, const Key& key) {
     if (is_there(document, key)) return &kept_->made;
     if (making_ == Making::Now) {
@@ -87,7 +89,7 @@ class Kept {
 
   Making making_;
   Make make_;
-  std::unique_ptr<One> kept_;  ///< null while a worker is at it
+  std::unique_ptr<One> kept_;  ///< null while a worker computes
   std::future<std::unique_ptr<One>> worker_;
 };
 

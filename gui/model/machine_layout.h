@@ -14,25 +14,25 @@ struct Point {
   friend auto operator<=>(const Point&, const Point&) = default;
 };
 
-/// Where a machine's places are drawn: a box for each node, with rows of NVSwitches, GPUs, PCIe and NICs; below them a row
-/// for each tier of the fabric.
+/// The positions of a machine's places: a box for each node, with rows of NVSwitches, GPUs, PCIe
+/// and NICs; below the nodes one row for each tier of the fabric.
 struct MachineLayout {
   struct NodeBox {
     std::int32_t node = 0;
     float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   };
   std::vector<NodeBox> nodes;
-  std::vector<Point> at;    ///< [place]: the middle
-  std::vector<float> half;  ///< [place]: of its width
-  std::vector<bool> bar;    ///< [place]: as wide as all that leads to it
-  float radius = 8;         ///< of a GPU
-  float tall = 8;           ///< of other places: half
+  std::vector<Point> at;    ///< by place: its centre
+  std::vector<float> half;  ///< by place: half of its width
+  std::vector<bool> bar;    ///< by place: drawn as a bar that spans its neighbours
+  float radius = 8;         ///< radius of a GPU, px
+  float tall = 8;           ///< half of the height of other places, px
 
-  /// The corners of a path.
+  /// Returns the corners of the line that shows a path.
   [[nodiscard]] std::vector<Point> corners(std::span<const std::uint32_t> way) const;
 };
 
-/// top  where the nodes begin
+/// Computes the layout.  top  y of the upper edge of the nodes
 MachineLayout lay_out(const Machine& machine, const Canvas& canvas, float top);
 
 }  // namespace ringside::gui

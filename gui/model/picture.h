@@ -5,22 +5,23 @@
 #include <string_view>
 #include <vector>
 
-/// The content of a view, as plain data: shapes in pixels, tables, lines of text. The drawing code decides nothing.
+/// The content of a view as plain data: shapes in pixels, tables, lines of text. The drawing code
+/// only draws it.
 namespace ringside::gui {
 
-/// The meaning of a shape, for the palette to colour: two palettes, and a pattern or a word in addition to each
+/// The meaning of a shape. The palette maps it to a colour; a pattern or a word accompanies each
 /// colour.
 enum class Ink : std::uint8_t {
   Page,
   Panel,  ///< the background of rows and boxes
   Line,   ///< rules, edges of boxes
   Text,
-  Faint,  ///< text of less weight
-  Call,   ///< a collective as a whole
+  Faint,  ///< secondary text
+  Call,   ///< a whole collective
   Copy,
   Send,
   Receive,
-  PassOn,  ///< received and sent on
+  PassOn,  ///< received and sent on in one primitive
   Reduce,
   Waiting,
   Now,
@@ -36,13 +37,13 @@ inline constexpr int kInks = static_cast<int>(Ink::Network) + 1;
 
 enum class Fill : std::uint8_t { Solid, Soft, Hatched, Outline };
 
-/// The object of a click or of the pointer. The kind decides which numbers have a meaning.
+/// The target of a click or of the pointer. `kind` decides which numbers are valid.
 struct Target {
   enum class Kind : std::uint8_t { None, Event, Row, Fold, Call, Connection, Rank, Time, Place };
   Kind kind = Kind::None;
-  std::uint32_t a = 0;  ///< event, row, call, rank, place; of a connection the sender
-  std::uint32_t b = 0;  ///< of a connection the receiver
-  std::int64_t c = 0;   ///< time in ns; of a connection the channel
+  std::uint32_t a = 0;  ///< event, row, call, rank or place; of a connection its sender
+  std::uint32_t b = 0;  ///< of a connection its receiver
+  std::int64_t c = 0;   ///< time in ns; of a connection its channel
   friend bool operator==(const Target&, const Target&) = default;
 };
 
@@ -56,7 +57,7 @@ struct Stroke {
   float x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   float width = 1;
   Ink ink = Ink::Line;
-  bool has_head = false;  ///< an arrow's, at its end
+  bool has_head = false;  ///< draws an arrowhead at (x1, y1)
 };
 
 struct Disc {
@@ -67,8 +68,8 @@ struct Disc {
 
 struct Words {
   enum class Align : std::uint8_t { Left, Middle, Right };
-  float x = 0, y = 0;  ///< of the top, at the side that `align` names
-  float width = 0;     ///< longer text is cut; 0: no limit
+  float x = 0, y = 0;  ///< upper edge; x at the side that `align` names
+  float width = 0;     ///< maximum width; longer text is cut; 0: no limit
   Align align = Align::Left;
   Ink ink = Ink::Text;
   std::string text;
@@ -79,23 +80,24 @@ struct Spot {
   Target target;
 };
 
-/// Drawn in this order: boxes, strokes, discs, words; within each in the order of the list.
+/// The shapes of a view, drawn in this order: boxes, strokes, discs, words; within each in the
+/// order of the list.
 struct Picture {
   std::vector<Box> boxes;
   std::vector<Stroke> strokes;
   std::vector<Disc> discs;
   std::vector<Words> words;
-  std::vector<Spot> spots;  ///< of those that overlap the last one counts
-  float height = 0;         ///< 0: the canvas'
+  std::vector<Spot> spots;  ///< clickable areas; if several overlap, the last one counts
+  float height = 0;         ///< 0: height of the canvas
   void clear();
 };
 
-/// The last spot at that place.
+/// Returns the target of the last spot at that position.
 Target target_at(const Picture& picture, float x, float y);
 
 struct Cell {
   std::string text;
-  float bar = 0;  ///< share of the cell that is filled, behind the text: 0 .. 1
+  float bar = 0;  ///< filled share of the cell, behind the text: 0 .. 1
   Ink ink = Ink::Text;
   Ink bar_ink = Ink::Send;
 };
@@ -108,27 +110,27 @@ struct Table {
   std::string title;
   std::vector<std::string> head;
   std::vector<Row> rows;
-  std::string note = {};  ///< what it does not show
+  std::string note = {};  ///< text about omitted content
 };
 
-/// Where a picture goes, and how large letters are there.
+/// The size of the drawing area, and of the letters there.
 struct Canvas {
   float width = 0, height = 0;
   float line = 16;   ///< height of a line of text
   float letter = 7;  ///< mean width of a letter
 };
 
-/// One view, prepared.
+/// The prepared content of one view.
 struct Panel {
-  std::vector<std::string> lines;  ///< above the rest
+  std::vector<std::string> lines;  ///< text lines above the picture
   Picture picture;
   std::vector<Table> tables;
-  bool is_being_prepared = false;  ///< a worker computes the missing part; ask again
+  bool is_being_prepared = false;  ///< a worker computes the missing part; prepare again
   void clear();
   void say_it_is_being_prepared(std::string_view title);
 };
 
-/// The panel as text, a shape a line: for tests and for programs.
+/// Returns the panel as text, one shape per line, for tests and programs.
 std::string to_text(const Panel& panel);
 
 }  // namespace ringside::gui

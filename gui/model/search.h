@@ -7,7 +7,8 @@
 
 namespace ringside::gui {
 
-/// What an event must be: every word of `rank=3 channel=2 call=5 recv_reduce_send waiting >10us` holds.
+/// A search for events. An event must match every word of `rank=3 channel=2 call=5 recv_reduce_send
+/// waiting >10us`.
 struct Query {
   std::optional<std::int64_t> rank = {}, channel = {}, call = {}, step = {}, peer = {};
   std::optional<Primitive> primitive = {};
@@ -19,13 +20,13 @@ struct Query {
 /// errors  InvalidArgument: an unknown word; the message lists the known ones
 Result<Query> parse_query(std::string_view text);
 
-/// The next matching event by its beginning, after (or before) the chosen one, or after the moment; wraps around the
-/// end.
+/// Returns the next (or previous) matching event by begin time, relative to the selected event,
+/// else to the current time. The search wraps around at the end.
 /// takes  O(events) if few match
 std::optional<EventId> find_event(const Document& document, const Query& query, const State& state,
                                   bool is_forward);
 
-/// The longest matching event.
+/// Returns the longest matching event.
 std::optional<EventId> find_longest(const Document& document, const Query& query);
 
 }  // namespace ringside::gui

@@ -16,7 +16,7 @@ const char* to_string(View view);  ///< timeline, topology, ...
 /// errors  InvalidArgument: no such view; the nearest is named
 Result<View> parse_view(std::string_view text);
 
-/// So many hundredths of it; 100 are all of it.
+/// Returns `percent` % of `whole`; 100 returns exactly `whole`.
 constexpr std::int64_t share_of(std::int64_t whole, std::int64_t percent) {
   return whole / 100 * percent + whole % 100 * percent / 100;
 }
@@ -24,7 +24,7 @@ constexpr std::int64_t share_of(std::int64_t whole, std::int64_t percent) {
 /// How lanes are grouped.
 enum class Grouping : std::uint8_t { ByRank, ByChannel };
 
-/// The connection whose slots are shown.
+/// A connection: one direction of a channel between two ranks.
 struct ConnectionKey {
   std::uint32_t communicator = 0;
   std::int32_t sender = 0, receiver = 0;
@@ -32,51 +32,53 @@ struct ConnectionKey {
   friend auto operator<=>(const ConnectionKey&, const ConnectionKey&) = default;
 };
 
-/// The user's settings: one clock, one selection, one range of time for all views.
+/// The user's settings. All views share the current time, the selection and the visible range.
 struct State {
   View view = View::Timeline;
   std::int64_t now_ns = 0;
-  double part_ns = 0;  ///< of the next nanosecond: at 1 ns/s a frame is less than one
+  /// Fraction of the next nanosecond: at 1 ns/s a frame advances by less than one.
+  double part_ns = 0;
   TimeRange visible;
   EventId event = kNoEvent;
   std::optional<ConnectionKey> connection = {};
-  std::optional<std::int32_t> channel = {};  ///< whose ring or tree is laid over the topology
+  std::optional<std::int32_t> channel = {};  ///< channel whose ring or tree the topology view shows
   bool is_playing = false;
   bool loops = false;
-  double speed = 10'000;  ///< ns of the trace in a second
+  double speed = 10'000;  ///< playback speed: trace ns per second
   std::optional<TimeRange> ruler = {};
   std::vector<std::int64_t> bookmarks = {};
   Grouping grouping = Grouping::ByRank;
-  std::set<std::uint64_t> turned = {};  ///< rows whose folding differs from the default
-  float scroll = 0;                     ///< px, of the timeline's rows
+  std::set<std::uint64_t> turned = {};  ///< rows whose folding the user has toggled
+  float scroll = 0;                     ///< scroll position of the timeline's rows, px
   std::string search = {};
   bool is_dark = true;
   bool shows_help = false;
 };
 
-/// At the beginning of the document, with all of it visible.
+/// Returns the state at the beginning of the document, with the whole document visible.
 State first_state(const Document& document);
 
-/// Advances the time, and stops at the end or starts again. seconds  of the user's clock
+/// Advances the time; at the end it stops or starts again. seconds  elapsed real time
 void advance(State& state, const Document& document, double seconds);
 
-/// Zooms by the factor around that moment, between 10 ns and the whole with a margin.
+/// Zooms by the factor around a time. The visible range stays between 10 ns and the whole document
+/// with a margin.
 void zoom(State& state, const Document& document, double factor, std::int64_t around_ns);
 void pan(State& state, const Document& document, double share_of_visible);
 void show_range(State& state, const Document& document, TimeRange range);
-/// Scrolls to the moment, keeping the scale.
+/// Scrolls to a time at the same scale.
 void show_time(State& state, const Document& document, std::int64_t time_ns);
 void select(State& state, const Document& document, EventId event);
 
-/// The unit of a step.
+/// The unit of a step through time.
 enum class Stride : std::uint8_t { Primitive, Round, Chunk, Call };
 
-/// To the next end of a primitive (of the chosen event's lane, else of any), to where every rank has completed one
-/// more step, to the next primitive on the same bytes, to the next call; or back.
+/// Moves forward or back: to the next end of a primitive (of the selected event's lane, or else of
+/// any lane), the next end of a round, the next primitive on the same bytes, or the next call.
 void step(State& state, const Document& document, Stride stride, bool is_forward);
 
-/// When the last rank had ended its nth step of the call, for each n: a round ends when all ranks have completed one
-/// more.
+/// Returns for each n the time at which the last rank ended its nth step of the call: the end of
+/// round n.
 std::vector<std::int64_t> round_ends(const Replay& replay, const CallFacts& call);
 
 }  // namespace ringside::gui

@@ -8,11 +8,11 @@
 
 namespace ringside::gui {
 
-/// Converts times to positions on a strip of the window, and labels its ticks.
+/// Maps times to x positions of the window, and labels ticks.
 struct TimeAxis {
   TimeRange visible;
   float left = 0, right = 0;
-  std::int64_t origin_ns = 0;  ///< that ticks are counted from
+  std::int64_t origin_ns = 0;  ///< time of tick 0
 
   [[nodiscard]] float x_of(std::int64_t time_ns) const;
   [[nodiscard]] std::int64_t time_at(float x) const;
@@ -24,10 +24,11 @@ struct Tick {
   std::string text;
 };
 
-/// Ticks at steps of 1, 2 or 5 x 10^n, no closer than `apart` px; with enough digits to distinguish them.
+/// Returns ticks at multiples of 1, 2 or 5 x 10^n ns, at least `apart` px apart, with enough digits
+/// to distinguish them.
 std::vector<Tick> ticks_of(const TimeAxis& axis, float apart);
 
-/// `12.345678 ms`: a moment to the nanosecond, in the unit that suits `scale_ns`.
+/// Returns a time to the nanosecond, such as `12.345678 ms`, in the unit that fits `scale_ns`.
 std::string exact_time(std::int64_t time_ns, std::int64_t scale_ns);
 
 }  // namespace ringside::gui

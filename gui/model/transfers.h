@@ -8,23 +8,23 @@
 
 namespace ringside::gui {
 
-/// A chunk that went from one rank to another.
+/// A chunk that was sent from one rank to another.
 struct Transfer {
-  std::int64_t begin_ns = 0;   ///< of its send
-  std::int64_t sent_ns = 0;    ///< the end of its send
-  std::int64_t waited_ns = 0;  ///< the beginning of its receive
-  std::int64_t taken_ns = 0;   ///< the end of its receive; INT64_MAX: never
+  std::int64_t begin_ns = 0;   ///< begin of its send
+  std::int64_t sent_ns = 0;    ///< end of its send
+  std::int64_t waited_ns = 0;  ///< begin of its receive
+  std::int64_t taken_ns = 0;   ///< end of its receive; INT64_MAX: not received
   std::uint64_t bytes = 0;
   std::int32_t from = 0, to = 0;
   std::int32_t channel = 0;
-  /// Through a switch, which reduces data of several senders and multicasts to several receivers.
+  /// Through a switch that reduces data of several senders and multicasts to several receivers.
   bool is_by_switch = false;
-  /// Whether it counts on the path to the switch, and on the path from there: of one send's transfers the first one
-  /// does, and of one receive's. Without a switch every transfer counts.
+  /// Counts on the path to the switch, and on the path from it: only the first transfer of one
+  /// send, or of one receive, does. Without a switch, every transfer counts on both.
   bool enters = true, leaves = true;
   EventId send = kNoEvent;
 
-  /// The part of its time in which both ends were active: the time on the path. 0: it never arrived.
+  /// Returns the time in which both ends were active. 0: not received.
   [[nodiscard]] std::int64_t under_way_ns() const {
     return taken_ns == INT64_MAX
                ? 0
@@ -35,11 +35,11 @@ struct Transfer {
 struct Transfers {
   static constexpr std::size_t kBlock = 256;
 
-  std::vector<Transfer> all;                ///< of one call, by the beginning of their sends
-  bool is_cut = false;                      ///< there are more
-  std::vector<std::int64_t> last_taken_ns;  ///< of each kBlock of them
+  std::vector<Transfer> all;                ///< of one call, by the begin of their sends
+  bool is_cut = false;                      ///< the call has more transfers than `all` holds
+  std::vector<std::int64_t> last_taken_ns;  ///< by block of kBlock transfers: latest taken_ns
 
-  /// Visits those that had begun by `to_ns` and had not been taken before `from_ns`, by their beginning.
+  /// Visits the transfers that had begun by `to_ns` and had not ended before `from_ns`, in order.
   /// takes  O(all / kBlock + those visited)
   template <typename Visit>
   void for_each_between(std::int64_t from_ns, std::int64_t to_ns, Visit&& visit) const {
@@ -54,10 +54,11 @@ struct Transfers {
   }
 };
 
-/// takes  O(primitives of the call); the first 2 million are taken
+/// Returns the transfers of a call, at most 2 million.  takes  O(primitives of the call)
 Transfers transfers_of(const Document& document, const CallFacts& call);
 
-/// Bytes in one direction of the link that carried the most: from a rank to another one, or to or from a switch.
+/// Returns the bytes in one direction of the busiest link: between two ranks, or between a rank and
+/// a switch.
 std::uint64_t most_bytes_of_a_link(const Transfers& transfers);
 
 }  // namespace ringside::gui

@@ -7,18 +7,19 @@
 
 namespace ringside::gui {
 
-/// One rank of a hung job.
+/// The state of one rank of a hung job.
 struct WaitingRank {
   int rank = 0;
-  std::vector<int>
-      for_whom;    ///< ranks without which it cannot go on, ascending; none: it is not blocked
+  /// Ranks that it waits for, ascending; empty: it is not blocked.
+  std::vector<int> for_whom;
   std::string at;  ///< "all_reduce 12 of default_pg"; empty: unknown
   bool is_culprit = false;
 };
 
-/// Draws which ranks wait for which, equal ranks as one box: waiting ranks at the left of the ranks they wait for.
+/// Draws which ranks wait for which. Equal ranks share a box; a waiting rank is left of the ranks
+/// that it waits for.
 ///
-/// shape  `canvas.height` is ignored: the picture is as high as needed; nothing is drawn if no rank waits
+/// shape  ignores `canvas.height`: the picture is as high as needed; draws nothing if no rank waits
 void draw_waits(const std::vector<WaitingRank>& ranks, const Canvas& canvas, Picture& into);
 
 }  // namespace ringside::gui

@@ -12,26 +12,27 @@ namespace ringside::gui {
 /// The checked command line of ringside-gui.
 struct Arguments {
   std::vector<std::string> paths;
-  std::string cluster;  ///< of logs: what their hosts are
-  std::string second;   ///< a second trace to compare with
+  std::string cluster;  ///< hosts of the logs, in the form of --on
+  std::string second;   ///< path of a second trace to compare with
   std::optional<study::SimQuestion> simulation = {};
   std::string lesson;
-  LessonNumbers numbers = {};  ///< of the lesson
+  LessonNumbers numbers = {};  ///< numbers of the lesson
   std::string screenshot;
   std::string record;
-  double seconds = 10;                 ///< the length of the recording
-  std::optional<Seconds> at = {};      ///< from the beginning of the trace
-  std::optional<int> at_percent = {};  ///< of the trace
+  double seconds = 10;                 ///< length of the recording
+  std::optional<Seconds> at = {};      ///< time from the beginning of the trace
+  std::optional<int> at_percent = {};  ///< time in % of the trace
   std::optional<View> view = {};
   std::optional<std::pair<Seconds, Seconds>> range = {};
-  std::string choose;  ///< a search whose first hit is chosen
+  std::string choose;  ///< search text; its first hit is selected
   int width = 1400, height = 900;
   double scale = 1;
   bool is_light = false;
-  bool prints = false;  ///< the view as text, and no window
+  bool prints = false;  ///< print the view as text, without a window
 };
 
-/// `status` is set if the words requested help, or were wrong.
+/// The result of parsing. `status` is set if help was requested or the arguments are invalid: exit
+/// with it.
 struct ParsedArguments {
   Arguments arguments;
   std::optional<int> status = {};

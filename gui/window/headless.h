@@ -9,23 +9,24 @@
 
 namespace ringside::gui {
 
-/// The number of frames until ImGui's parts have their final sizes.
+/// Number of frames until ImGui's widgets have their final sizes.
 inline constexpr int kSettlingFrames = 4;
 
-/// Draws without a display, by EGL without a surface.
+/// Draws without a display, with surfaceless EGL.
 ///
-/// Threads  one at a time, and one of these at a time: ImGui has one context
+/// Threads  one; only one object at a time, as ImGui has one context
 class Headless {
  public:
   /// width, height  pixels
-  /// errors  Unsupported: no EGL that draws without a display
+  /// errors  Unsupported: EGL cannot draw without a display
   static Result<std::unique_ptr<Headless>> make(int width, int height, float scale);
   Headless(const Headless&) = delete;
   Headless& operator=(const Headless&) = delete;
   ~Headless();
 
+  /// Draws one frame.
   /// draw     called between ImGui's NewFrame and Render
-  /// returns  RGB, the uppermost row first; until the next frame
+  /// returns  RGB pixels, upper row first; valid until the next frame
   std::span<const unsigned char> frame(const std::function<void()>& draw);
 
  private:
@@ -34,7 +35,7 @@ class Headless {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Draws a few frames, and writes the last one.
+/// Draws a few frames and writes the last one to an image file.
 /// errors  as Headless::make(); System: the file cannot be written
 Status write_screenshot(const std::string& path, int width, int height, float scale,
                         const std::function<void()>& draw);

@@ -11,14 +11,14 @@
 
 namespace ringside::gui {
 
-/// Opens one document at a time in another thread, while the window goes on.
+/// Opens one document at a time in another thread, while the window stays responsive.
 class Loader {
  public:
   using Open = std::function<Opened(const OnProgress&, const OnPart&)>;
 
   ~Loader();
 
-  /// Cancels the current loading, and starts another one.
+  /// Cancels the current loading and starts another one.
   void start(std::string what, Open open);
 
   [[nodiscard]] const std::string& what() const {
@@ -26,9 +26,9 @@ class Loader {
   }  ///< empty: nothing is being opened
   [[nodiscard]] double done() const { return done_; }
 
-  /// The beginning of the document being opened, once, as soon as there is one.
+  /// Returns the first part of the document once, as soon as it is available; else null.
   std::shared_ptr<const Document> poll_part();
-  /// The opened document, once; nothing before that.
+  /// Returns the opened document once; none before that.
   std::optional<Opened> poll();
 
  private:

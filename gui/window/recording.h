@@ -8,16 +8,17 @@
 namespace ringside::gui {
 
 struct Recording {
-  std::string path;  ///< its extension gives the format: .webm, .mp4, .gif
+  std::string path;  ///< the extension decides on the format: .webm, .mp4, .gif
   int width = 0, height = 0;
   float scale = 1;
-  double seconds = 10;  ///< its length
+  double seconds = 10;  ///< length
 };
 
-/// A film, drawn without a display and encoded by ffmpeg.
+/// Draws a film without a display, and encodes it with ffmpeg.
 ///
-/// draw    called between ImGui's NewFrame and Render, with the share of the film that has passed: 0 .. 1
-/// errors  as Headless::make(); Unsupported: no ffmpeg; InvalidArgument: another ending; System: ffmpeg gave up
+/// draw    called between ImGui's NewFrame and Render, with the elapsed share of the film: 0 .. 1
+/// errors  as Headless::make(); Unsupported: ffmpeg is missing; InvalidArgument: unknown extension;
+///         System: ffmpeg failed
 Status write_recording(const Recording& recording, const std::function<void(double share)>& draw);
 
 }  // namespace ringside::gui

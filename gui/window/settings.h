@@ -8,7 +8,8 @@
 
 namespace ringside::gui {
 
-/// The settings kept between sessions: the window's look, and the position in the files shown last.
+/// Settings kept between sessions: the look of the window, and the positions in recently shown
+/// files.
 struct Settings {
   struct File {
     std::string path;
@@ -19,16 +20,17 @@ struct Settings {
   };
   bool is_dark = true;
   int width = 1400, height = 900;
-  std::vector<File> files;  ///< the last one first
+  std::vector<File> files;  ///< most recent first
 
   void remember(const std::string& path, const State& state);
   void restore(const std::string& path, const Document& document, State& state) const;
 };
 
-/// $XDG_STATE_HOME/ringside/gui.json, else ~/.local/state/ringside/gui.json; empty: nowhere.
+/// Returns $XDG_STATE_HOME/ringside/gui.json, else ~/.local/state/ringside/gui.json; empty: no
+/// place to keep settings.
 std::string settings_path();
 
-/// An unreadable file counts as missing: it is not worth an error.
+/// Loads the settings. Returns defaults if the file is missing or unreadable.
 Settings load_settings(const std::string& path);
 Settings parse_settings(const std::string& text);
 void save_settings(const Settings& settings, const std::string& path);

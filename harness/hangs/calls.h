@@ -5,10 +5,11 @@
 
 namespace ringside::hangs {
 
-/// What NCCL makes of it: PyTorch's barrier is an all-reduce of one element.
+/// Returns the collective that NCCL runs for the operation. PyTorch's barrier is an all-reduce of
+/// one element.
 Collective collective_of(Op op);
 
-/// The way back. A collective that programs have no word for is `other`.
+/// Returns the operation for a collective, or `other` if programs have no such operation.
 Op op_of(Collective collective, Op other);
 
 }  // namespace ringside::hangs

@@ -5,7 +5,7 @@
 
 namespace ringside::hangs {
 
-/// The snapshot as the dump that PyTorch of the recorder's release would write of it.
+/// Converts a snapshot to the dump that the recorder's PyTorch release would write.
 FlightDump flight_dump(const Program& program, const Snapshot& snapshot, const Recorder& recorder);
 
 }  // namespace ringside::hangs

@@ -13,35 +13,35 @@
 
 namespace ringside::hangs {
 
-/// What can be wrong with a job, in the words of `ringside hang`: all but Unknown.
+/// The fault classes are the verdicts of `ringside hang`, without Unknown.
 using FaultClass = HangClass;
 using ringside::to_string;
 
 inline constexpr int kFaultClasses = kHangClasses;
 
-/// errors  InvalidArgument: unknown; the nearest known one is named
+/// errors  InvalidArgument: unknown name; the message suggests the nearest one
 Result<FaultClass> parse_fault_class(std::string_view text);
 
-/// What was done to the program.
+/// A fault that was injected into a program.
 struct Fault {
   FaultClass kind = FaultClass::NotAHang;
   std::string text;           ///< "skips one collective and continues"
-  std::vector<int> culprits;  ///< ascending; empty when there is no culprit
-  Halt halt = Halt::None;     ///< of the culprits
+  std::vector<int> culprits;  ///< ascending; empty: no culprit
+  Halt halt = Halt::None;     ///< what the culprits do
   int iteration = -1;
-  int group = -1;  ///< of the call that was changed; -1 when no call was
-  int seq = 0;     ///< of the call: the culprits differ from here on
+  int group = -1;  ///< group of the changed call; -1: no call was changed
+  int seq = 0;     ///< number of the call: the culprits differ from it on
   bool is_p2p = false;
-  bool is_group_missing =
-      false;  ///< the others wait in the creation of a group, which no recorder sees
+  /// The other ranks wait in the creation of a group, which no recorder shows.
+  bool is_group_missing = false;
   NetworkFault network;
 };
 
-/// Injects one fault of the class at a place that `random` draws.
+/// Injects one fault of the class into the program, at a random place.
 ///
-/// first    iteration before which nothing goes wrong
-/// returns  nothing where the program has no place for it (no transfer, no root, ...). That the job then
-///          hangs is not certain: equal calls hide a difference. Play it.
+/// first    first iteration in which the fault may occur
+/// returns  nullopt if the program has no place for the fault (no transfer, no root, ...). The
+///          program may still not hang, as equal calls hide a difference: check with play()
 std::optional<Fault> inject(Program& program, FaultClass kind, int first, Random& random);
 
 }  // namespace ringside::hangs

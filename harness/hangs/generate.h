@@ -9,18 +9,18 @@
 
 namespace ringside::hangs {
 
-/// Writes the files of one case into `folder`, which is made: the dumps that are left, the logs, and
-/// truth.json.
+/// Writes the files of one case: the dumps and logs that are not lost, and truth.json. Creates the
+/// folder.
 ///
-/// errors  as make_empty_folder(): one that holds anything is refused.  System: it cannot be written
+/// errors  as make_empty_folder(): the folder is not empty.  System: write error
 Status write_case(const HangCase& hang, const std::string& folder);
 
-/// The same without the truth: what a job leaves.
+/// Writes the dumps and logs without truth.json.
 /// errors  as write_case()
 Status write_evidence(const HangCase& hang, const std::string& folder);
 
-/// What a job leaves when some ranks never begin to start: the others' NCCL lines of a communicator whose creation
-/// never completes.
+/// Writes the evidence of a job in which some ranks never start: the other ranks' NCCL lines of a
+/// communicator whose creation never completes.
 /// errors  as write_case()
 Status write_start_evidence(std::string name, Program program, const std::vector<int>& absent,
                             const std::string& folder);
@@ -38,14 +38,14 @@ struct Generated {
   std::vector<std::string> truths;  ///< the truth.json of each case
 };
 
-/// Writes `cases` cases. One goes into `folder` itself, several into case-0000, case-0001, ... below it;
-/// without a class in the options the classes alternate. Case i of seed s is the same whatever else
-/// is made.
+/// Writes `cases` cases: one case into `folder`, several into case-0000, case-0001, ... below it.
+/// Without a class in the options, the classes alternate. Case i of a seed does not depend on the
+/// other cases.
 ///
-/// errors  as make_case and write_case; InvalidArgument: `folder` holds anything
+/// errors  as make_case and write_case; InvalidArgument: the folder is not empty
 Result<Generated> generate(const GenerateOptions& options, const std::string& folder);
 
-/// The options of case `index`: its class, where none was asked for.
+/// Returns the options of case `index`, with the class filled in if none was requested.
 CaseOptions options_of(const GenerateOptions& options, int index);
 
 }  // namespace ringside::hangs

@@ -4,7 +4,8 @@
 #include <string_view>
 #include <vector>
 
-/// What a program's document may hold. Readers take no other words, and docs/reference/scenarios.md is written from these.
+/// The keys and steps that a program document may contain. Parsers accept no others, and
+/// docs/reference/scenarios.md is generated from these tables.
 namespace ringside::hangs {
 
 struct SchemaKey {
@@ -13,16 +14,16 @@ struct SchemaKey {
   std::string_view what;
 };
 
-/// A kind of step.
+/// A kind of step in a document.
 struct SchemaStep {
   std::string_view word;
   std::string_view form;               ///< `kernel: 2ms`
-  std::vector<std::string_view> keys;  ///< of its mapping; empty: it has none
+  std::vector<std::string_view> keys;  ///< keys of its mapping; empty: no mapping
   std::string_view what;
 };
 std::span<const SchemaStep> step_schema();
 
-/// What the keys of steps say.
+/// Returns the descriptions of the keys of steps.
 std::span<const SchemaKey> step_keys();
 
 }  // namespace ringside::hangs

@@ -9,13 +9,13 @@ namespace ringside {
 class YamlMapping;
 }
 
-/// Parts of a program's reader, for documents that hold a program among other things.
+/// Parts of the program parser, for documents that contain a program and more.
 namespace ringside::hangs {
 
-/// With the family `world` alone, and no steps.
+/// Returns an outline with the family `world` and no steps.
 Outline outline_of(std::string name, int ranks, int ranks_per_host, int iterations);
 
-/// Reads `groups`, if there, and `steps`.
+/// Reads `groups`, if present, and `steps`.
 /// errors  as parse_outline()
 Status read_program(const YamlMapping& root, Outline& outline);
 Result<int> read_iterations(const YamlMapping& root, int least);

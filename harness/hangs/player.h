@@ -11,35 +11,37 @@ namespace ringside::hangs {
 
 inline constexpr std::int64_t kNever = -1;
 
-/// One call that a rank made, with what became of it. Times are nanoseconds of virtual time.
+/// A call that a rank made, with the times of its stages, in ns of virtual time; kNever: not
+/// reached.
 struct Record {
-  const Step* step = nullptr;     ///< lives as long as the program
-  std::int64_t created = 0;       ///< the host enqueued it
-  std::int64_t started = kNever;  ///< its stream reached it
-  std::int64_t moving = kNever;   ///< all ranks that it waits for had come
+  const Step* step = nullptr;     ///< points into the program
+  std::int64_t created = 0;       ///< time at which the host enqueued it
+  std::int64_t started = kNever;  ///< time at which its stream reached it
+  std::int64_t moving = kNever;   ///< time at which the last rank that it depends on entered
   std::int64_t completed = kNever;
-  std::int32_t collective_seq = 0;  ///< calls of the group so far; a transfer leaves it as it was
+  /// Number of the group's collective; a transfer keeps the previous number.
+  std::int32_t collective_seq = 0;
   std::int32_t p2p_seq = 0;
   std::int32_t iteration = 0;
   [[nodiscard]] std::int32_t seq() const { return is_p2p(step->op) ? p2p_seq : collective_seq; }
 };
 
-/// The last position of a rank's host before nothing moved any more.
+/// The state of a rank's host when the play ended.
 struct RankEnd {
   enum class Host : std::uint8_t {
     Finished,     ///< ran its program to the end
-    Halted,       ///< by the fault
+    Halted,       ///< stopped by the fault
     WaitsForGpu,  ///< in a synchronize
     WaitsForHost  ///< in a rendezvous, or in the creation of a group
   };
   Host host = Host::Finished;
   Halt halt = Halt::None;
-  int site = -1;               ///< the line that it is at; -1 when finished
-  int group = -1;              ///< of a rendezvous
-  std::int64_t host_time = 0;  ///< when it got there
+  int site = -1;               ///< step at which it stopped: index in Outline::steps; -1: finished
+  int group = -1;              ///< group of a rendezvous; else -1
+  std::int64_t host_time = 0;  ///< virtual time of its last progress, ns
 };
 
-/// A kernel that is no call.
+/// A kernel other than a call.
 struct Kernel {
   std::int64_t started = 0, completed = 0;
   std::int32_t iteration = 0;
@@ -47,56 +49,61 @@ struct Kernel {
 
 struct RankHistory {
   std::vector<Record> records;  ///< in the order of the calls
-  std::vector<Kernel> kernels;  ///< in the order of their ends
+  std::vector<Kernel> kernels;  ///< in the order of their end times
   RankEnd end;
 };
 
-/// Whatever the network does wrong.
+/// A fault of the network.
 struct NetworkFault {
-  int group = -1;  ///< the call `seq` of it never completes, although all are in it;
+  int group = -1;  ///< group whose call `seq` is affected; -1: none
+  /// Number of the affected call.
   int seq = 0;
-  Nanoseconds by{};  ///< or takes so much longer, where this is not 0
-  int sender =
-      -1;  ///< global rank: it is this one's sends to `receiver` with that number; -1: a collective
+  /// Delay of the call; 0: the call never completes, although all members enter it.
+  Nanoseconds by{};
+  /// Global rank: the fault affects this rank's sends to `receiver` with number `seq`. -1: it
+  /// affects a collective.
+  int sender = -1;
   int receiver = -1;
 };
 
-/// What happened.
+/// The history of a simulated run.
 struct Play {
   std::vector<RankHistory> ranks;
   [[nodiscard]] bool is_hung() const;
 };
 
-/// How long things take.
+/// The durations of a play.
 struct PlayTimes {
-  /// Of a call, from when its last member has come; empty: usual_time(). Of one that begins with others it is asked as
-  /// they share what carries them: play().
+  /// Returns the duration of a call, from the entry of its last member; empty: usual_time(). For
+  /// bundled calls it gets the combined call that play() describes.
   std::function<Nanoseconds(const Step& call, const Group& group)> call = {};
-  /// What a transfer takes at least, by the connection between its two ranks alone; empty: nothing. It is asked of what goes
-  /// to that rank at once, with ranks of the job.
+  /// Returns the minimum duration of a transfer on the connection between two job ranks; empty: 0.
+  /// It gets the combined send of all data that goes to that rank at once.
   std::function<Nanoseconds(const Step& send, const Group& group, int from, int to)> transfer = {};
-  bool is_even =
-      false;  ///< everything takes just that; else some per cent more or less, by the seed
+  /// True: durations are exact. False: the seed varies them by a few per cent.
+  bool is_even = false;
 };
 
-/// 20 us and its bytes at 50 GB/s.
+/// Returns 20 us plus the time of its bytes at 50 GB/s.
 Nanoseconds usual_time(const Step& call);
 
-/// Plays all ranks against each other until nothing moves.
+/// Simulates all ranks until no rank makes progress.
 ///
-/// A host goes on as soon as a call is enqueued. Each group has a stream of its own on a rank, and each
-/// pair of ranks of a group one for its transfers, and kernels that are no calls have one, but for what names another; a
-/// kernel starts when those before it on the stream are done and what the host had waited for at its enqueueing is done.
+/// A host continues as soon as a call is enqueued. On each rank, each group has a stream for
+/// collectives, each pair of ranks of a group has one for transfers, and other kernels have one,
+/// unless a step names its stream. A kernel starts when the earlier kernels on its stream have
+/// ended, and those that the host had waited for when it enqueued the kernel.
 ///
-/// Sends and receives that begin together are one kernel, on the stream of their group's collectives: they start together,
-/// and are done when the last is. They share the rank's way out, and the way in: a transfer takes as long as one of all that
-/// the sender sends at once, or that the receiver receives, whichever is more. Collectives that begin together share the
-/// channels: they take as long as one after the other, and are played so.
+/// Sends and receives that begin together are one kernel on the stream of their group's
+/// collectives: they start together, and end with the last one. They share the rank's outgoing and
+/// incoming bandwidth: a transfer takes the longer of the combined sends of the sender and the
+/// combined receives of the receiver. Collectives that begin together share channels; they are
+/// simulated one after the other, which takes the same time.
 ///
-/// A collective completes when
-/// every member is in its k-th call of the group and all k-th calls agree; calls that disagree never
-/// do. A send completes with the k-th receive of that pair, of equal length. The root of a broadcast
-/// of at most 64 KiB does not wait for the others: the data fits in the slots.
+/// A collective completes when every member is in its k-th call of the group and all k-th calls
+/// agree. Calls that disagree never complete. A send completes with the k-th receive of that pair,
+/// if the lengths are equal. The root of a broadcast of at most 64 KiB does not wait for the
+/// others: the data fits in the slots.
 ///
 /// The host takes 10 us to enqueue a kernel.
 Play play(const Program& program, const NetworkFault& network, std::uint64_t seed,

@@ -11,29 +11,30 @@
 
 namespace ringside::hangs {
 
-/// One process group, as PyTorch knows it.
+/// A process group of PyTorch.
 struct Group {
-  std::string name;  ///< "0" is the default group; all ranks count alike
+  std::string name;  ///< "0" is the default group; equal on all ranks
   std::string desc;
-  std::vector<int> ranks;  ///< global, ascending: the place in it is the rank in the group
+  std::vector<int> ranks;  ///< global ranks, ascending; the index is the group rank
   int family = 0;
 };
 
-/// Why a rank makes no further call.
+/// The reason why a rank makes no further call.
 enum class Halt : std::uint8_t {
   None,
-  WaitsElsewhere,  ///< met an exception and waits on something that is no group
-  Busy,            ///< computes, loads, compiles: alive, its dump comes
-  GilHeld,         ///< likewise, and holds the interpreter lock: its monitor still dumps
-  Killed,          ///< by a signal; no dump
-  Stopped,         ///< SIGSTOP, or a driver that does not answer; no dump
-  Exited,          ///< left; no dump
+  WaitsElsewhere,  ///< caught an exception and waits outside of groups
+  Busy,            ///< computes, loads or compiles: alive, and writes a dump
+  /// As Busy, and holds the interpreter lock: its monitor thread still writes a dump.
+  GilHeld,
+  Killed,   ///< by a signal; writes no dump
+  Stopped,  ///< SIGSTOP, or an unresponsive driver; writes no dump
+  Exited,   ///< exited; writes no dump
 };
 
-/// Whether such a rank leaves no dump.
+/// Returns true if a rank in this state writes no dump.
 bool leaves_no_dump(Halt halt);
 
-/// One thing that one rank's host does.
+/// One step of one rank's host.
 struct Step {
   enum class Kind : std::uint8_t { Compute, Kernel, Call, Join, Synchronize, Rendezvous, Halt };
   Kind kind = Kind::Compute;
@@ -41,48 +42,52 @@ struct Step {
   DataType type = DataType::Float32;
   bool async = false;
   Halt halt = Halt::None;
-  int group = -1;   ///< index in Program::groups
-  int peer = 0;     ///< root, or the other end of a transfer: rank in the group
-  int site = 0;     ///< which line of the training script: index in Outline::steps
-  int bundle = 0;   ///< as in OutlineStep: those next to each other that share one begin together
-  int stream = -1;  ///< as in OutlineStep
-  bool is_shift = false;   ///< all of the group send and receive alike
-  int way = -1;            ///< of a transfer: set_ways(); -1: not set
+  int group = -1;         ///< index in Program::groups
+  int peer = 0;           ///< root, or the other end of a transfer: group rank
+  int site = 0;           ///< line of the training script: index in Outline::steps
+  int bundle = 0;         ///< as OutlineStep::bundle: adjacent steps with one number begin together
+  int stream = -1;        ///< as in OutlineStep
+  bool is_shift = false;  ///< part of a shift: all ranks of the group send and receive
+  int way = -1;           ///< path class of a transfer, by set_ways(); -1: not set
   std::int64_t count = 0;  ///< elements, as in OutlineStep
   Nanoseconds time{};
 };
 
-/// The number of steps from `first` on that are one call: sends and receives that begin together. 1 for a step
-/// of its own, and for collectives, which follow each other when they begin together.
+/// Returns the number of steps from `first` on that form one call: sends and receives that begin
+/// together. Returns 1 for single steps and for collectives, which run one after the other even if
+/// they begin together.
 std::size_t bundle_length(const std::vector<Step>& body, std::size_t first);
 
-/// Whether step `index` begins a call: of sends and receives that begin together the first does, they are one.
+/// Returns true if step `index` begins a call. Of sends and receives that begin together, only the
+/// first one does.
 bool begins_call(const std::vector<Step>& body, std::size_t index);
 
-/// The part of a call that shares a medium: a send as one of all bytes sent with it on a like way, a receive likewise. The
-/// halves of a send_recv are one. A collective as it is.
-/// bundle  what begins together, the call among it
+/// Returns the combined call for a shared medium: a send with the bytes of all sends of its path
+/// class in the bundle, likewise a receive. Both halves of a send_recv count as one. Returns
+/// collectives unchanged.
+/// bundle  the steps that begin together, `call` among them
 Step as_shared(std::span<const Step> bundle, const Step& call);
 
-/// The same of what goes to the same rank.
+/// Returns the combined call of all transfers to the same rank.
 Step as_shared_by_peer(std::span<const Step> bundle, const Step& call);
 
-/// Whether NCCL takes the two for one operation: same call, bytes that fit, same root. Ends of a
-/// transfer are no collective and are not compared here.
+/// Returns true if NCCL treats both as the same collective: same operation, matching bytes, same
+/// root. Do not use it for transfers.
 bool agree(const Step& a, const Step& b);
 
-/// What one rank runs: the body again and again, now and then with a difference.
+/// The program of one rank: one body per iteration, with exceptions.
 struct RankProgram {
   std::vector<Step> body;
   int iterations = 0;
-  std::map<int, std::vector<Step>> odd =
-      {};  ///< by iteration: what that one runs in place of the body
+  /// By iteration: steps that replace the body.
+  std::map<int, std::vector<Step>> odd = {};
 
   [[nodiscard]] const std::vector<Step>& body_of(int iteration) const {
     const auto found = odd.find(iteration);
     return found == odd.end() ? body : found->second;
   }
-  /// The body of that iteration alone, to be changed.
+  /// Returns the replacement body of that iteration for modification; creates it from the body if
+  /// needed.
   std::vector<Step>& odd_body(int iteration) {
     return odd.try_emplace(iteration, body).first->second;
   }
@@ -93,25 +98,26 @@ struct Program {
   int ranks_per_host = 8;
   std::vector<Group> groups;
   std::vector<RankProgram> programs;       ///< by rank
-  std::vector<OutlineStep> sites;          ///< what Step::site points at
-  std::vector<std::string> families;       ///< names, for the stack frames
+  std::vector<OutlineStep> sites;          ///< the outline's steps; indexed by Step::site
+  std::vector<std::string> families;       ///< family names, for stack frames
   std::vector<std::string> streams;        ///< names
   std::vector<std::vector<int>> group_of;  ///< [rank][family] = group, or -1
 };
 
-/// Each rank's own view of the outline.
+/// Makes the program of each rank from the outline.
 Program make_program(const Outline& outline);
 
-/// Likewise, with the programs of these ranks alone: those of others are empty. All groups are there.
+/// Makes the programs of the given ranks only; those of other ranks are empty. The result has all
+/// groups.
 Program make_program_of(const Outline& outline, const std::vector<int>& ranks);
 
-/// The kind of path from one rank of the job to the other, and back: transfers of one kind take equally long.
+/// Returns the class of the path between two ranks. Transfers of one class take equally long.
 using WayOf = std::function<int(int a, int b)>;
 
-/// Sets for each transfer the path between its two ranks; for a shift none, as it takes as long as its slowest transfer.
+/// Sets Step::way of each transfer. A shift keeps -1, as it takes as long as its slowest transfer.
 void set_ways(Program& program, const WayOf& way_of);
 
-/// The place of a global rank in a group; -1 where it is no member.
+/// Returns the index of a global rank in a group; -1 if it is not a member.
 int group_rank(const Group& group, int rank);
 
 }  // namespace ringside::hangs

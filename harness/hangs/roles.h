@@ -7,15 +7,16 @@
 
 namespace ringside::hangs {
 
-/// The ranks of an outline that take the same lines of it, each in its own groups: those that are in groups of the same families,
-/// at the same of those places that a line names.
+/// The roles of an outline. Two ranks have the same role if they execute the same steps, each in
+/// its own groups of the same families. One rank of each role can then represent the others.
 struct Roles {
-  std::vector<int> like;        ///< by rank: the first rank that has its role
-  std::vector<int> first_of;    ///< by role
-  std::int64_t role_steps = 0;  ///< that one rank of each role takes in an iteration, at most
-  std::int64_t rank_steps = 0;  ///< that all ranks take
+  std::vector<int> like;        ///< by rank: first rank with the same role
+  std::vector<int> first_of;    ///< by role: its first rank
+  std::int64_t role_steps = 0;  ///< upper bound of the steps per iteration of one rank per role
+  std::int64_t rank_steps = 0;  ///< upper bound of the steps per iteration of all ranks
 };
 
+/// Computes the role of each rank.
 Roles roles_of(const Outline& outline);
 
 }  // namespace ringside::hangs

@@ -9,26 +9,28 @@
 
 namespace ringside::hangs {
 
-/// The right answers for a case, given the files that are left.
+/// The correct verdicts for a case, given the files that are not lost.
 struct Truth {
-  std::set<std::string> classes;           ///< the fault's own, and those that it resembles
-  std::vector<std::vector<int>> culprits;  ///< right answers; an empty one: no culprit can be named
-  std::string doubt;                       ///< why there are several; empty when there is one
+  std::set<std::string> classes;  ///< the injected class, and classes that look like it
+  /// Correct sets of culprits; an empty set: no culprit can be named.
+  std::vector<std::vector<int>> culprits;
+  std::string doubt;  ///< reason for several sets; empty if there is one
 };
 
-/// Derived from what was injected, from the play, and from what was lost, never from the dumps.
+/// Computes the truth from the injected fault, the play and the lost files, but not from the dumps.
 ///
-/// Two sides of equal weight in a call leave both in doubt. A culprit without a file is in doubt with
-/// all other lost members of the groups that ranks wait for; so is a call whose lost members may not
-/// have come. With doubt, naming no culprit is always right.
+/// Two equally large sides of a disagreement leave both in doubt. A culprit without a file cannot
+/// be distinguished from other members with lost files in the groups that ranks wait for; nor can a
+/// call whose members without files may not have entered. If there is doubt, a verdict without
+/// culprit is correct, too.
 Truth find_truth(const HangCase& hang);
 
-/// truth.json: the keys of the labels of the public corpus of such dumps, so that one program scores
-/// both.
+/// Returns the content of truth.json, with the keys of the public corpus of labelled dumps, so that
+/// one program scores both.
 Json truth_json(const HangCase& hang, const Truth& truth, const std::string& id);
 
-/// Where the fault shows in the files that a complete set would have: the first call of a group in which
-/// members differ, or that some have not made while others wait in it.
+/// The call at which a fault shows in a complete set of files: the first call of a group in which
+/// members differ, or that some members have not made while others wait in it.
 struct Surface {
   int group = -1;
   int seq = 0;
@@ -37,11 +39,13 @@ struct Surface {
   std::vector<const Step*> calls;  ///< of `here`
 };
 
-/// returns  group -1: no member differs and no rank waits in the group's collectives
+/// Finds that call in a group.  returns  group -1: no member differs and no rank waits in the
+/// group's collectives
 Surface find_surface(const HangCase& hang, int group);
 
-/// The rank, and those members of the call that it is in which are in another call and wait for it there.
-/// returns  ascending; the rank alone where no two wait for each other
+/// Finds the cycle that a rank is part of: the members of its call that wait for the rank in
+/// another call, and the rank.
+/// returns  ascending; only the rank itself if there is no cycle
 std::vector<int> find_cycle(const HangCase& hang, int rank);
 
 }  // namespace ringside::hangs

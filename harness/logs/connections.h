@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// What decides by which transport two ranks connect, besides where they are.
+/// Inputs that decide on the transport between two ranks, in addition to their places.
 struct ConnectionRules {
   NcclVersion version;
   TopologyParameters topology;
@@ -22,10 +22,10 @@ struct ConnectionRules {
   bool refuses_p2p = false;  ///< the driver grants no peer access over PCIe
 };
 
-/// The connections of one rank, as it prints them: in the order in which NCCL sets them up, peer after
-/// peer by distance, receiving before sending. What is connected already is not connected again.
+/// The connections of one rank in the order in which NCCL sets up and logs them: peer after peer by
+/// distance, receiving before sending. Existing connections are not set up again.
 ///
-/// Ownership  borrows the communicator's layout
+/// Ownership  the communicator's layout outlives it
 class RankConnections {
  public:
   RankConnections(const CommunicatorLayout& layout, const ConnectionRules& rules, int rank)
@@ -35,14 +35,14 @@ class RankConnections {
   std::vector<ConnectionFacts> trees();
   std::vector<ConnectionFacts> nvls_trees();
 
-  /// Of the rings that were asked for.
+  /// Returns the use of rings; valid after rings().
   [[nodiscard]] RingUse ring_use() const { return ring_use_; }
 
  private:
   enum class Way : bool { Receive, Send };
   /// One direction of one channel to a peer.
   struct PlannedConnection {
-    int distance;  ///< of the peer, in the way's direction
+    int distance;  ///< distance of the peer in this direction
     Way way;
     int channel;
     int peer;
@@ -60,7 +60,7 @@ class RankConnections {
   RingUse ring_use_ = {};
 };
 
-/// A rank as connections name it.
+/// Returns the end of a connection at a rank, as connections name it.
 ConnectionEnd connection_end(const CommunicatorLayout& layout, int rank);
 
 }  // namespace ringside

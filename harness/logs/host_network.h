@@ -15,17 +15,17 @@ enum class NetworkKind {
   Ofi,  ///< aws-ofi-nccl over libfabric
 };
 
-/// Which of NCCL's network backends serves a host, and by which devices.
+/// The network backend of NCCL that a host uses, with its devices.
 struct HostNetwork {
   NetworkKind kind = NetworkKind::Socket;
-  std::string name = "Socket";    ///< as `Using network` has it
-  std::vector<Hca> devices = {};  ///< by NCCL's number; of Socket: the interfaces
-  bool has_gdr = false;           ///< the driver module for it is there
+  std::string name = "Socket";    ///< as logged in `Using network`
+  std::vector<Hca> devices = {};  ///< by NCCL's number; for Socket: the interfaces
+  bool has_gdr = false;           ///< the driver module for GPUDirect RDMA is loaded
   OfiFacts ofi = {};
 };
 
-/// Derived from the devices' names: rdmap and efa are Amazon's, cxi is Slingshot's, those without a number
-/// of their own (guid, port) are Ethernet interfaces, others do verbs.
+/// Derives the network from device names: rdmap and efa are Amazon's, cxi is Slingshot; devices
+/// without guid and port are Ethernet interfaces; all others use verbs.
 HostNetwork network_of(Host host, NcclVersion version);
 
 }  // namespace ringside

@@ -4,19 +4,20 @@
 #include "harness/logs/process_log.h"
 #include "harness/logs/rank_view.h"
 
-/// Parts of write_phase(): what the job's incident makes its ranks say. Private to this folder.
+/// Parts of write_phase() for the lines about an incident. Private to this folder.
 namespace ringside {
 
-/// Whether nothing follows this phase of that generation, for any rank.
+/// Returns true if the incident ends the generation in this phase on all ranks.
 bool ends_in(const LogJob& job, const LogPhase& phase);
 
-/// Appends the rank's lines about the incident in a phase of that kind, if any.
+/// Appends the rank's lines about the incident in a phase, if any.
 void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log);
 
-/// Whether the incident keeps the rank from what ends a phase of that kind: "Connected all rings".
+/// Returns true if the incident keeps the rank from the last line of the phase: "Connected all
+/// rings".
 bool breaks_off(const RankView& rank, LogPhase::Kind phase);
 
-/// The rank that a struck host's rings omit: the last one of it.
+/// Returns the rank that an affected host omits from its rings: its last one.
 int left_out_rank(const RankView& rank);
 
 }  // namespace ringside

@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// What all communicators over the same kinds of hosts have in common: what the engine decides for
-/// them, in the order in which a log prints it.
+/// The engine's decisions for a communicator, in the order in which a log prints them.
+/// Communicators over equal hosts share one layout.
 class CommunicatorLayout {
  public:
   CommunicatorLayout(Job job, std::shared_ptr<const Tuner> tuner);
 
-  /// Where a rank is.
+  /// The location of a rank.
   struct Place {
     int node = 0;
     int gpu = 0;  ///< index in its node's system
@@ -42,10 +42,10 @@ class CommunicatorLayout {
     return system(rank).gpus[static_cast<std::size_t>(place(rank).gpu)];
   }
 
-  /// The rank that is `steps` behind (or before) another in a ring.
+  /// Returns the rank `steps` positions after (negative: before) another rank in a ring.
   [[nodiscard]] int in_ring(int channel, int rank, int steps) const;
   [[nodiscard]] TreeEdges tree(int channel, int rank) const;
-  /// Of a channel's parity.
+  /// Returns the NVLS tree of the channels of that parity.
   [[nodiscard]] TreeEdges nvls_tree(int parity, int rank) const;
   [[nodiscard]] NodePlace node_place(int rank) const;
 

@@ -13,35 +13,36 @@
 
 namespace ringside {
 
-/// One host of the job.
+/// A host of the job.
 struct LogHost {
   std::string name = {};
-  NetInterface interface = {};  ///< of bootstrap and, for RDMA, out of band
+  NetInterface interface = {};  ///< for bootstrap, and with RDMA for out-of-band messages
   HostNetwork network = {};
   NcclVersion version = {};
   std::vector<Setting> settings = {};
   bool lacks_nvls = false;
 };
 
-/// One process, which has one GPU.
+/// A process with one GPU.
 struct LogProcess {
   int host = 0;
-  int local = 0;  ///< place among the host's processes
+  int local = 0;  ///< index among the host's processes
   int pid = 0;
-  std::string cpus = {};  ///< near its GPU: hexadecimal groups, as in /sys
+  std::string cpus = {};  ///< CPUs near its GPU: hexadecimal groups, as in /sys
 };
 
-/// Communicators that are made at one time; each process is in at most one.
+/// Communicators that are created at the same time. Each process is in at most one.
 struct Generation {
   std::vector<LogCommunicator> communicators;
-  std::vector<int> of_process;  ///< index; -1: in none
+  std::vector<int> of_process;  ///< by process: index; -1: in none
 };
 
-/// A job as its log describes it: its processes, and what the engine decides for each of its
-/// communicators, as that release decides. Of those before 2.18 only what they lack of it is known: PXN before
-/// 2.12, NVLS before 2.17 (over several nodes: 2.18); NVLink domains are omitted before 2.20.
+/// The job that a log describes: its processes, and the engine's decisions for each communicator,
+/// as the job's NCCL release decides. Releases before 2.18 are approximated by the features that
+/// they lack: PXN before 2.12, NVLS before 2.17 (over several nodes: 2.18), NVLink domains before
+/// 2.20.
 ///
-/// Threads    nothing changes after make()
+/// Threads    immutable after make()
 class LogJob {
  public:
   /// errors  as make_job(), parse_topology_parameters(), parse_channel_parameters(), Tuner::make()
@@ -54,7 +55,7 @@ class LogJob {
   [[nodiscard]] const LogHost& host_of(int process) const {
     return hosts_[static_cast<std::size_t>(processes_[static_cast<std::size_t>(process)].host)];
   }
-  /// For a process of that version.
+  /// Both return values for the processes of that host.
   [[nodiscard]] ConnectionRules rules(const LogHost& host) const;
   [[nodiscard]] Subsystems shown(const LogHost& host) const;
 
@@ -70,7 +71,7 @@ class LogJob {
   void number(Generation& generation, int index) const;
 
   LogRequest request_;
-  std::string release_;  ///< which decides, as load_release() takes it
+  std::string release_;  ///< release that decides, as load_release() takes it
   TopologyParameters topology_;
   ChannelParameters channels_;
   TuningParameters tuning_;

@@ -18,58 +18,58 @@ struct Setting {
   std::string name, value;
 };
 
-/// What strikes the job, and in the log of whom.
+/// The incident of a job.
 enum class IncidentKind {
   None,
-  OpenDevice,    ///< a device that cannot be opened; the job goes on without it
-  NoRoute,       ///< the first rank cannot be reached
-  OtherVersion,  ///< a host has another release
-  DuplicateGpu,  ///< two ranks took one GPU
-  ShortRing,     ///< the ranks do not agree on the rings
-  NvlsBind,      ///< the multicast of the NVSwitches is out of order
+  OpenDevice,    ///< a device cannot be opened; the job continues without it
+  NoRoute,       ///< the first rank is unreachable
+  OtherVersion,  ///< a host has another NCCL release
+  DuplicateGpu,  ///< two ranks use one GPU
+  ShortRing,     ///< the ranks disagree about the rings
+  NvlsBind,      ///< NVSwitch multicast fails
   ShmFull,       ///< /dev/shm is too small
-  Memlock,       ///< memory may not be pinned
-  BadGid,        ///< the GID index names no usable address
-  CudaMemory,    ///< no GPU memory is left
-  Completion,    ///< a NIC gives up on its peer, in the midst of the run
-  LinkFlap,      ///< its port goes down and up again before that
+  Memlock,       ///< memory pinning is not allowed
+  BadGid,        ///< the GID index has no usable address
+  CudaMemory,    ///< out of GPU memory
+  Completion,    ///< a NIC loses its peer during the run
+  LinkFlap,      ///< as Completion, and the NIC's port goes down and up before
 };
 struct Incident {
   IncidentKind kind = IncidentKind::None;
-  int host = -1;            ///< whose ranks say so; -1: all
-  std::string device = {};  ///< that is concerned
-  std::string detail = {};  ///< an error's words, a value
+  int host = -1;            ///< host whose ranks log it; -1: all
+  std::string device = {};  ///< affected device
+  std::string detail = {};  ///< error text, or a value
 };
 
-/// In what a host's processes differ from the others'.
+/// The differences between one host's processes and the others.
 struct HostDifference {
   std::optional<NcclVersion> version = {};
-  std::vector<Setting> settings = {};  ///< besides the job's
-  bool lacks_nvls = false;             ///< where the job's others have it
+  std::vector<Setting> settings = {};  ///< in addition to the job's settings
+  bool lacks_nvls = false;             ///< although the other hosts of the job have NVLS
 };
 
-/// A job whose log is wanted.
+/// The description of a job whose log is to be generated.
 struct LogRequest {
   JobHosts hosts;
   NcclVersion version = {};
-  std::optional<Subsystems> shown = {};  ///< nothing: the version's default
-  Environment environment = {};          ///< what the engine decides by; nothing: no variable set
-  std::vector<Setting> settings = {};    ///< of all processes; the log echoes them
-  /// Communicators besides the one of all ranks: so many times one for each node, and one for each
-  /// place within the nodes, as tensor and data parallel training makes them.
+  std::optional<Subsystems> shown = {};  ///< none: the version's default
+  Environment environment = {};          ///< variables that the engine uses; empty: none
+  std::vector<Setting> settings = {};    ///< settings of all processes; the log echoes them
+  /// Number of additional sets of communicators: one per node and one per local rank, as tensor and
+  /// data parallel training creates them.
   int repeat = 0;
-  int calls = 0;           ///< collectives of each communicator; shown by COLL and TUNING
-  std::uint64_t seed = 1;  ///< of pids, addresses, pointers, times
-  bool is_stdout = false;  ///< what NCCL writes to stdout itself has no prefix there
+  int calls = 0;           ///< collectives per communicator; COLL and TUNING show them
+  std::uint64_t seed = 1;  ///< for pids, addresses, pointers, times
+  bool is_stdout = false;  ///< log to stdout: NCCL writes some of its lines there without prefix
 
-  // What a misconfiguration sets.
+  // Set by a misconfiguration:
   std::map<int, HostDifference> differences = {};  ///< by host
-  std::optional<NetInterface> bootstrap = {};      ///< of all hosts, instead of their own
-  std::string broken_plugin = {};                  ///< why the network plugin does not load
+  std::optional<NetInterface> bootstrap = {};      ///< for all hosts, instead of their own
+  std::string broken_plugin = {};                  ///< reason why the network plugin does not load
   bool refuses_p2p = false;                        ///< the driver grants no peer access over PCIe
-  bool has_partial_nvls = false;  ///< some hosts have it, so that the job does without
+  bool has_partial_nvls = false;  ///< only some hosts support NVLS, so the job does not use it
   Incident incident = {};
-  int unheard = -1;  ///< the process whose log was not collected
+  int unheard = -1;  ///< process whose log is missing; -1: none
 };
 
 }  // namespace ringside

@@ -11,17 +11,17 @@
 
 namespace ringside {
 
-/// What is wrong with a job, by which a reader of its log is judged.
+/// The faults of a job, to judge a diagnosis of its log.
 struct LogTruth {
   struct Finding {
-    std::string id;        ///< as the labelled logs have them: "socket_fallback"
+    std::string id;        ///< as in the labelled logs: "socket_fallback"
     std::string severity;  ///< error, warn, info
     std::string why;
-    std::vector<int> hosts = {};  ///< concerned; empty: all
+    std::vector<int> hosts = {};  ///< affected hosts; empty: all
   };
-  std::string misconfiguration = {};  ///< empty: nothing is
+  std::string misconfiguration = {};  ///< empty: no misconfiguration
   std::vector<Finding> findings = {};
-  /// Ids that follow from it: naming them is right, leaving them out is no fault.
+  /// Ids that follow from the fault: reporting them is correct, and omitting them, too.
   std::vector<std::string> consequences = {};
 };
 
@@ -30,16 +30,16 @@ struct Misconfiguration {
   std::string_view what;
 };
 
-/// Everything that can be wrong, in alphabetical order.
+/// Returns all misconfigurations, in alphabetical order.
 std::span<const Misconfiguration> misconfigurations();
 
-/// Changes the job as the real cause would: its hosts, its variables, or what strikes it.
-/// errors  InvalidArgument: an unknown name; the nearest is named.  Unsupported: these hosts, so many of
-///         them, or that version cannot have it; with the reason
+/// Applies the cause of a misconfiguration to the job: to its hosts, variables or incident.
+/// errors  InvalidArgument: unknown name; the message suggests the nearest one.  Unsupported: these
+///         hosts, their number, or the version cannot have it; with the reason
 Result<LogTruth> misconfigure(std::string_view name, LogRequest& request);
 
-/// Adds to the consequences what is so on such hosts anyway, and what a log alone cannot distinguish from a
-/// fault: NICs too far from the GPUs for GPUDirect RDMA, nothing but Ethernet.
+/// Adds consequences that hold on such hosts without a fault, if a log alone cannot distinguish
+/// them from one: NICs too far from the GPUs for GPUDirect RDMA, only Ethernet.
 void add_nature(const LogJob& job, LogTruth& truth);
 
 }  // namespace ringside

@@ -6,15 +6,15 @@
 
 namespace ringside {
 
-/// A number that looks random and depends only on the seed and on its purpose, so that any part
-/// of a log can be written alone.
+/// Returns a pseudorandom number that depends only on the arguments, so any part of a log can be
+/// written alone.
 /// source  Steele, Lea, Flood: Fast splittable pseudorandom number generators (splitmix64)
 constexpr std::uint64_t noise(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
   const std::uint64_t x = seed ^ (a * 0x9E3779B97F4A7C15ULL) ^ (b * 0xD1B54A32D192ED03ULL);
   return mixed(x + 0x9E3779B97F4A7C15ULL);
 }
 
-/// In [0, 1).
+/// Returns a pseudorandom number in [0, 1).
 constexpr double noise_share(std::uint64_t seed, std::uint64_t a, std::uint64_t b = 0) {
   return static_cast<double>(noise(seed, a, b) >> 11U) * 0x1.0p-53;
 }

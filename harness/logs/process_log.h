@@ -7,32 +7,31 @@
 
 namespace ringside {
 
-/// A stretch of a job's run. No process begins one before all have ended the one before it.
+/// A phase of a job. No process begins a phase before all processes have ended the previous one.
 struct LogPhase {
   enum class Kind {
     Begin,     ///< NCCL is loaded: versions, plugins, network devices
-    Start,     ///< a communicator begins
+    Start,     ///< a communicator starts
     Graphs,    ///< topology, searched graphs, rings and trees
     Connect,   ///< rings, trees, NVLS trees; from 2.22 on when the first collective needs them
-    Complete,  ///< the communicator is there
+    Complete,  ///< the communicator is ready
     Calls,     ///< collectives
-    Run,       ///< what strikes later
+    Run,       ///< incidents during the run
     End,       ///< communicators are destroyed
   };
   Kind kind = Kind::Begin;
   int generation = 0;
-  int first_call = 0, end_call = 0;  ///< of Calls
+  int first_call = 0, end_call = 0;  ///< only for Calls
 };
 
-/// In the order of time.
+/// Returns the phases of a job in time order.
 std::vector<LogPhase> phases_of(const LogJob& job);
 
-/// Appends one process's lines of one phase.
-///
-/// Any process and phase can be written without the others; the lines depend on nothing else.
+/// Appends one process's lines of one phase. The lines depend only on the arguments, so any phase
+/// of any process can be written alone.
 void write_phase(const LogJob& job, int process, const LogPhase& phase, DebugLog& log);
 
-/// An empty log of the process, for write_phase().
+/// Returns an empty log of the process, for write_phase().
 DebugLog log_of(const LogJob& job, int process);
 
 }  // namespace ringside

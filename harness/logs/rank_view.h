@@ -8,27 +8,27 @@
 
 namespace ringside {
 
-/// One process in one communicator: the inputs of its lines.
+/// One process in one communicator: the inputs of its log lines.
 ///
-/// Ownership  borrows the job
+/// Ownership  the job outlives it
 struct RankView {
   RankView(const LogJob& of_job, int of_process, int of_generation);
 
   [[nodiscard]] const LogHost& host() const { return job.host_of(process); }
   [[nodiscard]] NcclVersion version() const { return host().version; }
   [[nodiscard]] const CommunicatorLayout& layout() const { return *communicator->layout; }
-  /// Whether the process is in a communicator of that generation at all.
+  /// Returns true if the process is in a communicator of that generation.
   [[nodiscard]] bool is_member() const { return communicator != nullptr; }
 
   [[nodiscard]] LineThread main_thread() const;
-  [[nodiscard]] LineThread init_thread() const;   ///< that makes the communicator
-  [[nodiscard]] LineThread proxy_thread() const;  ///< that serves its network
+  [[nodiscard]] LineThread init_thread() const;   ///< thread that creates the communicator
+  [[nodiscard]] LineThread proxy_thread() const;  ///< thread that serves the network
   [[nodiscard]] CommFacts facts() const;
 
-  /// The rank whose GPU the rank has: itself, except for one that took its neighbour's.
+  /// Returns the rank whose GPU this rank uses: itself, unless two ranks use one GPU.
   [[nodiscard]] int gpu_owner() const;
 
-  /// In [0, 1), the same whenever it is asked for.
+  /// Returns a pseudorandom number in [0, 1) that depends on the rank and `what`.
   [[nodiscard]] double share(std::uint64_t what) const;
 
   const LogJob& job;
@@ -38,7 +38,7 @@ struct RankView {
   int rank = -1;  ///< in the communicator
 };
 
-/// Whether the connections wait for the first collective.
+/// Returns true if connections are set up by the first collective.
 bool connects_late(const LogJob& job);
 
 }  // namespace ringside

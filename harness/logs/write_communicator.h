@@ -4,7 +4,7 @@
 #include "harness/logs/process_log.h"
 #include "harness/logs/rank_view.h"
 
-/// Parts of write_phase(): the life of one communicator. Private to this folder.
+/// Parts of write_phase() for the life of one communicator. Private to this folder.
 namespace ringside {
 
 void write_start(const RankView& rank, DebugLog& log);

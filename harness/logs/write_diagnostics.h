@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// Variables that change only what is printed: NCCL_RUN_DIAGNOSTICS and its like.
+/// Returns the variables that change only the output: NCCL_RUN_DIAGNOSTICS and similar ones.
 std::span<const std::string_view> diagnostics_variables();
 
-/// Writes what those diagnostics find that the rank's environment asks for, once the communicator is complete; from
-/// 2.31 on, and by its first rank.
+/// Writes the diagnostics that the rank's environment requests, once the communicator is complete.
+/// Only NCCL 2.31 or later, and only the communicator's first rank.
 void write_diagnostics(const RankView& rank, DebugLog& log);
 
 }  // namespace ringside

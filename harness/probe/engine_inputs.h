@@ -6,21 +6,22 @@
 #include "base/env.h"
 #include "harness/probe/machine.h"
 
-/// A machine's description as the input of the engine's own functions.
+/// Converts a machine's description to inputs of the engine's functions.
 namespace ringside::probe {
 
-/// The variables that were read; an empty one counts as unset. The machine must outlive it.
+/// Returns the machine's variables; an empty value counts as unset.  Ownership  the machine
+/// outlives the result
 Environment environment_of(const Machine& machine);
 
-/// Empty: not set.
+/// Returns the value of a variable; empty: not set.
 std::string variable(const Machine& machine, const char* name);
 
-/// Whether a port of RDMA is active.
+/// Returns true if an RDMA port is active.
 bool has_active_port(const Machine& machine);
 
 std::vector<ringside::RdmaPort> ports_of(const Machine& machine);
 
-/// The GIDs that RoCE makes of this network namespace's addresses.
+/// Returns the GIDs that RoCE derives from the addresses of this network namespace.
 std::vector<Gid> own_gids(const Machine& machine);
 
 }  // namespace ringside::probe

@@ -2,11 +2,11 @@
 
 #include <string>
 
-/// Small files of /sys and /proc below a root. What cannot be read is empty.
+/// Reads small files of /sys and /proc. Unreadable files count as empty.
 namespace ringside::probe {
 
-std::string read_line(const std::string& path);  ///< without blanks at its end
-std::string link_name(const std::string& path);  ///< the last part of where a link leads
+std::string read_line(const std::string& path);  ///< strips trailing blanks
+std::string link_name(const std::string& path);  ///< the last component of a link's target
 double leading_value(const std::string& text, double otherwise);
 
 }  // namespace ringside::probe

@@ -8,22 +8,23 @@
 
 namespace ringside::probe {
 
-/// What would be wrong with a job here, before one runs: findings of audit's ids, worst first. A healthy machine has none.
+/// Returns problems that a job would have on this machine: findings with audit's ids, worst first.
+/// Empty for a healthy machine.
 std::vector<audit::Finding> judge(const Machine& machine);
 
-/// What the engine would use on this machine, and why.
+/// The engine's choices on this machine, with the reasons.
 struct Plan {
-  std::string interface;  ///< its name and address; empty: none fits
+  std::string interface;  ///< name and address; empty: no interface fits
   std::string interface_why;
   std::string transport_why;
   std::vector<std::string> rdma_devices;  ///< active ports, device:port
   std::string rdma_why;
-  std::string backend;  ///< nccl, gloo, mpi; empty: none is there
+  std::string backend;  ///< nccl, gloo or mpi; empty: not available
   std::string backend_why;
 };
 Plan plan_of(const Machine& machine);
 
-/// What a variable does, where it is known; empty: not.
+/// Returns a description of a variable; empty: unknown variable.
 std::string meaning_of(const std::string& variable);
 
 }  // namespace ringside::probe

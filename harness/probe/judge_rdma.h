@@ -5,7 +5,7 @@
 
 namespace ringside::probe {
 
-/// RDMA ports, their GIDs, what the variables make of them, and the device nodes.
+/// Checks RDMA ports, their GIDs, the variables about them, and the device nodes.
 void judge_rdma(const Machine& machine, Verdicts& verdicts);
 
 }  // namespace ringside::probe

@@ -19,62 +19,62 @@ class Communicator;
 
 namespace ringside::probe {
 
-/// What each rank of a job sees of its host, by rank. Every rank calls it at the same time.
+/// Gathers the host reports of all ranks, in rank order. Every rank must call it at the same time.
 /// errors  as Communicator::all_gather_bytes; Corrupt
 Result<std::vector<HostReport>> exchange(runtime::Communicator& communicator,
                                          const HostReport& mine);
 
-/// The order of measurements: in a step each rank is in one pair at most, and each host too, so that none shares a link. Pairs
-/// within a host go one after the other: they share its memory.
+/// Returns the order of pair measurements. In each step, each rank and each host is in at most one
+/// pair, so no link is shared. Pairs within a host run one after the other, as they share its
+/// memory.
 ///
-/// hosts    of each rank, numbered from 0
+/// hosts    host number of each rank, from 0
 /// returns  [step] = pairs of ranks; each pair of ranks is in one step
-/// source   the circle method of round-robin tournaments
 std::vector<std::vector<std::pair<int, int>>> tournament(const std::vector<int>& hosts);
 
-/// Each pair is measured by the loop that bench has (time_runs()), on buffers as bench has them.
+/// Settings of the measurement, which uses time_runs() and the buffers of bench.
 struct PairOptions {
   Bytes large{4 << 20};
-  int turns = 2;  ///< of both; the better one counts, for what else happens only ever slows
+  int turns = 2;  ///< repetitions; the better one counts, as disturbances only slow down
   TimedRuns round_trips{.warmup = 5, .iterations = 100};  ///< of 8 B
-  TimedRuns transfers{.warmup = 5, .iterations = 8};      ///< of `large`, each way
+  TimedRuns transfers{.warmup = 5, .iterations = 8};      ///< of `large`, in each direction
   std::function<void(double share)> on_progress = {};
 };
 
-/// What one rank gets to another.
+/// The measured performance from one rank to another.
 struct PairCell {
   int from = 0, to = 0;
-  double latency_us = 0;    ///< of 8 B one way: half a round trip, the median
+  double latency_us = 0;    ///< 8 B in one direction: half a round trip, the median
   double gbs = 0;           ///< 10^9 B/s, of the fastest message
-  double expected_gbs = 0;  ///< by the slower interface of the two; 0: not known
+  double expected_gbs = 0;  ///< by the slower of both interfaces; 0: unknown
   bool is_outlier = false;
-  bool is_slow = false;  ///< an outlier by its rate, not its latency alone
-  std::string why = {};  ///< of an outlier
+  bool is_slow = false;  ///< an outlier by its rate
+  std::string why = {};  ///< reason, if an outlier
 };
 
 struct PairMatrix {
   int nranks = 0;
   std::vector<std::string> hosts = {};         ///< [rank]
-  std::vector<std::optional<int>> cores = {};  ///< [rank] = its core; none: it may run on several
-  std::vector<PairCell> cells = {};            ///< [from * nranks + to]; from = to: zeros
-  bool is_crowded = false;                     ///< some host has more ranks than cores
+  std::vector<std::optional<int>> cores = {};  ///< by rank: its core; none: not bound to one core
+  std::vector<PairCell> cells = {};            ///< at from * nranks + to; zeros if from == to
+  bool is_crowded = false;                     ///< a host has more ranks than cores
   [[nodiscard]] const PairCell& at(int from, int to) const {
     return cells[static_cast<std::size_t>(from * nranks + to)];
   }
 };
 
-/// Every rank calls it at the same time, with the same options. Calls are not alike on all ranks: the communicator does not
-/// check them.
-/// reports  of exchange()
+/// Measures all pairs. Every rank must call it at the same time, with the same options. The ranks'
+/// calls differ, so the communicator does not compare them.
+/// reports  result of exchange()
 /// errors   as Communicator::run()
 Result<PairMatrix> measure_pairs(runtime::Communicator& communicator, const PairOptions& options,
                                  const std::vector<HostReport>& reports);
 
-/// Marks outliers among like pairs: pairs within hosts, and between them, separately. Slower than half the median, or
-/// three times as late.
+/// Marks outliers, separately among pairs within hosts and between hosts: rate below half the
+/// median, or latency above three times the median.
 void mark_outliers(PairMatrix& matrix);
 
-/// The outliers, and the rank that is in most of them, as findings (low_bandwidth).
+/// Returns findings (low_bandwidth) about the outliers and the rank that is part of most of them.
 std::vector<audit::Finding> judge_pairs(const PairMatrix& matrix);
 
 }  // namespace ringside::probe

@@ -12,16 +12,17 @@ class NvmlDriver;
 
 namespace ringside::probe {
 
-/// Where a machine is read from. sources_here() is this one; tests hand in a folder and answers of their own.
+/// The sources of a machine's description. sources_here() returns those of this machine; tests pass
+/// a folder and fixed values.
 struct Sources {
-  std::string root = {};  ///< before /sys, /proc and /dev; empty: this machine
+  std::string root = {};  ///< prefix of /sys, /proc and /dev; empty: this machine
   std::string host = {};
   std::string kernel = {};
   std::vector<Interface> interfaces = {};
   Limits limits = {};
   SharedMemory shm = {};
   std::map<std::string, std::string> variables = {};
-  /// The text of `nft list ruleset` or of `iptables-save`; the source says which.
+  /// Output of `nft list ruleset` or of `iptables-save`; firewall_source names the command.
   std::string firewall_source = {};
   std::optional<std::string> firewall_text = {};
   std::vector<Backend> backends = {};
@@ -32,17 +33,17 @@ struct Sources {
 /// errors  System: the interfaces cannot be listed
 Result<Sources> sources_here();
 
-/// Never fails: a missing or unreadable file is an answer.
+/// Reads the machine. Missing or unreadable files leave fields empty.
 Machine read_machine(const Sources& sources);
 
-/// The rules that drop or refuse what comes in or goes out, of `nft list ruleset` or `iptables-save`. What only
-/// concerns invalid packets, sets of addresses or forwarding is omitted.
+/// Parses the rules that drop or reject packets from `nft list ruleset` or `iptables-save`. Omits
+/// rules about invalid packets, address sets and forwarding.
 Firewall read_firewall(const std::string& source, const std::string& text);
 
-/// The libraries of nccl, mpi and gloo that the loader finds, with their reported versions.
+/// Returns the libraries of nccl, mpi and gloo that the loader finds, with their reported versions.
 std::vector<Backend> backends_here();
 
-/// libibverbs.so.1.14.44.0; empty where the loader finds none.
+/// Returns a file name such as libibverbs.so.1.14.44.0; empty if the loader finds none.
 std::string verbs_library_here();
 
 }  // namespace ringside::probe

@@ -6,7 +6,7 @@
 
 namespace ringside::probe {
 
-/// GPUs on the PCI bus, bridges with access control, and what the IOMMU does for devices; into `machine`.
+/// Reads GPUs on the PCI bus, bridges with access control, and IOMMU modes into `machine`.
 void read_pci(const std::string& root, Machine& machine);
 
 }  // namespace ringside::probe

@@ -7,10 +7,10 @@
 
 namespace ringside::probe {
 
-/// The ports of /sys/class/infiniband, sorted by device and number.
+/// Returns the ports of /sys/class/infiniband, sorted by device and number.
 std::vector<RdmaPort> read_rdma(const std::string& root);
 
-/// /dev/infiniband/uverbs*, and whether this user may open them.
+/// Returns /dev/infiniband/uverbs*, and whether this user may open them.
 std::vector<VerbsNode> read_verbs_nodes(const std::string& root);
 
 }  // namespace ringside::probe

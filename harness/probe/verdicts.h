@@ -8,16 +8,16 @@
 
 namespace ringside::probe {
 
-/// Findings about one machine, as they are collected.
+/// Collects findings about one machine.
 class Verdicts {
  public:
   explicit Verdicts(const Machine& machine) : host_(machine.host) {}
 
-  /// id  one of audit's
+  /// id  an id of audit's findings
   void add(const char* id, audit::Severity severity, std::string title, std::string cause,
            std::string fix);
 
-  /// Worst first, else as they came.
+  /// Returns the findings, worst first; equally severe ones in the order of add().
   std::vector<audit::Finding> take();
 
  private:

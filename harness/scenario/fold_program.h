@@ -7,23 +7,26 @@
 
 namespace ringside {
 
-/// A program with one rank for each kind of rank: those that make the same calls with ranks of the same kinds. Played
-/// without chance, what one of them does at a time all of its kind do.
+/// A program with one rank for each class of equivalent ranks. Ranks are equivalent if they make
+/// the same calls with ranks of the same classes. Without random times, equivalent ranks do the
+/// same at each moment.
 struct FoldedProgram {
   hangs::Program program;
-  std::vector<int> kind_of = {};  ///< by rank of the whole program
-  std::vector<int> group_of =
-      {};  ///< by group of the folded program: one of those that it represents
+  std::vector<int> kind_of = {};  ///< by rank of the whole program: its class
+  /// By group of the folded program: one of the original groups that it represents.
+  std::vector<int> group_of = {};
 };
 
-/// like     by rank: whose program it takes, in its own groups of the same families, where `program` holds but one of a role
-///          (hangs::Roles); empty: each its own
-/// way_of   ranks are alike only where their transfers go like ways, too; empty: wherever they go. The folded program's steps
-///          have their Step::way
-/// returns  nothing where ranks of one kind send to each other, but for those that send and receive at once: such a kind
-///          sends to itself
-/// source   the coarsest equitable partition, by refining colours: Paige and Tarjan, Three Partition Refinement
-///          Algorithms, SIAM J. Comput. 16 (1987); kinds are distinguished by 64-bit hashes
+/// Folds a program.
+/// like     by rank: the rank whose program it runs, in its own groups of the same families, if
+///          `program` has one rank per role (hangs::Roles); empty: each rank runs its own program
+/// way_of   path class of two ranks: ranks are equivalent only if their transfers use equal
+///          classes, and Step::way is set. Empty: paths are ignored
+/// returns  nullopt if ranks of one class send to each other, unless they send and receive at once:
+///          such a class sends to itself
+/// source   the coarsest equitable partition, by colour refinement: Paige and Tarjan, Three
+///          Partition Refinement Algorithms, SIAM J. Comput. 16 (1987); 64-bit hashes distinguish
+///          classes
 std::optional<FoldedProgram> fold_program(const hangs::Program& program,
                                           const std::vector<int>& like = {},
                                           const hangs::WayOf& way_of = {});

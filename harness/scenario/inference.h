@@ -6,10 +6,11 @@
 
 namespace ringside::workload {
 
-/// A batch of requests: the prompts at once, then token by token, over tensor parallel ranks and stages.
+/// Makes inference of a batch of requests: all prompts at once, then token by token, over tensor
+/// parallel ranks and stages.
 Result<hangs::Outline> make_inference(const Keys& keys);
 
-/// Its keys in addition to those of the model and the GPU.
+/// Returns its keys in addition to those of the model and the GPU.
 std::span<const std::string_view> inference_keys();
 
 }  // namespace ringside::workload

@@ -6,11 +6,12 @@
 
 namespace ringside::workload {
 
-/// Tensor, pipeline and data parallel: two reductions a layer each way, 1F1B, gradients at the end.
+/// Makes tensor, pipeline and data parallel training: two reductions per layer and direction, 1F1B,
+/// gradients at the end.
 Result<hangs::Outline> make_megatron(const Keys& keys);
 
-/// The same with experts in place of feed-forwards, each rank of an expert parallel group having some: every layer
-/// sends its tokens there, and gets them back.
+/// Makes such training with experts instead of feed-forward layers. The ranks of an expert parallel
+/// group share the experts, so every layer sends its tokens to them and back.
 Result<hangs::Outline> make_moe(const Keys& keys);
 
 }  // namespace ringside::workload

@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// What a rank sends in a call on one of its connections.
+/// The data that a rank sends on one of its connections during a call.
 struct SentOn {
   int to = 0;  ///< rank of the job
   int channel = 0;
@@ -21,40 +21,41 @@ struct SentOn {
   std::int64_t messages = 0;
 };
 
-/// All that rank `from` sends in a call, as far as it is known. Empty: the call's bytes in one message to
-/// each other rank, where nothing is known.
+/// Returns the known sends of rank `from` in a call. An empty result means: the call's bytes in one
+/// message to each other rank.
 using SendsOf = std::function<std::vector<SentOn>(const hangs::Step& call, int from)>;
 
 /// Connections that carry less.
 struct SlowConnections {
   Fault fault;
-  int family = -1;  ///< of the groups that it is on; -1: of all
+  int family = -1;  ///< family of the affected groups; -1: all
 };
 
-/// What a plan makes of a program that is played in simulated time.
+/// The effects of a fault plan on a simulated program, other than edits of its steps.
 struct PlannedFaults {
-  hangs::NetworkFault network = {};  ///< group -1: none
+  hangs::NetworkFault network = {};  ///< group -1: no fault
   std::vector<SlowConnections> slow = {};
-  std::vector<std::string> idle = {};  ///< faults that never fire: a sentence each
+  std::vector<std::string> idle = {};  ///< a sentence for each fault that never fires
 };
 
-/// Edits the program by the plan's faults of its ranks: each call is matched as on a real rank
-/// (engine/faults/rank_faults.h). Groups' names in the plan are those of the outline.
+/// Edits the program by the plan's faults. Calls are matched as on a real rank
+/// (engine/faults/rank_faults.h). The plan names groups as the outline does.
 ///
-/// plan      drawn
-/// patience  a delay of at least this is endless: the watchdog ends the job by then; none: no watchdog
-/// sends     of the program's calls as they were before
-/// errors    InvalidArgument: several connections that fail, or one that no collective uses; one that is slow from some
-///           message on; a collective that programs have no word for
+/// plan      a plan whose random choices are drawn
+/// patience  watchdog timeout: a delay of at least this is endless; none: no watchdog
+/// sends     sends of the unedited program
+/// errors    InvalidArgument: several failing connections, or one that no collective uses; a
+///           connection that is slow only from some message on; a collective that programs cannot
+///           express
 Result<PlannedFaults> plan_faults(const FaultPlan& plan, hangs::Program& program,
                                   std::optional<Seconds> patience = {}, const SendsOf& sends = {});
 
-/// What such a collective takes at least, over slow connections.
-/// sends  as plan_faults() had it
+/// Returns the minimum duration of a collective over slow connections.
+/// sends  as passed to plan_faults()
 Seconds slowed(const std::vector<SlowConnections>& slow, const hangs::Step& call,
                const hangs::Group& group, const SendsOf& sends = {});
 
-/// The same of what one rank of the job sends to another at once.
+/// Returns the minimum duration of one rank's combined send to another over slow connections.
 Seconds slowed_transfer(const std::vector<SlowConnections>& slow, const hangs::Step& send,
                         const hangs::Group& group, int from, int to);
 

@@ -15,16 +15,16 @@
 
 namespace ringside {
 
-/// The call that the verdict on a hang names.
+/// The call that a hang's verdict must name.
 struct ExpectedCall {
   std::string call = {};                    ///< all_reduce; empty: any
-  std::string on = {};                      ///< the groups' name; empty: any
-  std::optional<std::int64_t> number = {};  ///< of the group's calls, from 1 on
+  std::string on = {};                      ///< name of the groups; empty: any
+  std::optional<std::int64_t> number = {};  ///< number of the group's call, from 1; none: any
 
   friend bool operator==(const ExpectedCall&, const ExpectedCall&) = default;
 };
 
-/// Bus bandwidth that calls of some groups are to reach, in simulated time.
+/// Limits for the bus bandwidth of some groups' calls, in simulated time.
 struct ExpectedBusbw {
   std::string call, on;
   std::optional<BytesPerSecond> at_least = {}, at_most = {};
@@ -35,32 +35,36 @@ struct ExpectedBusbw {
 /// The outcome that a scenario expects.
 struct Expectation {
   enum class Outcome { Finished, Hang };
-  std::optional<Outcome> outcome = {};            ///< none: nothing is expected
-  std::vector<std::string> kinds = {};            ///< of a hang: any of these verdicts is right
-  std::optional<std::vector<int>> culprits = {};  ///< of a hang: just these, ascending
-  std::optional<ExpectedCall> call = {};          ///< of a hang
-  std::optional<Seconds> at_least = {}, at_most = {};  ///< of a finished job: the time of a step
-  std::vector<ExpectedBusbw> busbw = {};               ///< of a finished job
-  std::vector<std::string> findings = {};  ///< ids of what audit finds in logs of such hosts
+  std::optional<Outcome> outcome = {};  ///< none: no expectation
+  /// If it hangs: each of these verdicts is correct.
+  std::vector<std::string> kinds = {};
+  std::optional<std::vector<int>> culprits = {};  ///< if it hangs: exactly these, ascending
+  std::optional<ExpectedCall> call = {};          ///< if it hangs
+  /// If it finishes: limits for the time of a step.
+  std::optional<Seconds> at_least = {}, at_most = {};
+  std::vector<ExpectedBusbw> busbw = {};  ///< if it finishes
+  /// Ids of audit's expected findings in logs of such hosts.
+  std::vector<std::string> findings = {};
 };
 
-/// One job: its cluster, its ranks' program, its faults, and its expected outcome. The same for real ranks and
-/// for simulated ones.
+/// A job with its cluster, program, faults and expected outcome. It can run on real and on
+/// simulated ranks.
 struct Scenario {
   std::string name;
-  std::string about = {};          ///< for people, in a sentence
-  std::string on = {};             ///< as `--on` takes it; empty: hosts of no kind
-  std::string cluster_place = {};  ///< `file:line` of it, for messages
+  std::string about = {};          ///< one sentence for people
+  std::string on = {};             ///< hosts in the form of `--on`; empty: no particular hosts
+  std::string cluster_place = {};  ///< `file:line` of `on`, for messages
   std::optional<int> nodes = {};
   std::vector<std::string> set = {};  ///< NAME=VALUE, NCCL's variables
   std::string broken = {};    ///< what is wrong with the hosts: a misconfiguration of harness/logs
   std::string workload = {};  ///< its kind; empty: steps are given one by one
   WorkloadKeys workload_keys = {};  ///< with those of ScenarioReading
   hangs::Outline outline;
-  std::optional<TrainingFacts> training = {};  ///< of a workload that trains
-  std::optional<Seconds> watchdog = {};        ///< a call that takes so long ends the job
-  std::vector<int> absent = {};                ///< ranks that never come to the start, ascending
-  FaultPlan faults;  ///< `on` names groups of the outline; open choices are not drawn yet
+  std::optional<TrainingFacts> training = {};  ///< only for training workloads
+  /// A call that takes this long ends the job; none: no watchdog.
+  std::optional<Seconds> watchdog = {};
+  std::vector<int> absent = {};  ///< ranks that never start, ascending
+  FaultPlan faults;  ///< `on` names groups of the outline; random choices are not drawn yet
   Expectation expect;
 };
 
@@ -78,12 +82,13 @@ struct ScenarioReading {
 Result<Scenario> parse_scenario(const std::string& text, const std::string& where,
                                 const ScenarioReading& reading = {});
 
-/// What parse_scenario() reads back: a workload as the steps that it was made into. Names and texts may come from strangers:
-/// none of them becomes a key. A line break or control character in `name` and `about` is written as `\x0a`.
-/// unknown  what the scenario's source did not say: comments at the top
+/// Writes a scenario that parse_scenario() reads back; workloads are written as their steps.
+/// Untrusted names and texts are never written as keys. Line breaks and control characters in
+/// `name` and `about` are written as `\x0a`.
+/// unknown  texts about missing information; written as comments at the top
 std::string to_yaml(const Scenario& scenario, std::span<const std::string> unknown = {});
 
-/// Adds to a missing file's error where the shipped scenarios and sweeps are.
+/// Adds the place of the shipped scenarios and sweeps to an error about a missing file.
 Error with_shipped_files(Error error);
 
 /// errors  as read_file(), parse_scenario()

@@ -7,7 +7,7 @@
 
 #include "harness/hangs/outline_schema.h"
 
-/// What a scenario may hold, in addition to its steps (harness/hangs/outline_schema.h).
+/// The keys that a scenario may contain, in addition to its steps (harness/hangs/outline_schema.h).
 namespace ringside {
 
 using hangs::SchemaKey;
@@ -17,13 +17,13 @@ std::span<const SchemaKey> cluster_keys();
 std::span<const SchemaKey> expect_keys();
 std::span<const SchemaKey> expect_hang_keys();
 std::span<const SchemaKey> expect_finished_keys();
-/// Of all workloads; which has which: workload_kinds().
+/// Returns the keys of all workloads. workload_kinds() lists them for each kind.
 std::span<const SchemaKey> workload_keys();
 
-/// The keys alone, for YamlMapping::check().
+/// Returns the names of the keys, for YamlMapping::check().
 std::vector<std::string_view> names_of(std::span<const SchemaKey> keys);
 
-/// The tables of docs/reference/scenarios.md.
+/// Returns the tables of docs/reference/scenarios.md.
 std::string schema_tables();
 
 }  // namespace ringside

@@ -12,39 +12,40 @@
 
 namespace ringside::workload {
 
-/// What a GPU can do.
+/// The performance of a GPU.
 struct Gpu {
-  double flops = 0;             ///< in a second: its peak times what of it is reached
-  double bytes_per_second = 0;  ///< of its memory, as published; 0: not asked for
+  double flops = 0;             ///< per second: peak times achieved efficiency
+  double bytes_per_second = 0;  ///< memory bandwidth as published; 0: not needed
   std::string_view name = {};
   double peak_flops = 0;
   double memory = 0;  ///< bytes; 0: unknown
 };
 
-/// errors  InvalidArgument: `gpu` unknown, neither it nor `gpu_tflops`, no `efficiency`
+/// errors  InvalidArgument: unknown `gpu`; both `gpu` and `gpu_tflops` missing; `efficiency`
+///         missing
 Result<Gpu> read_gpu(const Keys& keys);
 
-/// By name, or by numbers.
-/// has_experts  whether a layer may be made of experts
+/// Reads the model, given by name or by numbers.
+/// has_experts  layers may have experts
 Result<TransformerShape> read_model(const Keys& keys, bool has_experts);
 
-/// Keys that read_model() and read_gpu() take, and those of a model made of experts.
+/// Return the keys of read_model() and read_gpu(), and the additional keys of a model with experts.
 std::span<const std::string_view> model_keys();
 std::span<const std::string_view> expert_keys();
 std::span<const std::string_view> gpu_keys();
 
-/// The model, how it is fed, and how fast a GPU computes.
+/// A model, its batch size and its GPU.
 struct Training {
   TransformerShape model;
   int sequence = 0;  ///< tokens
-  int batch = 0;     ///< sequences that a GPU, or its pipeline, takes at once
-  double flops = 0;  ///< that a GPU does in a second
+  int batch = 0;     ///< sequences that a GPU or pipeline processes at once
+  double flops = 0;  ///< achieved FLOP/s of a GPU
   Gpu gpu = {};
-  double optimizer_bytes = 12;  ///< of its states and master weights, a weight
+  double optimizer_bytes = 12;  ///< bytes of optimizer states and master weights per weight
   bool checks_memory = true;
   DataType gradients = DataType::Float32;
-  bool recomputes =
-      false;  ///< layers' activations are thrown away, and computed again before backward
+  /// Activations are discarded and recomputed before the backward pass.
+  bool recomputes = false;
 
   [[nodiscard]] double backward_times() const { return recomputes ? 3 : 2; }
   [[nodiscard]] double tokens() const { return static_cast<double>(sequence) * batch; }
@@ -70,7 +71,7 @@ struct Training {
   }
 };
 
-/// Keys in addition to those of the model and the GPU.
+/// Returns the keys in addition to those of the model and the GPU.
 std::span<const std::string_view> training_keys();
 
 Result<Training> read_training(const Keys& keys, bool has_experts = false);

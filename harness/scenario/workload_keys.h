@@ -10,20 +10,20 @@
 
 namespace ringside::workload {
 
-/// Values of a workload's keys, each checked.
+/// Reads and checks the values of a workload's keys.
 class Keys {
  public:
   Keys(const WorkloadKeys& keys, BadKey bad) : keys_(keys), bad_(std::move(bad)) {}
 
-  /// errors  InvalidArgument: a key that is not among `known`; the nearest is named
+  /// errors  InvalidArgument: a key is not among `known`; the message suggests the nearest one
   [[nodiscard]] Status check(std::span<const std::string_view> known) const;
 
-  /// errors  InvalidArgument: one of the keys is given, though it is redundant or has no effect
+  /// errors  InvalidArgument: one of the keys is given, but is redundant or has no effect
   [[nodiscard]] Status lacks(std::span<const std::string_view> keys, const std::string& help) const;
 
   [[nodiscard]] bool has(std::string_view key) const { return find(key) != nullptr; }
   [[nodiscard]] const std::string* find(std::string_view key) const;
-  /// usual  none: the key is needed
+  /// usual  default; none: the key is required
   [[nodiscard]] Result<int> whole(std::string_view key, std::optional<int> usual, int least,
                                   int most) const;
   [[nodiscard]] Result<double> number(std::string_view key, std::optional<double> usual,
@@ -31,12 +31,12 @@ class Keys {
   [[nodiscard]] Result<bool> yes(std::string_view key, bool usual) const;
   [[nodiscard]] Result<DataType> type(std::string_view key, DataType usual) const;
 
-  /// Of one key, or of the whole (an empty one).
+  /// Returns an error about one key, or about the whole workload (empty key).
   [[nodiscard]] Error bad(std::string_view key, const std::string& what,
                           const std::string& help) const {
     return bad_(key, what, help);
   }
-  /// The key's value, or that there is none.
+  /// Returns an error about the key's value, or about its absence.
   [[nodiscard]] Error bad_value(std::string_view key, const std::string& help) const;
 
  private:

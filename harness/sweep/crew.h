@@ -12,26 +12,26 @@
 
 namespace ringside {
 
-/// How far a sweep is, over all its workers.
+/// The progress of a sweep over all its workers.
 struct SweepProgress {
   std::int64_t all = 0, done = 0;
-  std::int64_t here = 0;          ///< that this worker has done
-  std::optional<Seconds> left{};  ///< at the pace since this worker began; none: too early
+  std::int64_t here = 0;          ///< points done by this worker
+  std::optional<Seconds> left{};  ///< estimate by the pace since this worker began; none: too early
 };
 
-/// What a worker is given.
+/// Settings of a worker.
 struct CrewOptions {
-  int jobs = 1;         ///< processes at once
-  Seconds limit{3600};  ///< of a point; longer: it has failed
+  int jobs = 1;         ///< number of concurrent processes
+  Seconds limit{3600};  ///< time limit per point; a longer point fails
   std::function<void(const SweepProgress&)> progress = {};
 };
 
-/// Works at the store's points until all are done, by whomever: points of workers that are lost meanwhile are taken over.
-/// Each point is computed in a process of its own. The process's answer, or its end without one, is the point's result.
+/// Computes the store's points until all are done, by this or other workers. It takes over the
+/// points of lost workers. Each point runs in a process of its own; the process's answer, or its
+/// failure, is the point's result.
 ///
-/// work     of a key; runs in the child
-/// Threads  fork() needs a process without other threads
-/// errors   as ResultStore's; System: fork failed
+/// work     computes a point; runs in the child process
+/// Threads  call it before any thread is started: it forks
 Status run_crew(ResultStore& store, const std::function<PointResult(const std::string& key)>& work,
                 const CrewOptions& options);
 

@@ -8,26 +8,26 @@
 
 namespace ringside {
 
-/// What came of a point of a sweep.
+/// The result of a point of a sweep.
 struct PointResult {
   enum class End {
-    Finished,  ///< the job finished: it has times
+    Finished,  ///< the job finished; times are valid
     Hang,      ///< it deadlocked
-    Refused,   ///< such a job cannot be
-    Failed     ///< the point's process ended before its answer
+    Refused,   ///< such a job cannot be simulated
+    Failed     ///< the point's process ended without an answer
   };
   End end = End::Failed;
-  std::string reason = {};  ///< in words; empty where it finished
-  Seconds step{};           ///< of an iteration
-  Seconds compute{};        ///< of it, in kernels
-  Seconds exposed{};        ///< in calls that no kernel overlaps
-  double call_error_percent =
-      0;  ///< of calls: typical error, the median over comparable systems (docs/accuracy.md)
+  std::string reason = {};  ///< reason for the end; empty if finished
+  Seconds step{};           ///< time per iteration
+  Seconds compute{};        ///< part of `step` in kernels
+  Seconds exposed{};        ///< part of `step` in calls that no kernel overlaps
+  /// Typical error of call times: the median over comparable systems (docs/accuracy.md).
+  double call_error_percent = 0;
   int ranks = 0;
   int hosts = 0;
-  double tokens = 0;  ///< of an iteration; 0: it trains nothing
-  double memory = 0;  ///< bytes that the fullest GPU needs; 0: it trains nothing, or is unknown
-  std::string limit = {};  ///< the calls that take most time, and what limits them
+  double tokens = 0;       ///< tokens per iteration; 0: no training
+  double memory = 0;       ///< bytes that the fullest GPU needs; 0: no training, or unknown
+  std::string limit = {};  ///< text: the calls that take most time, and their limits
 
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
   friend bool operator==(const PointResult&, const PointResult&) = default;
@@ -36,7 +36,7 @@ struct PointResult {
 const char* to_string(PointResult::End end);  ///< finished, hang, refused, failed
 
 std::string to_json(const PointResult& result);
-/// errors  Corrupt: another text
+/// errors  Corrupt: not the text of a result
 Result<PointResult> parse_point_result(std::string_view json);
 
 }  // namespace ringside

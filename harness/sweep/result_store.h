@@ -10,45 +10,49 @@
 
 namespace ringside {
 
-/// A point as the store knows it.
+/// A point as stored.
 struct StoredPoint {
-  std::string key;    ///< the same for the same work, and for no other
+  std::string key;    ///< equal only for equal work
   std::string label;  ///< for people
 };
 
-/// The points of a sweep and their results, in a folder that several processes, on several hosts, may open at once.
+/// The points of a sweep and their results, in a folder that several processes on several hosts may
+/// open at once.
 ///
-/// A point is open, taken by one worker, or done; it is taken and done in one transaction each, on disk when they return. A
-/// worker that ends without having finished its points loses them to the next worker that asks, see README.md.
+/// A point is open, taken by one worker, or done. take() and finish() are one transaction each, on
+/// disk when they return. Points of a worker that ended become open for the next worker that asks
+/// (README.md).
 ///
 /// Threads    one
-/// Ownership  of the process that opened it: after a fork() the child leaves it alone
+/// Ownership  of the process that opened it: a forked child must not use it
 class ResultStore {
  public:
-  static constexpr const char* kFile = "results.sqlite";  ///< that every folder of results has
+  static constexpr const char* kFile = "results.sqlite";  ///< file in the folder
 
-  /// Opens or makes results.sqlite in the folder, and registers this process as a worker.
-  /// errors  System: the folder or the file cannot be made, or has no locks. Corrupt: the file is something else
+  /// Opens or creates results.sqlite in the folder, and registers this process as a worker.
+  /// errors  System: the folder or the file cannot be created, or file locks are unsupported.
+  ///         Corrupt: not a result store
   static Result<ResultStore> open(const std::string& folder);
   ~ResultStore();
   ResultStore(ResultStore&&) noexcept;
 
-  /// Sets the sweep's points, in this order. Known results of them stay; results of other points are kept, but not used.
+  /// Sets the sweep's points in this order. Keeps known results of these points; results of other
+  /// points stay unused.
   Status set_points(const std::vector<StoredPoint>& points);
 
-  /// Takes the first open point for this worker; points of workers that are gone are open again.
-  /// returns  its key; nothing: all are done, or others work at them
+  /// Takes the first open point for this worker. Points of ended workers count as open.
+  /// returns  its key; none: all points are done or taken by other workers
   Result<std::optional<std::string>> take();
 
-  /// shape  taken by this worker
+  /// Stores the result of a point.  shape  taken by this worker
   Status finish(const std::string& key, const std::string& result, double wall_s);
 
-  /// Gives a taken point back, to be taken anew.
+  /// Makes a taken point open again.
   Status give_back(const std::string& key);
 
   struct Count {
     std::int64_t all = 0, done = 0, taken = 0;
-    double wall_s = 0;  ///< of those that are done
+    double wall_s = 0;  ///< total over the points done
   };
   [[nodiscard]] Result<Count> count();
 
@@ -57,7 +61,7 @@ class ResultStore {
     std::string result;
     double wall_s = 0;
   };
-  /// Of the sweep's points those that are done, in their order.
+  /// Returns the points done, in the order of the sweep.
   [[nodiscard]] Result<std::vector<Done>> done();
 
  private:

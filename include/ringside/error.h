@@ -13,11 +13,11 @@ enum class ErrorCode {
   NotFound,          ///< a file, preset or name that does not exist
   Unsupported,       ///< understood, but this build or machine cannot do it
   System,            ///< the operating system refused: busy port, missing interface, full disk
-  Timeout,           ///< a peer did not come, or nothing moved, before the deadline
+  Timeout,           ///< a peer did not join, or nothing progressed, before the deadline
   PeerGone,          ///< the other end closed or died
   Aborted,           ///< abort() was called, here or elsewhere
-  PermissionDenied,  ///< a peer that did not prove the secret
-  Unreachable,  ///< nothing comes back from the other end, which may well live: the network between
+  PermissionDenied,  ///< a peer did not prove the secret
+  Unreachable,       ///< no answer from the other end, which may be alive: a network failure
 };
 
 /// A failure: what failed and where in `message`, what to do about it in `help`.
@@ -25,7 +25,7 @@ struct Error {
   ErrorCode code = ErrorCode::InvalidArgument;
   std::string message;
   std::string help = {};
-  /// Another rank of the job reports it to the user; this rank only ends with its exit status.
+  /// Another rank of the job reports the error to the user; this rank only exits with its status.
   bool is_reported_elsewhere = false;
 };
 
@@ -35,7 +35,7 @@ int exit_status(ErrorCode code);
 
 const char* to_string(ErrorCode code);
 
-/// An Error for a failed system call: `what` + ": " + strerror(number).
+/// Returns an Error for a failed system call: `what` + ": " + strerror(number).
 Error system_error(const std::string& what, int error_number, std::string help = {});
 
 }  // namespace ringside

@@ -10,7 +10,8 @@
 
 namespace RINGSIDE_API ringside {
 
-/// One field of all events of a block, in place in the file: an entry for each event, or one for all.
+/// One field of all events of a block, read from the file in place: one entry per event, or one for
+/// all events.
 template <typename T>
 class TraceColumn {
  public:
@@ -26,7 +27,8 @@ class TraceColumn {
   T same_{};
 };
 
-/// The columns of a block. Words are bytes here: a newer ringside may define more of them.
+/// The columns of a block. Enumerations are plain bytes, as a newer ringside may define more
+/// values.
 struct TraceColumns {
   TraceColumn<std::int64_t> begin_ns;
   TraceColumn<std::int64_t> end_ns;
@@ -47,7 +49,7 @@ struct TraceColumns {
   TraceColumn<std::uint8_t> is_modelled;
 };
 
-/// Events that one thread recorded one after the other.
+/// A block of events that one thread recorded in order.
 ///
 /// Ownership  points into the file: must not outlive it
 class TraceBlock {
@@ -56,8 +58,8 @@ class TraceBlock {
   [[nodiscard]] std::uint32_t pid() const { return pid_; }
   [[nodiscard]] const TraceColumns& columns() const { return columns_; }
 
-  /// Whether this build understands event `i`: known words, an end not before its
-  /// beginning, times within 2^62 ns, a rank of at least 0. Readers skip other events.
+  /// Returns true if this build understands event `i`: known words, end >= begin, times within 2^62
+  /// ns, rank >= 0. Readers skip other events.
   [[nodiscard]] bool is_readable(std::size_t i) const;
 
   /// Event `i`.  shape  i < size(), is_readable(i)
@@ -78,8 +80,8 @@ class TraceBlock {
   std::size_t size_ = 0;
   std::uint32_t pid_ = 0;
   TraceColumns columns_;
-  std::unique_ptr<std::uint64_t[]>
-      aligned_copy_;  ///< of a payload that lies askew behind a torn block
+  /// Copy of a payload that a torn block has left unaligned.
+  std::unique_ptr<std::uint64_t[]> aligned_copy_;
 };
 
 }  // namespace ringside

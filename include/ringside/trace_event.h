@@ -11,27 +11,27 @@ namespace RINGSIDE_API ringside {
 enum class EventKind : std::uint8_t {
   Collective = 0,  ///< the whole call on one rank: channel, peers, step and primitive are not set
   Primitive = 1,   ///< one primitive on one chunk
-  /// One more rank that the primitive recorded before it (of the same rank, channel and step) receives from
-  /// or sends to; the other fields are those of the primitive.
+  /// A further rank that the preceding primitive (of the same rank, channel and step) receives from
+  /// or sends to; the other fields equal those of the primitive.
   Peer = 2,
 };
 
-/// One action of one rank, from begin to end. One cache line, plain data.
+/// One action of one rank, from begin to end. Plain data, one cache line.
 ///
-/// unit    times: ns, of trace_now() or of the simulator's clock when recorded, of the clock that TraceInfo
-///         names when read from a file; offset, bytes: bytes
-/// shape   recv_peer, send_peer: -1 where the primitive has none on that side
+/// unit    times: ns of trace_now() or of the simulator's clock when recorded; of the clock in
+///         TraceInfo when read from a file. offset, bytes: bytes
+/// shape   recv_peer, send_peer: -1 if the primitive does not receive, or does not send
 struct TraceEvent {
   std::int64_t begin_ns = 0;
   std::int64_t end_ns = 0;
-  std::uint64_t offset = 0;  ///< of the chunk, in the buffer that the primitive writes, else reads
+  std::uint64_t offset = 0;  ///< offset of the chunk in the written buffer, or else in the read one
   std::uint64_t bytes = 0;
-  std::uint32_t sequence = 0;  ///< which collective of the communicator: 0, 1, ...
+  std::uint32_t sequence = 0;  ///< number of the collective in the communicator: 0, 1, ...
   std::uint32_t communicator = 0;
   std::int32_t rank = 0;
   std::int32_t recv_peer = -1;
   std::int32_t send_peer = -1;
-  std::uint32_t step = 0;  ///< counts the primitives of the collective on this rank and channel
+  std::uint32_t step = 0;  ///< number of the primitive on this rank and channel in the collective
   std::uint16_t channel = 0;
   EventKind kind = EventKind::Primitive;
   Primitive primitive = Primitive::Copy;

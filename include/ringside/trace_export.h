@@ -14,17 +14,17 @@ namespace RINGSIDE_API ringside {
 /// What export_perfetto() has written.
 struct PerfettoCounts {
   std::uint64_t events = 0;
-  std::uint64_t arrows = 0;            ///< from a send to the receive that it fed
+  std::uint64_t arrows = 0;            ///< arrows from a send to the matching receive
   std::uint64_t unmatched_halves = 0;  ///< sends or receives without an arrow
 };
 
-/// Writes the trace as Chrome's JSON, for ui.perfetto.dev and chrome://tracing: a process a rank, a
-/// thread a channel, one more thread for the collectives as wholes, an arrow for each transfer. In the
-/// order of the file, as it is read; the same file gives the same bytes.
+/// Writes the trace as Chrome JSON, for ui.perfetto.dev and chrome://tracing: one process per rank,
+/// one thread per channel, one thread for whole collectives, one arrow per transfer. Events are in
+/// the order of the file. The output is deterministic.
 ///
 /// unit     ts, dur: us, with three decimals, on the file's clock
-/// errors   System: the stream takes no more
-/// on_progress  called now and then with the share of the file that is done, 0 .. 1; may be empty
+/// errors   System: the stream failed
+/// on_progress  receives the completed share of the file, 0 .. 1, now and then; may be empty
 /// source   "Trace Event Format" (Google), sections Complete Events, Flow Events, Metadata Events
 Result<PerfettoCounts> export_perfetto(const TraceFile& file, std::ostream& out,
                                        const std::function<void(double)>& on_progress = {});

@@ -12,30 +12,31 @@
 namespace RINGSIDE_API ringside {
 
 enum class TraceClock : std::uint8_t {
-  HostMonotonic = 0,  ///< CLOCK_MONOTONIC of the host: comparable among all processes of a file
+  HostMonotonic = 0,  ///< CLOCK_MONOTONIC of the host: comparable between all processes of a file
   Simulated = 1,      ///< the simulator's clock, from 0
 };
 
 const char* to_string(TraceClock clock);  ///< host_monotonic, simulated
 
-/// What a process records about itself before its first event. A file holds one for each process.
+/// The description that a process records before its first event. A file has one for each process.
 struct TraceInfo {
   TraceClock clock = TraceClock::HostMonotonic;
   std::string host;
   std::uint32_t pid = 0;
-  std::string version;             ///< of ringside
+  std::string version;             ///< version of ringside
   Nanoseconds realtime_offset{0};  ///< CLOCK_REALTIME - CLOCK_MONOTONIC; 0 with a simulated clock
   std::string command_line;        ///< words separated by blanks
-  std::vector<std::pair<std::string, std::string>> values;  ///< further facts
+  std::vector<std::pair<std::string, std::string>> values;  ///< further (key, value) pairs
 };
 
-/// A key of `values`: calls that end at that moment, in ns of the clock, never ended; the job hung.
+/// Key of `values`: time in ns of the clock; calls that end at it never ended, as the job hung.
 inline constexpr const char* kNeverEnded = "stuck_ns";
 
-/// The number of that key.  returns  nothing where the process has none, or it is not a number
+/// Returns the value of that key.  returns  nullopt if the process has none, or if it is not a
+/// number
 std::optional<std::int64_t> never_ended_at(const TraceInfo& info);
 
-/// Everything but `values`, filled in for the calling process.
+/// Returns the description of the calling process, without `values`.
 TraceInfo this_process_info(TraceClock clock);
 
 }  // namespace ringside

@@ -12,32 +12,36 @@
 
 namespace ringside {
 
-/// Flows over links whose bandwidth they share max-min fairly, on a clock of their own.
+/// Simulates flows that share the bandwidth of links max-min fairly. The object has a clock of its
+/// own.
 ///
-/// Flows of one path get one rate, so a path's work so far, of one flow on it, is all that there is to
-/// follow: a flow is through when the path's work has grown by its bytes. Only paths that share links with
-/// one that changed are looked at again.
+/// All flows on one path have the same rate. So the object tracks one number per path, its work:
+/// the bytes that a flow present from the start would have transferred. A flow ends when the path's
+/// work has grown by the flow's bytes. After a change the object recomputes only paths that share
+/// links with the changed path.
 ///
 /// source    Bertsekas and Gallager, Data Networks, 6.5.2: filling the narrowest links first
-/// Ordering  time does not go back; flows that end at one time do so in the order of their starts
+/// Ordering  time never goes back; flows that end at the same time end in the order of their starts
 class FairShare {
  public:
-  /// rates   of the links
-  /// routes  of the paths: links, each once, at least one; a flow counts there as often as its kind crosses it
+  /// rates   rate of each link
+  /// routes  links of each path: each link once, at least one; LinkUse::lines is the flow's weight
+  ///         on the link
   FairShare(std::vector<BytesPerSecond> rates, std::span<const std::vector<LinkUse>> routes);
 
-  /// At the clock's time.  bytes  0 is through at once
+  /// Starts a flow at the current time of the clock.  bytes  0: the flow ends at once
   void start(int path, double bytes, std::uint32_t tag);
 
-  /// When the next flow is through; infinity: none is under way.
+  /// Returns the time at which the next flow ends, or infinity if there is no flow.
   [[nodiscard]] double next();
 
-  /// Sets the clock, at most to next(), and calls done(tag) for each flow that is through by then.
+  /// Sets the clock to `time`, which must not exceed next(). Calls done(tag) for each flow that has
+  /// ended by then.
   void advance(double time, const std::function<void(std::uint32_t)>& done);
 
  private:
   struct Flow {
-    double target;  ///< the path's work when it is through
+    double target;  ///< value of the path's work at which the flow ends
     std::uint64_t number;
     std::uint32_t tag;
     /// The flow that ends first is on top of a heap.
@@ -48,21 +52,22 @@ class FairShare {
   struct Path {
     std::vector<LinkUse> links;
     std::priority_queue<Flow> flows = {};
-    double work = 0;   ///< bytes, of a flow that has been there all the time, at `since`
-    double since = 0;  ///< on the clock
+    double work = 0;   ///< bytes per flow that was present all the time, at `since`
+    double since = 0;  ///< time of the clock
     double rate = 0;   ///< of each flow
     std::uint32_t version = 0;
-    double foreseen_rate = 0;  ///< for which ends_ holds its next end; 0: it holds none
+    /// Rate for which ends_ holds the path's next end; 0: ends_ holds none.
+    double foreseen_rate = 0;
     std::uint64_t foreseen_flow = 0;
     bool is_marked = false;
-    bool is_open = false;  ///< while rates are shared out: it has none yet
+    bool is_open = false;  ///< only in share_out(): the path has no rate yet
   };
   struct Link {
     double rate;
     std::vector<int> paths = {};
     bool is_marked = false;
-    double left = 0;           ///< while rates are shared out
-    std::int64_t sharers = 0;  ///< while rates are shared out: flows without a rate
+    double left = 0;           ///< only in share_out(): rate not yet assigned
+    std::int64_t sharers = 0;  ///< only in share_out(): flows without a rate
   };
   struct End {
     double time;
@@ -85,8 +90,8 @@ class FairShare {
   std::vector<Path> paths_;
   std::vector<Link> links_;
   std::vector<int> changed_;                ///< paths whose number of flows has changed
-  std::vector<int> marked_, marked_links_;  ///< what those share links with
-  std::priority_queue<End> ends_;           ///< some of them outdated
+  std::vector<int> marked_, marked_links_;  ///< paths and links affected by the changed paths
+  std::priority_queue<End> ends_;           ///< next end of each path; may hold outdated entries
 };
 
 }  // namespace ringside

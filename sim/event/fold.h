@@ -8,31 +8,37 @@
 
 namespace ringside {
 
-/// Whether on every line senders and receivers name the same chunks in the same order, loop after loop: then no
-/// simulation can find a chunk that its receiver does not expect.
+/// Returns true if on every line the senders and receivers name the same chunks in the same order,
+/// in every loop. Then no simulation of the job can find a chunk that its receiver does not expect.
 bool do_chunks_fit(const EventJob& job);
 
-/// Chunks of a loop that lack a thousandth of the call in all count as whole ones.
-/// The job with one task for each kind of task, and one line for each kind of line, each with the number of those that
-/// it represents: tasks whose steps and counts are alike, whose lines are alike port by port, whose links have like
-/// rates and carry like lines. What starts at one time on such lines then ends at one time, so times come out the same.
+/// Folds a job: returns the job with one task for each class of equivalent tasks and one line for
+/// each class of equivalent lines, each with the number of members of its class. Two tasks are
+/// equivalent if their steps and counts are equal, their lines are equivalent port by port, and the
+/// links of these lines have equal rates and carry equivalent lines. Events on equivalent lines
+/// happen at the same times, so the simulated times do not change. Chunks of a loop that are
+/// together shorter by less than a thousandth of the call count as whole chunks.
 ///
-/// The only losses: which tasks a deadlock consists of, and the steps of the represented tasks for a trace.
-/// source   the coarsest equitable partition, by refining colours: Paige and Tarjan, Three Partition Refinement
-///          Algorithms, SIAM J. Comput. 16 (1987); classes are distinguished by 64-bit hashes
-/// returns  nothing where chunks of a loop differ in size in too many ways, or too little is alike
+/// A folded job does not show which tasks form a deadlock, nor the steps of the represented tasks
+/// for a trace.
+/// source   the coarsest equitable partition, by colour refinement: Paige and Tarjan, Three
+///          Partition Refinement Algorithms, SIAM J. Comput. 16 (1987); a colour is a 64-bit hash
+///          that distinguishes classes
+/// returns  nullopt if chunks of a loop have too many different sizes, or if the job has too few
+///          equivalent tasks
 std::optional<EventJob> fold(const EventJob& job);
 
-/// The same for lines that have rates of their own: lines of equal `rate` are alike whatever else their links carry.
-/// Lines of jobs that are alike in all this have the same numbers.
+/// A job folded as if each line had a rate of its own: lines of equal `rate` are equivalent,
+/// whatever else their links carry. Jobs of equal `colour` number their lines equally.
 struct FoldedShape {
-  EventJob
-      job;  ///< each chunk counts as the first one of its loop, where blocks have no lengths of their own
+  /// Each chunk counts as the first one of its loop, unless blocks have lengths of their own.
+  EventJob job;
   std::vector<std::int32_t> kind_of = {};  ///< by line: the line that represents it
-  std::uint64_t colour = 0;                ///< jobs of one colour are alike
+  std::uint64_t colour = 0;                ///< hash; jobs of equal colour are equivalent
 };
 
-/// returns  nothing where chunks differ in size in too many ways
+/// Folds the job as FoldedShape describes.  returns  nullopt if chunks have too many different
+/// sizes
 std::optional<FoldedShape> fold_shape(const EventJob& job);
 
 }  // namespace ringside

@@ -13,62 +13,68 @@
 
 namespace ringside {
 
-/// What sender and receiver agree on of a chunk.
+/// Identifies a chunk for the check that sender and receiver agree.
 struct EventMessage {
   std::int64_t piece = -1;
   std::int32_t chunk = -1;
   friend bool operator==(const EventMessage&, const EventMessage&) = default;
 };
 
-/// One rank's place on a line.
+/// The end of a line at one rank.
 struct LineEnd {
   std::int32_t line = 0;
-  Rank peer = kNoRank;                         ///< on the other side; of a group the first
-  const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
-  std::int64_t count = 0;                      ///< messages posted, or released
-  std::int32_t waiter = -1;                    ///< the strand that waits at it
-  std::int32_t weight = 1;                     ///< ends of its line that it represents
+  /// Rank at the other end; of a group its first member.
+  Rank peer = kNoRank;
+  /// Of a group: its members at the other side; else null.
+  const std::vector<Rank>* members = nullptr;
+  std::int64_t count = 0;    ///< messages that this end has posted or released
+  std::int32_t waiter = -1;  ///< strand that waits at this end; -1: none
+  /// Number of ends of the line that this end represents (folded jobs).
+  std::int32_t weight = 1;
 };
 
-/// A line's way over a link.
+/// The use of one link by a line.
 struct LinkUse {
-  std::int32_t link = 0;  ///< of EventJob::links
-  int lines = 1;          ///< of this kind that cross the one link together
+  std::int32_t link = 0;  ///< index into EventJob::links
+  int lines = 1;          ///< number of lines of this class that cross this one link
   friend auto operator<=>(const LinkUse&, const LinkUse&) = default;
 };
 
-/// A connection between two ranks on a channel, or a group: messages one after the other, each over the line's
-/// links. Times are known before the clock is there where the line has its links for itself.
+/// A line: a connection between two ranks on a channel, or a group. It carries messages one after
+/// the other over its links. If no other line uses its links, the times of its messages are
+/// computed without the event queue.
 struct EventLine {
-  std::int32_t path = -1;  ///< in the FairShare; -1: its links are no other line's
-  double rate = 0;         ///< where they are its own; bytes/s
-  double latency = 0;      ///< from when the last byte has crossed until it is there, s
+  std::int32_t path = -1;  ///< path in the FairShare; -1: no other line uses its links
+  double rate = 0;         ///< bytes/s; valid if path is -1
+  double latency = 0;      ///< from a message's last byte on the links to its arrival, s
+  /// Share of the links' rates that its messages achieve, 0 to 1.
   double efficiency = 1;
   Rank first_sender = kNoRank;
   bool is_group = false;
-  std::shared_ptr<const SwitchGroup> group = nullptr;  ///< where it is one; not of a folded line
-  bool is_carrying = false;                            ///< a flow is under way, or about to start
-  std::vector<std::int32_t> senders = {}, receivers = {};  ///< LineEnds
-  std::int32_t all_senders = 1, all_receivers = 1;         ///< that those represent
-  std::vector<int> links = {};                             ///< ids in the network
-  std::vector<LinkUse> uses = {};  ///< the same, as far as they differ from each other
-  std::int64_t copies = 1;         ///< lines that it represents
+  std::shared_ptr<const SwitchGroup> group = nullptr;  ///< null: no group, or a folded line
+  bool is_carrying = false;                            ///< a flow is in progress or about to start
+  std::vector<std::int32_t> senders = {}, receivers = {};  ///< indexes of LineEnds
+  std::int32_t all_senders = 1, all_receivers = 1;         ///< number of ends that those represent
+  std::vector<int> links = {};                             ///< ids in the SimNetwork
+  std::vector<LinkUse> uses = {};  ///< `links` without the duplicates of a folded job
+  std::int64_t copies = 1;         ///< number of lines that this line represents
 
   struct Slot {
     EventMessage what;
-    std::int32_t parts = 0;  ///< senders that have posted theirs
-    std::int32_t taken = 0;  ///< receivers that have released it
+    std::int32_t parts = 0;  ///< senders that have posted their part
+    std::int32_t taken = 0;  ///< receivers that have released the message
     double bytes = 0;        ///< on the wire
-    double ready = 0;        ///< when all parts were there
-    double crossed = 0;      ///< when its last byte had crossed; once it is carried
+    double ready = 0;        ///< time at which all parts were posted
+    double crossed = 0;      ///< time at which its last byte crossed the links; valid once carried
     double last_taken = 0;
-    double freed = 0;  ///< when all receivers had released the message before, or this one
+    /// Time at which all receivers had released the slot's previous message, or this one.
+    double freed = 0;
   };
-  std::vector<Slot> slots = {};  ///< kSlots while it is simulated
-  std::int64_t begun = 0;        ///< messages of which a part is there
-  std::int64_t posted = 0;       ///< messages of which all parts are there
+  std::vector<Slot> slots = {};  ///< kSlots entries during a simulation
+  std::int64_t begun = 0;        ///< messages with at least one part posted
+  std::int64_t posted = 0;       ///< messages with all parts posted
   std::int64_t carried = 0;
-  std::int64_t released = 0;  ///< by all receivers
+  std::int64_t released = 0;  ///< messages that all receivers have released
   double last_crossed = 0;
   double bytes = 0;  ///< on the wire, so far
 

@@ -11,55 +11,59 @@
 
 namespace ringside {
 
-/// One rank's part of one channel.
+/// The part of one channel that one rank runs.
 struct EventTask {
   std::int32_t rank = 0;
   std::int32_t channel = 0;
   ChannelTask task;
   SharedProgram steps_of = {};
-  std::vector<std::int32_t> send = {}, recv = {};  ///< LineEnds by port; -1: never used
-  std::uint32_t steps = 0;                         ///< that its strands have taken
-  std::int64_t copies = 1;                         ///< tasks that it represents
-  double end = 0;                                  ///< on the simulated clock, s
+  /// By port: index of the LineEnd; -1: unused port.
+  std::vector<std::int32_t> send = {}, recv = {};
+  std::uint32_t steps = 0;  ///< steps that its strands have executed
+  /// Number of tasks that this task represents (folded jobs).
+  std::int64_t copies = 1;
+  double end = 0;  ///< simulated time of its end, s
 
   [[nodiscard]] const Program& program() const { return *steps_of.program; }
-  /// The number of one of the program's chunks on this rank.
+  /// Returns this rank's number of a chunk of the program.
   [[nodiscard]] std::int32_t chunk(std::int32_t of_program) const {
     return (of_program + steps_of.turned) % program().chunks;
   }
-  /// The ends that a strand's steps send by.
+  /// Returns the LineEnds that the steps of a strand send to.
   [[nodiscard]] std::vector<std::int32_t> sends_of(int strand) const;
 };
 
-/// What is simulated: tasks, and the lines that join them.
+/// The input of the event simulation: the tasks, and the lines between them.
 struct EventJob {
   std::vector<EventTask> tasks;  ///< [rank x nchannels + channel]
   std::vector<EventLine> lines;
   std::vector<LineEnd> ends;
-  std::vector<BytesPerSecond> links;  ///< rates
+  std::vector<BytesPerSecond> links;  ///< rate of each link
   bool is_folded = false;
   bool is_even = false;  ///< each chunk counts as the first one of its loop
-  /// Of a folded job: for each original line the line that represents it, and its links in the network.
+  /// Only in a folded job: for each original line, the line that represents it and its link ids in
+  /// the network.
   std::vector<std::pair<std::int32_t, std::vector<int>>> on_links = {};
 };
 
-/// The ways of lines that share links.
+/// The routes of the lines that share links.
 struct EventPaths {
-  std::vector<BytesPerSecond> rates;         ///< of the links that lines share
-  std::vector<std::vector<LinkUse>> routes;  ///< over those
+  std::vector<BytesPerSecond> rates;         ///< rates of the shared links
+  std::vector<std::vector<LinkUse>> routes;  ///< by path: its shared links
 };
 
-/// Lines that have their links for themselves, or share them with their like alone, which are never ahead of them, get
-/// a rate; the others a path.
+/// Gives each line a rate or a path. A line gets a rate if it uses its links alone, or shares them
+/// only with equivalent lines that are never ahead of it. All other lines get a path.
 EventPaths lay_paths(EventJob& job);
 
-/// errors  as plan_channels(). Unsupported: two ranks that must talk, and no way between them
+/// Builds the tasks and lines of a call.
+/// errors  as plan_channels(). Unsupported: two ranks exchange messages, but no route joins them
 Result<EventJob> wire_events(const SimRequest& request);
 
-/// From when a message's last byte has crossed such a way until it is there, s.
+/// Returns the time from a message's last byte on the links of the route to its arrival, s.
 double latency_of(const SimRequest& request, const SimRoute& route);
 
-/// One channel of it alone, without the links that lines share: `links` and their `uses` stay empty.
+/// Builds one channel of the call. It leaves EventJob::links and EventLine::uses empty.
 Result<EventJob> wire_channel(const SimRequest& request, const TaskPlanner& planner, int channel);
 
 }  // namespace ringside

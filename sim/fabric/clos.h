@@ -6,16 +6,19 @@
 
 namespace ringside {
 
-/// Leaves, and what joins them: nothing (one switch), spines (two tiers), or spines in pods, which cores join (a fat
-/// tree) or cables from group to group (dragonfly+).
+/// Builds a fabric of leaf switches. The leaves are joined by nothing (one switch), by spines (two
+/// tiers), by spines in pods with core switches above (fat tree), or by spines in groups with
+/// cables between the groups (dragonfly+).
 ///
-/// Leaf    the NICs of `hosts_per_leaf` hosts; with rails of one NIC each
-/// Plane   what is joined: all; with rails alone one a rail
-/// Up      a leaf's links up go to the spines of its pod round-robin; a spine's to cores of its own
-/// Groups  of a dragonfly+ are joined pair by pair by equally many cables, spread over their spines
-///         source  Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017; minimal routes
+/// Leaf    switch of `hosts_per_leaf` hosts: of all their NICs, or with rails of one NIC per host
+/// Plane   set of leaves that are joined: all leaves; with rails "only" one plane per rail
+/// Up      the uplinks of a leaf go to the spines of its pod round-robin; each spine has its own
+///         core switches
+/// Groups  each pair of dragonfly+ groups has equally many cables, spread over the spines source
+///         Shpiner et al., Dragonfly+: Low Cost Topology for Scaling Datacenters, HiPINEB 2017;
+///         minimal routes
 ///
-/// errors  Corrupt: counts that do not go together, more switches or links than can be
+/// errors  Corrupt: inconsistent counts; too many switches or links
 Result<std::unique_ptr<const Fabric>> make_clos(FabricSettings settings,
                                                 std::vector<FabricHosts> hosts);
 

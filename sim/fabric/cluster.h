@@ -12,45 +12,48 @@
 
 namespace ringside {
 
-/// A cluster file with its hosts read.
+/// A cluster file together with the systems of its hosts.
 struct Cluster {
   ClusterFile file;
-  std::vector<HostRun> kinds;  ///< in the order of the file; counts are hosts
-  int hosts_per_domain = 1;    ///< of a node
+  std::vector<HostRun> kinds;  ///< in the order of the file; HostRun counts are hosts
+  int hosts_per_domain = 1;    ///< hosts in one NVLink domain; a node is one domain
 
   [[nodiscard]] int nhosts() const;
   [[nodiscard]] int nnodes() const { return nhosts() / hosts_per_domain; }
 };
 
-/// path        of a cluster/1, or of a SimGrid platform; the files that it names are looked for next to it
-/// nvl_domain  so many consecutive hosts share one NVLink domain; none: what the file and its hosts say
-/// node        the node type of platform hosts without one of their own, as --on takes it
-/// errors      as read_file(), parse_cluster(), parse_platform(), cluster_of_platform(). Those of load_hosts(), with
-///             the line of the entry
+/// Loads a cluster file and the host descriptions that it names.
+/// path        cluster/1 file or SimGrid platform; names in it are relative to its folder
+/// nvl_domain  consecutive hosts per NVLink domain; none: as the file and the hosts state
+/// node        node type of platform hosts without a type of their own, in the form of --on
+/// errors      as read_file(), parse_cluster(), parse_platform(), cluster_of_platform(); those of
+///             load_hosts(), with the line of the entry
 Result<Cluster> load_cluster(const std::string& path, const std::vector<ClusterChange>& changes,
                              std::optional<int> nvl_domain, const std::string& node = {});
 
-/// Whether the text is one that load_cluster() reads.
+/// Returns true if the text is a file that load_cluster() reads.
 bool is_cluster(std::string_view text);
 
-/// The cluster's fabric, between the NICs that its hosts have now.
-/// errors  as make_fabric()
+/// Builds the fabric between the NICs of the cluster's hosts.
+/// errors  as make_fabric(FabricSettings, ...)
 Result<std::unique_ptr<const Fabric>> make_fabric(const Cluster& cluster);
 
-/// A job's hosts, and where they stand.
+/// The hosts of a job and their places in the cluster.
 struct PlacedHosts {
   JobHosts hosts;
-  std::vector<int> nodes;  ///< the cluster's numbers, in the job's order
+  std::vector<int> nodes;  ///< cluster's node numbers, in the order of the job
 };
 
-/// nodes   of the job; none: all, or all that a list names
+/// Chooses the nodes of a job by the cluster's placement.
+/// nodes   number of nodes; none: all nodes, or all that a placement list names
 /// errors  as place_nodes()
 Result<PlacedHosts> place_job(const Cluster& cluster, std::optional<int> nodes);
 
-/// By node of the job: the cluster's number of the first host of its NVLink domain, or of its host.
+/// Returns for each node of the job the cluster's number of its host, or of the first host of its
+/// NVLink domain.
 std::vector<int> first_hosts(const Job& job, const PlacedHosts& placed);
 
-/// The ordinal of each NIC of a system on its host, in the order of device numbers: FabricPort::nic.
+/// Returns for each NIC of the system (in device order) its number on its host: FabricPort::nic.
 std::vector<int> nic_numbers(const System& system);
 
 }  // namespace ringside

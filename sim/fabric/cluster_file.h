@@ -15,7 +15,7 @@ namespace ringside {
 /// A cluster as its file describes it (grammar: docs/reference/clusters.md).
 struct ClusterFile {
   struct Nodes {
-    std::string source;  ///< as --on takes one
+    std::string source;  ///< host description, in the form of --on
     int count = 1;
     std::string where;             ///< of the file; for messages
     std::string description = {};  ///< a host/1 within the file itself; empty: `source`
@@ -23,32 +23,35 @@ struct ClusterFile {
   std::string name;
   std::vector<Nodes> nodes;
   std::optional<int> nvl_domain = {};
-  std::string nvl_domain_where = {};  ///< of the file; for messages
+  std::string nvl_domain_where = {};  ///< file:line, for messages
   FabricSettings fabric;
   Placement placement;
 };
 
-/// `fabric.oversubscription` and `2`: a key and its new value.
+/// A key and its new value: `fabric.oversubscription` and `2`.
 using ClusterChange = std::pair<std::string, std::string>;
 
-/// `where` opens each message.
-/// errors  Corrupt: not YAML, another version, an unknown, missing or repeated key, a value out of range; as
-///         `where:line: what`, with the fix. InvalidArgument: a change of an unknown key
+/// Parses a cluster/1 file.
+/// where   file name; opens each error message
+/// errors  Corrupt, as `where:line: problem` with the fix: not YAML, another version, an unknown,
+///         missing or repeated key, a value out of range. InvalidArgument: a change of an unknown
+///         key
 Result<ClusterFile> parse_cluster(const std::string& text, const std::string& where,
                                   const std::vector<ClusterChange>& changes = {});
 
 struct Platform;
 
-/// A platform of SimGrid's as a cluster; its hosts are nodes in the order of the file.
-/// node    what a host is that does not say so; empty: each must
-/// errors  Corrupt: a host of unknown type. InvalidArgument: a change of a value that the file sets itself
+/// Converts a SimGrid platform to a cluster. Its hosts become nodes in the order of the file.
+/// node    node type of hosts without a type of their own; empty: each host must state its type
+/// errors  Corrupt: a host of unknown type. InvalidArgument: a change of a value that the platform
+///         file defines
 Result<ClusterFile> cluster_of_platform(Platform platform, const std::string& node,
                                         const std::vector<ClusterChange>& changes);
 
-/// Whether the text opens as such a file does: `ringside: cluster/...`.
+/// Returns true if the text begins like a cluster file: `ringside: cluster/...`.
 bool is_cluster_text(std::string_view text);
 
-/// Whether a change may have this name: `placement`, `fabric.` and something.
+/// Returns true if a change may have this name: `placement`, or `fabric.` and a key.
 bool is_cluster_key(std::string_view name);
 
 }  // namespace ringside

@@ -13,70 +13,72 @@
 
 namespace ringside {
 
-/// A NIC of one of the cluster's hosts.
+/// A NIC of one of the cluster's hosts, as a port of the fabric.
 struct FabricPort {
-  int host = 0;  ///< in the cluster's numbering
-  int nic = 0;   ///< of the host's, in the order of their device numbers
+  int host = 0;  ///< number of the host in the cluster
+  int nic = 0;   ///< number of the NIC on its host, in device order
 };
 
-/// So many hosts with alike NICs.
+/// A number of hosts with equal NICs.
 struct FabricHosts {
   int count = 1;
-  std::vector<BytesPerSecond> nics;  ///< rates of their wires, by NIC
+  std::vector<BytesPerSecond> nics;  ///< rate of each NIC's cable, by NIC
 };
 
-/// What a message crosses between two NICs.
+/// The route of a message between two NICs.
 struct FabricWay {
-  std::vector<int> links = {};  ///< ids, each once; empty: there is no way
-  int switches = 0;             ///< that it passes
-  Seconds latency{};            ///< beyond what a simulated step has anyway (Fabric, "Latency")
+  std::vector<int> links = {};  ///< link ids, each once; empty: no route
+  int switches = 0;             ///< number of switches on the route
+  Seconds latency{};            ///< in addition to a step's own latency (see Fabric, "Latency")
 };
 
 struct FabricLink {
-  BytesPerSecond rate;  ///< what of it is left
+  BytesPerSecond rate;  ///< remaining rate after the rules
   std::string name;     ///< "leaf 3 -> spine 2"
   int tier = 0;         ///< index into FabricShape::tiers
 };
 
-/// Cables between two kinds of things; both directions of a cable are links.
+/// Cables between two kinds of devices. Each direction of a cable is one link.
 struct FabricTier {
   std::string name;  ///< "leaf - spine"
   std::int64_t cables = 0;
-  BytesPerSecond rate;  ///< of one, one direction, as built
-  double oversubscription =
-      1;  ///< capacity from below over this tier's, of one switch; 1: of the lowest tier
+  BytesPerSecond rate;  ///< one cable, one direction, before the rules
+  /// Per switch: capacity from below divided by the capacity of this tier; 1 on the lowest tier.
+  double oversubscription = 1;
 };
 
 /// Switches of one kind.
 struct FabricLevel {
   std::string name;  ///< "leaf"
   std::int64_t switches = 0;
-  std::string holds;  ///< of one of them: "32 NICs down, 16 links up"
+  std::string holds;  ///< content of one switch: "32 NICs down, 16 links up"
 };
 
-/// What a fabric looks like as built, whatever is degraded.
+/// The structure of a fabric as built, without the effects of rules.
 struct FabricShape {
   int hosts = 0;
   std::vector<FabricLevel> levels = {};  ///< lowest first
-  std::vector<FabricTier> tiers = {};    ///< lowest first: the cables of the NICs
-  /// What one half of the hosts can send to the other half at once, numbered halves; one direction.
+  std::vector<FabricTier> tiers = {};    ///< lowest first: begins with the NICs' cables
+  /// Rate in one direction between the lower-numbered half of the hosts and the other half.
   BytesPerSecond bisection;
-  std::vector<std::string> parts =
-      {};  ///< of what a file lists, a line each: "zone pod0: star, 16 hosts"
+  /// One line for each part that a platform file lists: "zone pod0: star, 16 hosts".
+  std::vector<std::string> parts = {};
 };
 
-/// The switches and cables between a cluster's NICs. Links are numbered by arithmetic and ways found on demand: a
-/// fabric costs as much as the links that are looked up, not as much as all its links.
+/// The switches and cables between a cluster's NICs. Link ids and routes are computed on demand, so
+/// memory and time grow with the links that are looked up, not with the size of the fabric.
 ///
-/// Links     two for each cable, one for each direction; and where routing is adaptive trunks, behind them
-/// Static    each flow takes one way by a hash, as ECMP does: some links carry several flows while others rest. Links
-///           that are down are not chosen
-/// Adaptive  each switch spreads each flow evenly over all links that lead on, packet by packet: their sum is one link,
-///           a trunk. That is what spraying comes to where queues balance; a flow is then held up by nothing but
-///           what all flows of a switch share
-/// Latency   a simulated step's own latency was measured across networks: it holds a way over kSwitchesInStep
-///           switches. FabricWay::latency is what each further one, and long cables, add
-/// Buffers   are not described: flows share links fairly, and nothing is lost
+/// Links     each cable has two links, one per direction; ids from nlinks() on are trunks (adaptive
+///           routing only)
+/// Static    each flow takes one route, chosen by a hash as in ECMP: some links carry several flows
+///           while others idle. Routing skips links that are down
+/// Adaptive  each switch spreads each flow over all its links towards the destination, packet by
+///           packet. Their sum is one link, a trunk. This models packet spraying with balanced
+///           queues: a flow is limited only by capacity that all flows of a switch share
+/// Latency   a simulated step's own latency was measured across networks: it includes a route over
+///           kSwitchesInStep switches. FabricWay::latency holds the latency of further switches and
+///           of long cables
+/// Buffers   are not modelled: flows share links fairly, and no packet is lost
 ///
 /// Threads  const methods may be called from any thread
 class Fabric {
@@ -88,27 +90,29 @@ class Fabric {
   Fabric(const Fabric&) = delete;
   Fabric& operator=(const Fabric&) = delete;
 
-  /// flow   a hash of the route's inputs (mixed_with()): equal numbers take equal routes
-  /// shape  ports that are there
+  /// Returns the route from one port to another.
+  /// flow   a hash of the route's inputs (mixed_with()): equal hashes take equal routes
+  /// shape  ports of existing hosts and NICs
   [[nodiscard]] FabricWay way(FabricPort from, FabricPort to, std::uint64_t flow) const;
 
-  /// shape  an id of a way, or below nlinks()
+  /// shape  id of a route's link, or below nlinks()
   [[nodiscard]] FabricLink link(int id) const;
 
-  /// Without trunks.
+  /// Returns the number of links, without trunks.
   [[nodiscard]] int nlinks() const { return tier_starts().back(); }
-  /// The first link of each tier, and one behind the last of all.
+  /// Returns the first link id of each tier, followed by nlinks().
   [[nodiscard]] virtual std::vector<int> tier_starts() const = 0;
   [[nodiscard]] virtual FabricShape shape() const = 0;
 
-  /// One direction of a cable, and its two ends.
+  /// One direction of a cable, with its two ends.
   struct Wire {
     FabricEnd from, to;
-    int number = -1;      ///< among alike cables between the two; -1: there is but one
-    BytesPerSecond rate;  ///< as built
+    int number = -1;      ///< index among parallel cables between the two ends; -1: the only one
+    BytesPerSecond rate;  ///< before the rules
     int tier = 0;
-    bool is_there = true;   ///< a number that no cable has: a host with fewer NICs than others
-    std::string name = {};  ///< where the file gives it one; empty: its ends are
+    /// false: the id belongs to no cable, as the host has fewer NICs than others.
+    bool is_there = true;
+    std::string name = {};  ///< name in the file; empty: named by its two ends
   };
   /// shape  below nlinks()
   [[nodiscard]] virtual Wire wire(int id) const = 0;
@@ -117,15 +121,14 @@ class Fabric {
   [[nodiscard]] int nhosts() const { return nhosts_; }
   [[nodiscard]] int nics_of(int host) const;
 
-  /// errors  Corrupt: a rule that no link fits; the nearest word is named
+  /// errors  Corrupt: a rule matches no link; the message names the nearest word
   [[nodiscard]] Status check_rules() const;
 
  protected:
-  /// A way's links, the cables of both NICs among them, and the switches on it.
+  /// Returns the links of a route, both NICs' cables included, and its number of switches.
   [[nodiscard]] virtual FabricWay find_way(FabricPort from, FabricPort to,
                                            std::uint64_t flow) const = 0;
-  /// What a trunk is called, and its links in order.
-  /// shape  an id from nlinks() on
+  /// The name of a trunk and its links in order. Pass trunk() an id from nlinks() on.
   struct Trunk {
     std::string name;
     int tier = 0;
@@ -135,19 +138,19 @@ class Fabric {
 
   [[nodiscard]] BytesPerSecond rate_of_nic(FabricPort port) const;
   [[nodiscard]] BytesPerSecond fastest_nic() const;
-  [[nodiscard]] BytesPerSecond all_nics() const;  ///< sum of their rates
+  [[nodiscard]] BytesPerSecond all_nics() const;  ///< sum of the rates of all NICs
   [[nodiscard]] int most_nics() const { return most_nics_; }
   [[nodiscard]] bool is_adaptive() const { return settings_.routing == Routing::Adaptive; }
-  /// Whether a rule takes links out: ways must then look for those that are left.
+  /// Returns true if a rule takes links down: routing must then check that links are up.
   [[nodiscard]] bool is_any_down() const { return is_any_down_; }
   [[nodiscard]] bool is_up(int id) const;
   [[nodiscard]] bool are_up(const std::vector<int>& ids) const;
 
  private:
-  /// What a rule fits, or might have.
+  /// The result of matching a rule with the fabric's links.
   struct Match {
     bool is_there = false;
-    bool has_words = false;  ///< a tier has its words, and no cable its numbers
+    bool has_words = false;  ///< a tier has the rule's words, but no cable has its numbers
     std::vector<std::string> tiers = {};
     std::set<std::string_view> words = {};
   };

@@ -9,23 +9,25 @@
 
 namespace ringside {
 
-/// One row of the table of fabrics.
+/// One row of the table of fabric kinds.
 struct FabricKindRow {
   FabricKind kind;
-  std::string_view name;  ///< in files
+  std::string_view name;  ///< as written in files
   std::string_view what;
-  std::vector<std::string_view> keys;  ///< in addition to those that every fabric has
+  std::vector<std::string_view> keys;  ///< keys that only this kind has
   Result<std::unique_ptr<const Fabric>> (*make)(FabricSettings, std::vector<FabricHosts>);
-  bool is_elsewhere = false;  ///< a file of its own describes it: the common keys do not apply
+  bool is_elsewhere = false;  ///< described by a file of its own; the common keys do not apply
 };
 std::span<const FabricKindRow> fabric_kinds();
 
-/// Keys that every fabric has.
+/// Returns the keys that every fabric has.
 std::span<const std::string_view> common_fabric_keys();
 
 inline constexpr int kMostFabricHosts = 65536;
 
-/// errors  Corrupt: no hosts, or more than kMostFabricHosts; what the kind refuses; a rule that no link fits
+/// Builds the fabric that the settings describe.
+/// errors  Corrupt: no hosts, or more than kMostFabricHosts; settings that the kind refuses; a rule
+///         that matches no link
 Result<std::unique_ptr<const Fabric>> make_fabric(FabricSettings settings,
                                                   std::vector<FabricHosts> hosts);
 

@@ -14,7 +14,7 @@ namespace ringside {
 /// The name of a cable's end: `host 3 nic 1`, `pod 2 spine 5`.
 struct FabricEnd {
   struct Part {
-    std::string_view word;  ///< lives as long as the program
+    std::string_view word;  ///< a string literal
     int number = 0;
   };
   std::array<Part, 3> parts = {};
@@ -26,28 +26,28 @@ struct FabricEnd {
   [[nodiscard]] std::string text() const;
 };
 
-/// A pattern of links, and which share of their rate is left.
+/// A pattern of links, and the share of their rate that remains.
 ///
 ///   host 3 nic 1 -> leaf 0      one direction of a cable
 ///   leaf 3 <-> spine *          both directions; * is any number
-///   leaf 3 -> spine 2 link 1    one of several alike cables; without it all of them
+///   leaf 3 -> spine 2 link 1    one of several parallel cables; without `link` all of them
 struct LinkRule {
   struct Part {
     std::string word;
-    std::optional<int> number;  ///< none: any
+    std::optional<int> number;  ///< none: any number
   };
   std::vector<Part> from, to;
   std::optional<int> link = {};
   bool is_both_ways = false;
   double share = 1;   ///< 0: down
-  std::string text;   ///< as it was written
-  std::string where;  ///< of the file; for messages
+  std::string text;   ///< the rule in the file
+  std::string where;  ///< file:line, for messages
 
   [[nodiscard]] bool fits(const FabricEnd& a, const FabricEnd& b, int number) const;
 };
 
-/// Without share and place.
-/// errors  InvalidArgument: no such pattern
+/// Parses the pattern. The caller sets `share` and `where`.
+/// errors  InvalidArgument: malformed pattern
 Result<LinkRule> parse_link_rule(std::string_view text);
 
 }  // namespace ringside

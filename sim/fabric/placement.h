@@ -8,21 +8,23 @@
 
 namespace ringside {
 
-/// Which of a cluster's nodes a job gets, in the order of its ranks. A node is a host, or an NVLink domain of several.
+/// The choice of a cluster's nodes for a job, in the order of its ranks. A node is a host, or an
+/// NVLink domain of several hosts.
 struct Placement {
   enum class Kind : std::uint8_t {
-    Packed,     ///< the first ones, in their order
-    Scattered,  ///< any, in any order, by the seed
-    Listed      ///< a scheduler's list
+    Packed,     ///< the first nodes, in order
+    Scattered,  ///< random nodes in random order, by the seed
+    Listed      ///< the nodes of a scheduler's list
   };
   Kind kind = Kind::Packed;
   std::uint64_t seed = 1;
   std::vector<int> list = {};
-  std::string where = {};  ///< of the file; for messages
+  std::string where = {};  ///< file:line, for messages
 };
 
-/// `wanted` nodes out of `nodes`.
-/// errors  InvalidArgument: more than there are, or than are listed. Corrupt: a list with a number twice, or of no node
+/// Returns the `wanted` nodes of a job, chosen out of `nodes`.
+/// errors  InvalidArgument: `wanted` exceeds the nodes of the cluster or of the list. Corrupt: a
+///         list with a repeated number, or with a number that no node has
 Result<std::vector<int>> place_nodes(const Placement& placement, int nodes, int wanted);
 
 }  // namespace ringside

@@ -14,14 +14,15 @@
 
 namespace ringside {
 
-/// What a `<link>` is called, and its entries.
+/// The link entries that a `<link>` name stands for, by direction.
 struct LinkName {
-  int up = 0, down = 0;  ///< alike where both directions share
+  int up = 0, down = 0;  ///< equal if both directions share one entry
   bool has_ends = false;
 };
 
-/// Reads a platform element by element: first all that is there, then the ways between it. Its parts are in
-/// platform_xml.cpp (zones, hosts, links), platform_clusters.cpp and platform_routes.cpp.
+/// Reads a SimGrid platform element by element: first hosts, links and zones, then the routes.
+/// Implemented in platform_xml.cpp (zones, hosts, links), platform_clusters.cpp and
+/// platform_routes.cpp.
 class PlatformReader {
  public:
   explicit PlatformReader(const std::string& where) { platform_.where = where; }
@@ -37,7 +38,7 @@ class PlatformReader {
     return fmt::format("{}:{}", platform_.where, element.line());
   }
 
-  // ---- what is there ---------------------------------------------------------------------------
+  // ---- hosts, links, zones --------------------------------------------------------------------
 
   Result<int> add_point(const XmlElement& element, Kind kind, const std::string& name, int in);
 
@@ -47,11 +48,12 @@ class PlatformReader {
   Status add_link(const XmlElement& element, const std::string& name, PlatformLink link,
                   Sharing sharing);
 
-  /// What changes over time, or only SimGrid has a word for.
+  /// Refuses attributes that change over time or that only SimGrid supports.
   static Status refuse(const XmlElement& element, std::span<const char* const> keys,
                        const char* help);
 
-  /// The property's value among an element's, or the one from outside.
+  /// Returns the node type in the properties of an element, or the one given by the enclosing
+  /// element.
   Result<std::string> node_of(const XmlElement& element, const std::string& outside,
                               std::span<const std::string_view> inside);
 
@@ -69,7 +71,7 @@ class PlatformReader {
   };
   Result<Members> members_of(const XmlElement& element);
 
-  /// A host at the hub of a star, with its own link.
+  /// Adds a host at the hub of a star, with a link of its own.
   Status add_spoke(const XmlElement& element, const std::string& name, const std::string& link,
                    int in, const std::string& node, BytesPerSecond rate, Seconds latency,
                    Sharing sharing);
@@ -80,12 +82,12 @@ class PlatformReader {
 
   Status read_backbone(const XmlElement& element, const std::string& name, int in);
 
-  /// Each way over a hub crosses its backbone; what appears twice counts once.
+  /// Adds the zone's backbone to each route over a hub. A link that appears twice counts once.
   void add_backbone(int number);
 
   Status read_grid(const XmlElement& element, PlatformZone& grid, std::vector<int>& multiples);
 
-  // ---- ways ------------------------------------------------------------------------------------
+  // ---- routes ---------------------------------------------------------------------------------
 
   Status read_all_routes();
 
@@ -99,7 +101,7 @@ class PlatformReader {
     links.push_back(is_down ? link.down : link.up);
   }
 
-  /// Records what a link joins, at its first use.
+  /// Records the ends of a link at its first use.
   void join(LinkName& link, int from, int to);
 
   FabricEnd end_of(int at) {
@@ -120,13 +122,13 @@ class PlatformReader {
   Status add_hop(const XmlElement& element, int of, int from, int to, PlatformHop hop,
                  bool is_back);
 
-  /// From a member to the hub: without `dst`, or from the hub: without `src`.
+  /// Reads the route of one member to the hub (without `dst`) or from the hub (without `src`).
   Status read_spoke(const XmlElement& element, int of, bool is_of_zones, bool is_both,
                     const ReadHop& hop);
 
   Status read_host_link(const XmlElement& element, int of);
 
-  /// `name`, or one direction of it: `name_UP`.
+  /// Returns the link `name`, or one direction of it: `name_UP`, `name_DOWN`.
   [[nodiscard]] int link_named(const std::string& name, bool is_down) const;
 
   struct Written {
@@ -137,7 +139,7 @@ class PlatformReader {
   Platform platform_;
   std::map<std::string, int> points_;
   std::map<std::string, LinkName> links_;
-  std::vector<std::vector<int>> backbones_;  ///< by zone: none or one link
+  std::vector<std::vector<int>> backbones_;  ///< by zone: empty, or one link
   std::vector<Written> routes_;
 };
 

@@ -11,22 +11,24 @@
 
 namespace ringside {
 
-inline constexpr int kMostGridSize = 65536;  ///< in one dimension
+inline constexpr int kMostGridSize = 65536;  ///< of one dimension
 
-/// `125MBps`, `10Gbps`; without a unit bytes a second.
-/// errors  Corrupt, as XmlElement::bad(); so do the other two
+/// Parses a rate such as `125MBps` or `10Gbps`. The default unit is bytes per second.
+/// errors  Corrupt, as XmlElement::bad(); this also holds for the next two functions
 Result<BytesPerSecond> platform_rate(const XmlElement& element, const char* key);
 
-/// `50us`; without a unit seconds. 0 where it is not there.
+/// Parses a latency such as `50us`. The default unit is seconds. Returns 0 if the attribute is
+/// missing.
 Result<Seconds> platform_latency(const XmlElement& element, const char* key);
 
 enum class Sharing : std::uint8_t { Shared, SplitDuplex, FatPipe };
 Result<Sharing> platform_sharing(const XmlElement& element, const char* key, Sharing fallback);
 
-/// "2;4,4;1,2" at each separator, without blanks.
+/// Splits a text such as "2;4,4;1,2" at each separator and strips blanks.
 std::vector<std::string> parts_between(const std::string& text, char separator);
 
-/// "4,4": from 1 to kMostGridSize. none: it is no such list
+/// Parses a list such as "4,4" of numbers from 1 to kMostGridSize. Returns nullopt if the text is
+/// no such list.
 std::optional<std::vector<int>> whole_numbers(const std::string& text);
 
 }  // namespace ringside

@@ -6,11 +6,12 @@
 
 namespace ringside {
 
-/// A router for each host, in a grid whose rows close to rings; hosts are numbered along the first dimension first.
-/// Messages go dimension by dimension, the shorter way round; where both are as short, by the flow's hash. Where that
-/// meets a link that is down, another order of dimensions or the other way round is taken.
+/// Builds a torus: one router per host in a grid whose rows close to rings. Hosts are numbered
+/// along the first dimension first. Routes go dimension by dimension, in the shorter direction; the
+/// flow's hash decides between equal lengths. If a link on the route is down, routing tries another
+/// order of dimensions or the other direction.
 ///
-/// errors  Corrupt: more hosts than routers, more routers than can be, adaptive routing, rails
+/// errors  Corrupt: more hosts than routers, too many routers, adaptive routing, rails
 Result<std::unique_ptr<const Fabric>> make_torus(FabricSettings settings,
                                                  std::vector<FabricHosts> hosts);
 

@@ -9,14 +9,17 @@
 
 namespace ringside {
 
-/// All channels as one job that is folded: a task and a line for each kind of each class of channels, over links of
-/// which those that carry the same count once. It is what fold() makes of the whole job, found channel by channel.
+/// Joins all channels to one folded job (see event/fold.h). Channels form classes; the job has one
+/// task and one line for each kind of each class, and one link for all links that carry the same
+/// lines. The result equals fold() of the whole job, but is computed channel by channel.
 ///
-/// Channels are of one class where their lines lie over links of the same kinds, and links of one kind where the same lines of
-/// the same classes lie over them: split round after round until no class splits any more.
-/// rate     bytes/s of a link
-/// returns  nothing where lines that are alike within a channel lie over links that are not, or chunks count as alike in some
-///          channels and not in others: then what is alike in each is not alike in all of them together
+/// Two channels are in one class if their lines use links of the same kinds. Two links are of one
+/// kind if they have the same rate and carry the same lines of the same classes. Classes and kinds
+/// are split in rounds until no class splits any more.
+/// rate     returns the bytes/s of a link
+/// returns  nullopt if lines of one kind within a channel use links of different kinds, or if only
+///          some channels have chunks that count as equal: then lines that are equivalent within a
+///          channel are not equivalent in the job
 std::optional<EventJob> join_alike(std::span<const ChannelFlow> channels,
                                    const std::function<double(int)>& rate);
 

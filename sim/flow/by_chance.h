@@ -8,19 +8,23 @@
 
 namespace ringside {
 
-/// The time of a call's steps where too little is alike for events.
+/// Estimates the time of a call's steps. It serves calls with too many classes of tasks for an
+/// event simulation.
 ///
-/// Channels share the links as coupled flows (share_coupled()), which gives the least that their bytes take. Then each line
-/// gets a rate of its own and the recorded steps run at these rates, one loop through empty pipes, and loops until each takes
-/// as long as the one before. Lines that are alike are in step and halve, third, .. what they share; others meet by chance, as
-/// often as they carry something: what an arriving message finds there, as in mean-value analysis. Rates and times settle in
-/// turns.
+/// First, channels share the links as coupled flows (share_coupled()): this gives a lower bound.
+/// Then each line gets a rate of its own, and the recorded steps run at these rates: one loop, then
+/// more loops until each takes as long as the one before. Lines of one kind run in step and divide
+/// the link equally. Lines of different kinds meet at random, in proportion to the time in which
+/// they carry messages, as an arriving message does in mean-value analysis. Rates and times are
+/// iterated until they converge.
 ///
-/// Differs from events where lines that are not alike are in step all the same: docs/lab/accuracy.md has by how much.
-/// on_progress  receives the share that is done, 0 to 1
-/// returns  without the launch
-/// source   Schweitzer, Approximate analysis of multiclass closed networks of queues (1979), for what meets by chance
-/// errors   as simulate_events()
+/// The result differs from an event simulation if lines of different kinds run in step:
+/// docs/lab/accuracy.md gives the error.
+/// on_progress  receives the completed share, 0 to 1
+/// returns      the time without the launch
+/// source       Schweitzer, Approximate analysis of multiclass closed networks of queues (1979),
+///              for lines that meet at random
+/// errors       as simulate_events()
 Result<Seconds> time_by_chance(const SimRequest& request, const FlowKinds& kinds,
                                const std::function<void(double)>& on_progress);
 

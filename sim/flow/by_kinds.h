@@ -9,11 +9,13 @@
 
 namespace ringside {
 
-/// The time of a call's steps by events, where so many tasks are alike that few steps remain: all loops, or as many as it takes
-/// until each takes as long as the one before, and the same with the steps of long rings. What differs from simulate_events() is
-/// that pace alone, and where the job is folded by channels (join_alike()), that each chunk counts as the first of its loop.
+/// Simulates the steps of a folded call with events, if the folding leaves few enough steps. It
+/// simulates all loops, or as many loops as it takes until each takes as long as the one before;
+/// the steps of long rings are shortened in the same way. It differs from simulate_events() only by
+/// this extrapolation, and for jobs of join_alike() in that each chunk counts as the first one of
+/// its loop.
 ///
-/// returns  without the launch; nothing where too many kinds are left
+/// returns  the time without the launch; nullopt if too many classes remain
 /// errors   as simulate_events()
 Result<std::optional<Seconds>> time_by_kinds(const SimRequest& request,
                                              std::span<const ChannelFlow> channels);

@@ -14,9 +14,11 @@ namespace ringside {
 namespace {
 
 constexpr std::int64_t kFewSteps =
-    1 << 14;  // of a task: the chunks of so many are looked at one by one
+    // Tasks with more steps than this are estimated from their first chunk, if chunks count as
+    // equal.
+    1 << 14;
 
-/// Bytes on the wire that a task sends by each of its ports, over the whole call.
+/// The bytes on the wire that a task sends over each of its ports in the whole call.
 class Sent {
  public:
   Sent(const SimRequest& request, const EventTask& task, bool is_even)
@@ -36,7 +38,7 @@ class Sent {
   [[nodiscard]] double bytes(std::size_t port) const { return bytes_[port]; }
   [[nodiscard]] std::int64_t messages(std::size_t port) const { return messages_[port]; }
   [[nodiscard]] std::int64_t steps() const { return steps_; }
-  /// By all ports: what the loops of the first turns send, and all.
+  /// Return the bytes over all ports: in the first loop of each turn, and in all loops.
   [[nodiscard]] double first() const { return first_; }
   [[nodiscard]] double all() const { return all_; }
 
@@ -98,7 +100,7 @@ FlowShape make_shape(const SimRequest& request, EventJob job) {
       const LineEnd& end = shape.job.ends[static_cast<std::size_t>(task.send[port])];
       const auto number = static_cast<std::size_t>(end.line);
       const EventLine& line = shape.job.lines[number];
-      // Of a group's senders the first represents all: together they make up one message.
+      // Only the first sender of a group counts: together the senders send one message.
       if (line.senders.front() != task.send[port]) continue;
       shape.bytes[number] = sent.bytes(port) / line.efficiency;
       shape.transfers += sent.messages(port) * line.copies;
@@ -119,7 +121,8 @@ double narrowest(const std::vector<int>& links, const SimNetwork& network,
   return rate;
 }
 
-/// Rates that distinguish lines: those of their narrowest links.
+/// Sets the rate of each line to that of its narrowest link; fold_shape() distinguishes lines by
+/// it.
 void set_rates(const SimNetwork& network, EventJob& job) {
   std::unordered_map<int, double> known;
   for (EventLine& line : job.lines) line.rate = narrowest(line.links, network, known);
@@ -177,7 +180,7 @@ Result<ChannelFlow> FlowShapes::channel_like(const SimRequest& request, const Ta
     const SimRoute route = line.group != nullptr ? network.group_route(*line.group, number)
                                                  : network.route(line.from, line.to, number);
     const EventLine& kind = known.shape->job.lines[static_cast<std::size_t>(known.kinds[i])];
-    // Another way may be a slower one, or longer: then it is a line of another kind.
+    // A different route may be slower or longer: then the line is of another kind.
     const bool is_alike = !route.links.empty() &&
                           narrowest(route.links, network, rates) == kind.rate &&
                           (line.group != nullptr || latency_of(request, route) == kind.latency);

@@ -10,26 +10,27 @@
 
 namespace ringside {
 
-/// What the channels that are alike have in common: one task and one line for each kind.
+/// The folded job (event/fold.h) that equivalent channels have in common: one task and one line for
+/// each class. The class of a line is called its kind.
 struct FlowShape {
   EventJob job;
-  std::vector<double> bytes = {};  ///< by kind of line: on the wire, of the whole call
-  std::int64_t loops = 0;          ///< of the task with most
+  std::vector<double> bytes = {};  ///< by kind of line: bytes on the wire of the whole call
+  std::int64_t loops = 0;          ///< loops of the task with the most loops
   int turns = 1;
-  double first = 1;               ///< of all bytes, what the first loop of each turn sends
-  std::int64_t steps_a_loop = 0;  ///< of the kinds
-  std::int64_t steps = 0;         ///< of all tasks that they represent
+  double first = 1;               ///< share of all bytes that the first loop of each turn sends
+  std::int64_t steps_a_loop = 0;  ///< steps of the folded tasks in one loop
+  std::int64_t steps = 0;         ///< steps of all tasks that the folded tasks represent
   std::int64_t transfers = 0;
 };
 
-/// One channel of a call, by its kinds of lines and where these lie.
+/// One channel of a call: its shape, and the links that each of its lines uses.
 struct ChannelFlow {
   std::shared_ptr<const FlowShape> shape;
-  /// Which line lies over which links, one after the other: [first[i], first[i + 1]) of `links`.
+  /// Line i is of kind kinds[i] and uses the links [first[i], first[i + 1]) of `links`.
   std::vector<std::int32_t> kinds = {};
   std::vector<std::uint32_t> first = {0};
   std::vector<int> links = {};
-  /// What each line joins: two ranks, or a group.
+  /// The ends of a line: two ranks, or a group.
   struct Joins {
     Rank from = kNoRank, to = kNoRank;
     std::shared_ptr<const SwitchGroup> group = nullptr;
@@ -37,7 +38,7 @@ struct ChannelFlow {
   std::vector<Joins> lines = {};
 };
 
-/// The shapes that are known, by their colour.
+/// A cache of shapes. The key is the shape's colour (FoldedShape::colour).
 ///
 /// Threads  any
 class FlowShapes {
@@ -47,10 +48,12 @@ class FlowShapes {
   FlowShapes(const FlowShapes&) = delete;
   FlowShapes& operator=(const FlowShapes&) = delete;
 
+  /// Returns the channel of this number and adds its shape to the cache if it is new.
   /// errors  as wire_channel()
   Result<ChannelFlow> channel(const SimRequest& request, const TaskPlanner& planner, int number);
 
-  /// The same for a channel that is like a known one (TaskPlanner::are_alike()): only its routes are looked up.
+  /// Returns a channel that is equivalent to a known one (TaskPlanner::are_alike()). It looks up
+  /// routes only, and leaves `ChannelFlow::lines` empty. shape  `known` was returned by channel()
   Result<ChannelFlow> channel_like(const SimRequest& request, const TaskPlanner& planner,
                                    int number, const ChannelFlow& known);
 

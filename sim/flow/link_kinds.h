@@ -9,37 +9,39 @@
 
 namespace ringside {
 
-/// Channels that are alike, down to the links that they lie over.
+/// A class of equivalent channels: they have one shape, and their lines use links of the same
+/// kinds.
 struct FlowClass {
   std::shared_ptr<const FlowShape> shape;
-  std::vector<std::vector<int>> crossed =
-      {};  ///< by kind of line: the kinds of links that such lines lie over
+  /// By kind of line: the kinds of links that its lines use.
+  std::vector<std::vector<int>> crossed = {};
 };
 
-/// Lines of one kind over a link.
+/// The number of lines of one kind that use a link.
 struct LinesOver {
   int of_class = 0;
   int kind = 0;
   int count = 0;
 };
 
-/// Links of one rate over which the same kinds of lines lie.
+/// A kind of link: links of one rate that carry the same kinds of lines.
 struct AlikeLinks {
   std::vector<int> links = {};  ///< ids, ascending
   double rate = 0;
-  double load = 0;  ///< bytes on the wire, of the whole call, on each
+  double load = 0;  ///< bytes on the wire of the whole call, on each link
   std::vector<LinesOver> lines = {};
 };
 
-/// Many channels over many links, reduced to one of each kind.
+/// The classes of channels and kinds of links of a call.
 struct FlowKinds {
   std::vector<FlowClass> classes = {};
-  std::vector<int> class_of = {};  ///< by channel
+  std::vector<int> class_of = {};  ///< by channel: index into `classes`
   std::vector<AlikeLinks> links = {};
 };
 
-/// rate          bytes/s of a link
-/// first_fabric  links from this one on are never of one kind with those before it
+/// Groups channels into classes and links into kinds.
+/// rate          returns the bytes/s of a link
+/// first_fabric  first link id of the fabric: links below and from this id on are never of one kind
 FlowKinds find_kinds(std::span<const ChannelFlow> channels, const std::function<double(int)>& rate,
                      int first_fabric);
 

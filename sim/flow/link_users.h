@@ -8,33 +8,35 @@ namespace ringside {
 
 struct FlowShape;
 
-/// The lines over a link, each with its present use of the link.
+/// The lines of one kind that use a link, with their current rate on it.
 struct LinkUser {
   const FlowShape* shape = nullptr;
   int kind = 0;
+  /// Number of lines.
   double count = 0;
-  double use = 0;     ///< bytes/s
-  double active = 0;  ///< of the time: of all, through empty pipes of its span
+  double use = 0;  ///< current rate, bytes/s
+  /// Share of the time in which it carries messages; of its span if pipes are empty.
+  double active = 0;
   LineSpan span = {};
 };
 
-/// All users of one link, summed up so that asking for each of them what the others do takes no look at each other: on
-/// the links of a fabric there may be hundreds.
+/// The users of one link, as prefix sums: company() takes logarithmic time. A link of a fabric may
+/// have hundreds of users.
 class LinkUsers {
  public:
-  /// has_spans  lines meet as far as their spans do; else all the time
+  /// has_spans  true: lines meet only while their spans overlap; false: lines may meet at any time
   LinkUsers(const std::vector<LinkUser>& users, bool has_spans);
 
-  /// What one of the users finds on the link.  shape  of the constructor's users
+  /// The lines that a user meets on the link.
   struct Company {
-    double together = 0;   ///< lines that are alike, itself among them
-    double others = 0;     ///< lines of other kinds, on the average while it is in use
-    double elsewhere = 0;  ///< bytes/s of those
+    double together = 0;   ///< lines of its own kind, itself included
+    double others = 0;     ///< mean number of lines of other kinds while it uses the link
+    double elsewhere = 0;  ///< rate of the lines of other kinds, bytes/s
   };
   [[nodiscard]] Company company(const FlowShape* shape, int kind, const LineSpan& own) const;
 
  private:
-  /// Users with weights: how much of them lies before a moment, summed over all.
+  /// Weighted spans, with the sum of the parts that lie before a moment.
   class Before {
    public:
     void add(const LineSpan& span, double weight);
@@ -44,15 +46,15 @@ class LinkUsers {
    private:
     struct Edge {
       double moment = 0;
-      double weight = 0;     ///< of the spans that begin (or end) here and before
-      double by_moment = 0;  ///< the same, each times its moment
+      double weight = 0;     ///< of the spans that begin (or end) at this edge or before
+      double by_moment = 0;  ///< sum of weight times moment over the same spans
     };
     static void sum_up(std::vector<Edge>& edges);
     static double passed(const std::vector<Edge>& edges, double moment);
     std::vector<Edge> firsts_, lasts_;
   };
 
-  /// Users that are alike.
+  /// Users of one kind.
   struct Group {
     const FlowShape* shape = nullptr;
     int kind = 0;

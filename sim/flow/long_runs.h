@@ -7,17 +7,19 @@
 
 namespace ringside {
 
-/// Runs of like steps in a job's programs, all of one length: a ring of n ranks has two of n - 2 each. Once its pipes are full
-/// each step of such a run takes as long as the one before.
+/// Runs of equal steps in a job's programs, all of one length: a ring of n ranks has two runs of n
+/// - 2 steps. Once its pipeline is full, each step of a run takes as long as the one before.
 class LongRuns {
  public:
-  /// returns  nothing where there are none, lengths differ, or a line's two ends have not as many of them: then fewer steps
-  ///          would leave messages without a receiver
+  /// Finds the runs of a job.
+  /// returns  nullopt if the job has no runs, if their lengths differ, or if the two ends of a line
+  ///          have different numbers of runs: shorter runs would then leave messages without a
+  ///          receiver
   static std::optional<LongRuns> find(const EventJob& job);
 
   [[nodiscard]] std::int32_t length() const { return length_; }
 
-  /// The job with shorter ones, as far as chunks count as alike.
+  /// Returns the job with runs of `length` steps. Requires chunks that count as equal.
   [[nodiscard]] EventJob shortened(const EventJob& job, std::int32_t length) const;
 
  private:

@@ -9,8 +9,9 @@
 
 namespace ringside {
 
-/// Calls work(0), .. work(count - 1), on all cores, and begun(i) now and then, from the calling thread.
-/// returns  the first that failed
+/// Calls work(0) .. work(count - 1) on all cores, and begun(i) from the calling thread before each
+/// of its own calls.
+/// returns  the error of the lowest index that failed
 template <typename Work, typename Begun>
 Status for_each_on_cores(int count, const Work& work, const Begun& begun) {
   std::vector<Status> failed(static_cast<std::size_t>(count));

@@ -8,22 +8,24 @@
 
 namespace ringside {
 
-/// Loops of a call that are taken first, where not all are.
+/// Number of loops of a call to simulate first, if not all are simulated.
 inline constexpr std::int64_t kFirstLoops = 16;
 
-/// Something that is done over and over: loops of a call, steps of a run.
+/// An operation that is repeated: loops of a call, or steps of a run.
 struct Repeated {
+  /// Number of repetitions.
   std::int64_t all = 0;
-  double work = 0;         ///< the same, where the last ones are shorter
-  std::int64_t first = 1;  ///< so many are tried first; all numbers tried are multiples of it
-  std::int64_t most = 0;   ///< that may be tried
+  double work = 0;         ///< `all` in full repetitions; less if the last ones are shorter
+  std::int64_t first = 1;  ///< repetitions of the first trial; later trials are multiples of it
+  std::int64_t most = 0;   ///< upper bound of a trial
 };
 
-/// How long all take, where each more takes as long as the one before once it has got going: the time of some, of twice
-/// as many and so on, until the pace stays, twice; from there on at that pace.
-/// run      the time of the first n, 1 <= n <= all
-/// returns  run(all) where that is not more than `most`
-/// errors   run's
+/// Returns the time of all repetitions, extrapolated from trials. It tries `first` repetitions,
+/// then twice as many and so on, until the time per repetition is the same twice; the rest counts
+/// at that pace.
+/// run      returns the time of the first n repetitions, 1 <= n <= all
+/// returns  run(all) if `all` is at most `most`
+/// errors   those of `run`
 Result<Seconds> until_steady(const Repeated& what,
                              const std::function<Result<Seconds>(std::int64_t)>& run);
 

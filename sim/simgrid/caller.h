@@ -9,16 +9,19 @@
 
 namespace ringside {
 
-/// The process that wants a simulation, as the simulating one sees it.
+/// The connection of a worker process (ringside-simgrid) to the process that requested the
+/// simulation.
 ///
 /// Threads  one
 class Caller {
  public:
   explicit Caller(int socket) : socket_(socket) {}
 
-  /// errors  PeerGone; Corrupt: what comes is no job, or of another version of ringside
+  /// Receives the job.
+  /// errors  PeerGone; Corrupt: not a job, or sent by another version of ringside
   Result<WireJob> job();
 
+  /// Asks the caller for routes and waits for the answer.
   /// errors  PeerGone, Corrupt
   Result<WireRoutes> ask(WireQuestion question);
 
@@ -28,7 +31,8 @@ class Caller {
 
   void answer(Result<SimResult> result);
 
-  /// Takes blocks of a trace.  Ownership  the caller outlives it
+  /// Returns a sink that sends blocks of a trace to the caller.  Ownership  this object outlives
+  /// the sink
   [[nodiscard]] std::shared_ptr<TraceSink> sink();
 
  private:

@@ -14,32 +14,34 @@
 
 namespace ringside {
 
-/// What a connection and a group have in common.
+/// The common base of a connection and a group.
 ///
 /// Ownership  its ends live as long as it does
 class SimLane {
  public:
   virtual ~SimLane() = default;
 
-  std::vector<int> links;      ///< that its messages cross
+  std::vector<int> links;      ///< links that its messages cross
   LineTimes* times = nullptr;  ///< null: times are not recorded
-  std::size_t line = 0;        ///< of the times
+  std::size_t line = 0;        ///< number of its line in `times`
   Rank first_sender = kNoRank;
-  double bytes = 0;            ///< on the wire, so far
-  std::int64_t transfers = 0;  ///< SimGrid communications, so far
-  /// Messages sent and not received; for a group, not by all.
+  double bytes = 0;            ///< bytes on the wire so far
+  std::int64_t transfers = 0;  ///< SimGrid communications so far
+  /// Returns the number of messages that were sent but not received; for a group, not by all
+  /// receivers.
   [[nodiscard]] virtual std::size_t unreceived() const = 0;
 };
 
-/// One direction between two ranks on a channel. A message is one SimGrid communication.
+/// One direction between two ranks on a channel. Each message is one SimGrid communication.
 class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
  public:
-  /// name     unique
-  /// latency     from when a message's last byte has crossed the links until it is there
-  /// efficiency  the share of the links' rates that its messages achieve, 0 to 1
+  /// name        unique
+  /// latency     time from a message's last byte on the links to its arrival
+  /// efficiency  share of the links' rates that its messages achieve, 0 to 1
   SimConnection(const std::string& name, int slots, Seconds latency, double efficiency);
 
-  /// With a receiver of its own, a mailbox lets a message travel before the receiver asks for it.
+  /// Sets the receiving actor of the mailbox, so that a message can travel before the receiver asks
+  /// for it.
   void set_receiver(const simgrid::s4u::ActorPtr& actor) { mailbox_->set_receiver(actor); }
 
   void acquire(int slots) override;
@@ -62,25 +64,26 @@ class SimConnection : public SimLane, public SimSendEnd, public SimRecvEnd {
   Seconds latency_;
   double efficiency_;
   Signal room_;
-  std::deque<OnItsWay> messages_;  ///< oldest first: only the last may still be under way
+  std::deque<OnItsWay> messages_;  ///< oldest first; only the last one may still be in transit
   simgrid::s4u::CommPtr last_;
 };
 
-/// Several ranks behind a device that reduces and multicasts. A message starts once all senders have
-/// brought their parts, is one SimGrid communication over the links of all members, and leaves once all
-/// receivers have taken it.
+/// Several ranks behind a device that reduces and multicasts. A message starts when all senders
+/// have posted their parts, is one SimGrid communication over the links of all members, and ends
+/// when all receivers have released it.
 class SimGroup : public SimLane {
  public:
   /// name        unique
-  /// latency     as of a connection
-  /// efficiency  the share of the links' rates that its messages achieve, 0 to 1
+  /// latency     time from a message's last byte on the links to its arrival
+  /// efficiency  share of the links' rates that its messages achieve, 0 to 1
   SimGroup(const std::string& name, int slots, Seconds latency, double efficiency,
            const SwitchGroup& members);
 
   [[nodiscard]] SimSendEnd& send_end(Rank rank);
   [[nodiscard]] SimRecvEnd& recv_end(Rank rank);
 
-  /// Carries message after message, for ever. Its actor's host has a route to itself: the group's.
+  /// Carries one message after the other and never returns. Its actor's host must have a route to
+  /// itself: the group's.
   void run();
 
   [[nodiscard]] std::size_t unreceived() const override { return messages_.size(); }
@@ -89,8 +92,8 @@ class SimGroup : public SimLane {
   struct Message {
     SimMessage what;
     double size = 0;
-    int parts = 0;        ///< senders that have brought theirs
-    double arrival = -1;  ///< when it is there; < 0: not known yet
+    int parts = 0;        ///< senders that have posted their part
+    double arrival = -1;  ///< time of arrival; < 0: not known yet
     int taken = 0;
   };
   struct Sender : SimSendEnd {
@@ -122,9 +125,9 @@ class SimGroup : public SimLane {
   std::vector<std::unique_ptr<Receiver>> receivers_;
   std::deque<Message> messages_;
   std::int64_t first_ = 0;    ///< number of the first of `messages_`
-  std::int64_t carried_ = 0;  ///< messages that have crossed
-  Signal work_;               ///< the group's actor waits for parts
-  Signal crossed_;            ///< receivers and drains wait for messages
+  std::int64_t carried_ = 0;  ///< messages that have crossed the links
+  Signal work_;               ///< wakes the group's actor when parts are posted
+  Signal crossed_;            ///< wakes receivers and drains when a message has crossed
 };
 
 }  // namespace ringside

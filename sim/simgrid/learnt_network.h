@@ -14,13 +14,14 @@ namespace ringside {
 
 struct SimTask;
 
-/// What a simulation needs of the network that its caller has: asked for at once, when the tasks are known.
+/// The part of the caller's network that a simulation uses. It is requested in one question once
+/// the tasks are known.
 class LearntNetwork : public SimNetwork {
  public:
   explicit LearntNetwork(int nranks) : nranks_(nranks) {}
 
-  /// Every route that the tasks' ports lead over, and its links.
-  /// errors  the caller's
+  /// Requests the routes of all ports of the tasks, and the links of these routes.
+  /// errors  those of Caller::ask()
   Status learn(const std::vector<SimTask>& tasks, Caller& caller);
 
   [[nodiscard]] int nranks() const override { return nranks_; }

@@ -10,23 +10,24 @@
 
 namespace ringside {
 
-/// The part of a network that a simulation uses, as SimGrid's platform: a host wherever a rank sends
-/// or receives, and a route for each pair of hosts that do. Links have no latency: that of a step is the
-/// primitives' business.
+/// The part of a network that a simulation uses, as a SimGrid platform: a host for each sending or
+/// receiving rank, and a route for each pair of hosts that exchange messages. Its links have no
+/// latency: the primitives add that of a step.
 ///
-/// Links that carry the same routes become one, as narrow as the narrowest of them: SimGrid's work grows
-/// with the links of a route, and its answer stays the same.
+/// Links that carry the same routes are merged to one with the lowest of their rates: SimGrid's
+/// work grows with the links of a route, and its result stays the same.
 ///
-/// Ordering   hosts and routes first, then finish(), then the engine may run
+/// Ordering   add hosts and routes, then call finish(), then run the engine
 /// Ownership  SimGrid's engine owns hosts and links, and lives at least as long
 class SimgridPlatform {
  public:
-  /// shape  SimGrid's engine is there, and has no platform yet
+  /// shape  SimGrid's engine exists and has no platform yet
   SimgridPlatform();
 
   simgrid::s4u::Host* add_host();
 
-  /// links  ids of `network`; a later route between the same hosts replaces an earlier one
+  /// Adds a route. A later route between the same hosts replaces an earlier one.
+  /// links  link ids of the network that finish() receives
   void add_route(const simgrid::s4u::Host* from, const simgrid::s4u::Host* to,
                  std::vector<int> links);
 

@@ -4,8 +4,9 @@
 
 namespace ringside {
 
-/// simulate() in this very process, which must not have simulated before and should end soon after.
-/// caller  has the network, and takes progress and trace
+/// Runs a simulation in this process, which must not have simulated before and should end soon
+/// after.
+/// caller  provides the network, and receives progress and trace
 Result<SimResult> run_engine(WireJob job, Caller& caller);
 
 }  // namespace ringside

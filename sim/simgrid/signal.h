@@ -5,8 +5,9 @@
 
 namespace ringside {
 
-/// Where actors wait for an event that others cause. (Suspending an actor would halt what it
-/// sends, too.) An actor that wakes up looks again whether it is there. Actors run one at a time: no locks.
+/// A condition that actors wait for. An actor that wakes up must check again whether the condition
+/// holds. Actors run one at a time, so no lock is needed. (Suspending an actor would also suspend
+/// its sends.)
 class Signal {
  public:
   void wait() {
@@ -14,7 +15,8 @@ class Signal {
     semaphore_->acquire();
   }
   void wake_all() {
-    // An actor that wakes up runs before this returns, and may wait anew: not for this call.
+    // An actor that wakes up runs before release() returns and may wait again; this loop must not
+    // wake it twice.
     for (int left = std::exchange(waiting_, 0); left > 0; --left) semaphore_->release();
   }
 

@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// Which chunk a message is. It travels along, so that the receiver sees when an algorithm's steps do
-/// not fit together: there is no data that would show it.
+/// Identifies a chunk. It travels with the message, so that the receiver detects steps that do not
+/// match: the simulation has no data that would show it.
 struct SimMessage {
   std::int64_t piece = 0;
   int chunk = 0;
@@ -14,19 +14,20 @@ struct SimMessage {
 
 /// The sending end of a port.
 ///
-/// Threads  of one actor; all actors share one thread
+/// Threads  one actor; all actors share one thread
 class SimSendEnd {
  public:
   virtual ~SimSendEnd() = default;
 
-  /// Waits until so many slots are free, and takes them.
+  /// Waits until `slots` slots are free, and takes them.
   virtual void acquire(int slots) = 0;
 
-  /// Sets a message going, once the one before it has crossed its links: as in a FIFO; two at once would
-  /// share the links and both come late.  bytes  on the wire
+  /// Starts a message when the previous one has crossed its links, as in a FIFO: two at once would
+  /// share the links and both arrive late.  bytes  on the wire
   virtual void post(const SimMessage& message, double bytes) = 0;
 
-  /// Waits until the last message has crossed its links: an actor that ends cancels what it sends.
+  /// Waits until the last message has crossed its links. Call it at the end of an actor: the end
+  /// cancels pending sends.
   virtual void drain() = 0;
 };
 
@@ -35,10 +36,10 @@ class SimRecvEnd {
  public:
   virtual ~SimRecvEnd() = default;
 
-  /// Waits until the next message is there, its latency over.
+  /// Waits for the arrival of the next message, its latency included, and returns it.
   virtual SimMessage await() = 0;
 
-  /// Gives the slots of that message back.
+  /// Releases the slots of that message.
   virtual void release(int slots) = 0;
 };
 

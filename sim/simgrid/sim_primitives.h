@@ -14,26 +14,28 @@
 
 namespace ringside {
 
-/// A port as one of its two ranks has it. Only the end of its own direction is set.
+/// One rank's view of a port. Only the end of the port's own direction is set.
 struct SimPort {
   SimSendEnd* send = nullptr;
   SimRecvEnd* recv = nullptr;
-  Rank peer = kNoRank;                         ///< of a group the first member
-  const std::vector<Rank>* members = nullptr;  ///< of a group, those on its other side; else null
+  Rank peer = kNoRank;  ///< of a group its first member
+  /// Of a group: its members at the other side; else null.
+  const std::vector<Rank>* members = nullptr;
 };
 
-/// What all actors of a simulation share.
+/// Counters that all actors of a simulation share.
 struct SimTotals {
   std::int64_t steps = 0;
-  std::int64_t look_at = INT64_MAX;  ///< look() is called after this many steps, and sets it anew
+  /// Number of steps at which look() is called; look() sets the next one.
+  std::int64_t look_at = INT64_MAX;
   std::function<void()> look = {};
-  std::string mismatch = {};  ///< the first chunk that was not the one expected; empty: none
+  std::string mismatch = {};  ///< text about the first unexpected chunk; empty: none
 };
 
-/// The model that moves no bytes: a slice of a chunk is one SimGrid communication.
+/// Primitives that move no bytes: each slice of a chunk is one SimGrid communication.
 ///
 /// Threads    one actor each, which runs one strand; all actors of an engine share one thread
-/// Ordering   as Primitives; a send is under way when the step returns
+/// Ordering   as Primitives; a send is in progress when the step returns
 /// Ownership  everything in Setup outlives the object
 class SimPrimitives : public NamedPrimitives<SimPrimitives> {
  public:
@@ -45,11 +47,11 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
     Bytes element;
     double wire_factor = 1;  ///< bytes on the wire for each byte of data
     SimTotals* totals = nullptr;
-    std::uint32_t* step = nullptr;  ///< steps that the strands of this rank and channel have taken
-    TraceLane* lane = nullptr;      ///< null: not traced
-    std::uint32_t* traced = nullptr;  ///< what the trace has of them: steps, or their slices
+    std::uint32_t* step = nullptr;    ///< steps executed by all strands of this rank and channel
+    TraceLane* lane = nullptr;        ///< null: not traced
+    std::uint32_t* traced = nullptr;  ///< steps (or slices) recorded in the trace
     bool traces_slices = false;
-    TraceEvent event;  ///< what all events of this actor share
+    TraceEvent event;  ///< fields that all events of this actor share
   };
 
   explicit SimPrimitives(const Setup& setup) : setup_(setup) {}
@@ -61,7 +63,7 @@ class SimPrimitives : public NamedPrimitives<SimPrimitives> {
     run(kPrimitive, chunk, from, to);
   }
 
-  /// What the actor waits for, for people; empty while it does not wait.
+  /// Returns a text about the peer that the actor waits for; empty while it does not wait.
   [[nodiscard]] std::string waits_for() const;
 
  private:

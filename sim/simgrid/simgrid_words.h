@@ -4,7 +4,8 @@
 #include <string>
 #include <utility>
 
-/// What SimGrid 3 and SimGrid 4 have different words for: 4 adds where 3 creates, and warns of the old words.
+/// Functions with different names in SimGrid 3 (create) and SimGrid 4 (add). SimGrid 4 warns about
+/// the old names.
 namespace ringside {
 
 template <typename Zone>

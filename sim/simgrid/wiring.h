@@ -11,14 +11,14 @@
 
 namespace ringside {
 
-/// What one actor of a rank's task on a channel runs.
+/// One actor of a rank's task on a channel.
 struct SimStrand {
-  std::vector<SimConnection*> receives = {};  ///< whose mailboxes are the actor's
+  std::vector<SimConnection*> receives = {};  ///< connections whose mailboxes belong to the actor
   std::vector<SimSendEnd*> sends = {};
   std::unique_ptr<SimPrimitives> primitives = nullptr;
 };
 
-/// One rank's part of one channel.
+/// The part of one channel that one rank runs.
 struct SimTask {
   Rank rank{0};
   int channel = 0;
@@ -27,11 +27,11 @@ struct SimTask {
   std::vector<SimPort> send_ports = {}, recv_ports = {};
   std::vector<SimStrand> strands = {};
   std::uint32_t steps = 0;
-  std::uint32_t traced = 0;  ///< steps, or slices of them, that the trace has
-  double end = 0;            ///< on the simulated clock
+  std::uint32_t traced = 0;  ///< steps (or slices) recorded in the trace
+  double end = 0;            ///< simulated time of its end, s
 };
 
-/// Joins the ports of all tasks by connections and groups, and lays their routes.
+/// Joins the ports of all tasks by connections and groups, and adds their routes to the platform.
 ///
 /// Ownership  owns connections and groups; platform and request outlive it
 class Wiring {
@@ -39,8 +39,8 @@ class Wiring {
   Wiring(const SimRequest& request, SimgridPlatform& platform)
       : request_(request), platform_(platform) {}
 
-  /// tasks   of all ranks, [rank x nchannels + channel]
-  /// errors  Unsupported: no way between two ranks that must talk
+  /// tasks   tasks of all ranks, at [rank x nchannels + channel]
+  /// errors  Unsupported: two ranks exchange messages, but no route joins them
   Status connect(std::vector<SimTask>& tasks);
 
   struct Group {
@@ -49,7 +49,7 @@ class Wiring {
   };
   [[nodiscard]] const std::vector<Group>& groups() const { return groups_; }
   [[nodiscard]] const std::vector<SimLane*>& lanes() const { return lanes_; }
-  /// That all ranks will take together, once connected.
+  /// Returns the number of steps that all ranks will execute. Valid after connect().
   [[nodiscard]] std::int64_t steps() const { return steps_; }
 
  private:
@@ -60,7 +60,7 @@ class Wiring {
   void lay_routes(std::vector<SimTask>& tasks);
   Result<SimGroup*> group(const SwitchGroup& members, int channel);
 
-  /// A connection whose route is not laid yet.
+  /// A connection without a route yet.
   struct Joined {
     Rank from, to;
     int channel;
@@ -73,7 +73,7 @@ class Wiring {
   std::unordered_map<std::uint64_t, std::unique_ptr<SimConnection>> connections_;
   std::map<std::pair<int, int>, SimGroup*> group_of_;  ///< by channel and id
   std::vector<Group> groups_;
-  std::vector<SimLane*> lanes_;  ///< all of both, in the order of making
+  std::vector<SimLane*> lanes_;  ///< all connections and groups, in the order of creation
   std::int64_t steps_ = 0;
 };
 

@@ -10,9 +10,9 @@
 
 namespace ringside::study {
 
-/// The data that a rank sends to each other rank on each channel in a call, by its steps. Data through a switch that
-/// reduces is sent to no rank.
-/// returns  by channel, then rank; no entry has 0 bytes
+/// Computes the bytes that a rank sends to each other rank on each channel during a call. Data sent
+/// through a switch that reduces counts for no rank.
+/// returns  entries in the order of channel and rank; none has 0 bytes
 /// errors   as TaskPlanner::make()
 Result<std::vector<SentOn>> sends_of(const Choice& choice, const Channels& channels,
                                      const CallShape& call, Rank from);

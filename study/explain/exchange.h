@@ -7,33 +7,34 @@
 #include "engine/collectives/exchange_schedule.h"
 #include "study/explain/explanation.h"
 
-/// "What does NCCL do with a collective that consists of sends and receives?" It has no choice of an algorithm, and
-/// no model of its time: rounds, channels, parts, and paths.
+/// Explains collectives that consist of sends and receives: their rounds, channels, parts and
+/// paths. NCCL chooses no algorithm for them and has no model of their time.
 namespace ringside::study {
 
-/// One size: how the transfer between two ranks is cut.
+/// The parts of a transfer between two ranks, for one size of the call.
 struct ExchangeSize {
-  Bytes bytes;     ///< of the call, as benchmarks count
+  Bytes bytes;     ///< size of the call, as benchmarks count it
   Bytes transfer;  ///< between two ranks
-  int parts = 1;   ///< channels that carry it side by side
-  Bytes part;      ///< of each but the last
+  int parts = 1;   ///< number of channels that carry the transfer in parallel
+  Bytes part;      ///< size of each part but the last
 };
 
 struct ExchangeExplanation {
   std::string nccl;  ///< version, "2.30.7"
   CommShape shape;
   Calls calls;
-  int channels = 1;                        ///< of point-to-point: a power of two
-  int peers = 0;                           ///< that rank 0 sends to, itself not among them
-  int block = 1;                           ///< ranks of a node that take turns together
-  std::vector<PeersOfRound> first_rounds;  ///< of rank 0, some
+  int channels = 1;  ///< point-to-point channels: a power of two
+  int peers = 0;     ///< number of ranks that rank 0 sends to, without itself
+  /// Number of ranks of a node that send in the same round.
+  int block = 1;
+  std::vector<PeersOfRound> first_rounds;  ///< the first rounds of rank 0
   std::vector<ExchangeSize> sizes;
-  Rank far{0};                   ///< another rank, of another node where there is one
-  std::vector<std::string> way;  ///< links from rank 0 to it
-  bool is_relayed = false;       ///< another GPU of the node hands the message to its NIC (PXN)
+  Rank far{0};                   ///< example peer of rank 0, on another node if there is one
+  std::vector<std::string> way;  ///< names of the links from rank 0 to `far`
+  bool is_relayed = false;       ///< another GPU of the node passes the message to its NIC (PXN)
 };
 
-/// Whether the question is about such a collective; false if it names none.
+/// Returns true if the question names such a collective; false also if it names none.
 /// errors  as parse_calls()
 Result<bool> is_exchange(const ExplainQuestion& question);
 

@@ -12,11 +12,11 @@
 
 namespace ringside::study {
 
-/// "What does NCCL do with this collective on that cluster, and why?"
+/// The question "What does NCCL do with this collective on that cluster, and why?"
 struct ExplainQuestion {
   JobOptions job;
   CallWords calls;
-  std::vector<std::string> nccl = {};  ///< versions: none (the newest), one, or two to be compared
+  std::vector<std::string> nccl = {};  ///< versions: none (the newest), one, or two to compare
 };
 
 /// The terms of a prediction, in words:
@@ -28,15 +28,16 @@ struct Terms {
 };
 Terms terms_of(const Tuner& tuner, Collective collective, const Candidate& candidate);
 
-/// Why the choice beats the next best: the deciding term, and by how much.
+/// The reason why the choice beats the next best candidate.
 struct Verdict {
-  /// "latency", "bandwidth"; "only one": nothing else is available; "last resort": only NCCL's last choices are
+  /// "latency" or "bandwidth": the term that decides; "only one": no other candidate is available;
+  /// "last resort": only NCCL's last choices are available.
   std::string term;
   std::optional<Candidate> runner_up = {};
 };
 Verdict verdict_of(const Tuner& tuner, const TuningCall& call);
 
-/// One size: all combinations, the one that NCCL chooses, and why.
+/// All candidates for one size, NCCL's choice, and the reason.
 struct ExplainedSize {
   Bytes bytes;
   std::vector<Candidate> candidates;  ///< as Tuner::candidates()
@@ -44,7 +45,7 @@ struct ExplainedSize {
   Verdict verdict;
 };
 
-/// From `stretch.from` on one combination is the fastest, with that cost there.
+/// A range of sizes, from `stretch.from` on, in which one combination is the fastest.
 struct ExplainedStretch {
   Stretch stretch;
   Terms terms;
@@ -58,32 +59,35 @@ struct Obstructed {
 
 using Combination = std::pair<Algorithm, Protocol>;
 
-/// The choices of one version of NCCL, in one environment, for a collective in each size.
+/// The choices of one NCCL version in one environment, for one collective and each size.
 struct Explanation {
-  std::string
-      label;  ///< "NCCL 2.30, NCCL_ALGO=Ring": what distinguishes it from the one that it is compared with
-  std::string nccl;  ///< the version whose model it is, "2.30.7"
+  /// Distinguishes the compared explanations: "NCCL 2.30, NCCL_ALGO=Ring".
+  std::string label;
+  std::string nccl;  ///< version of the model, "2.30.7"
   CommShape shape;
   Calls calls;
   std::vector<Combination> available;  ///< in NCCL's order
-  std::vector<Combination>
-      last_resorts;                    ///< of them: NCCL takes these only if nothing else is left
-  std::vector<Obstructed> obstructed;  ///< the rest, except those that no NCCL supports
+  /// The subset of `available` that NCCL takes only if nothing else is left.
+  std::vector<Combination> last_resorts;
+  std::vector<Obstructed> obstructed;  ///< other combinations; omits those that no NCCL supports
   std::vector<ExplainedSize> sizes;
-  std::vector<ExplainedStretch> stretches;  ///< over all sizes, not only those asked for
+  std::vector<ExplainedStretch> stretches;  ///< cover all sizes, not only the requested ones
 };
 
+/// Computes the choices for the calls.
 /// errors  as Tuner::choose()
 Result<Explanation> make_explanation(std::string label, const Tuner& tuner, const Calls& calls);
 
-/// The answer, and what it is compared with: the first of two versions; or the same job without settings on the
-/// newest version, if that differs.
+/// The answer, and the explanation to compare it with: that of the first of two versions, or that
+/// of the same job without settings on the newest version. `before` is empty if both are equal.
 struct Explained {
   Explanation now;
   std::optional<Explanation> before;
 };
 
-/// errors  as parse_calls(), load_tuned_job(), make_explanation(). InvalidArgument: no collective, no hosts,
+/// Answers the question.
+/// errors  as parse_calls(), load_tuned_job(), make_explanation(). InvalidArgument: no collective,
+///         no hosts,
 ///         more than two versions
 Result<Explained> explain(const ExplainQuestion& question);
 
@@ -95,7 +99,7 @@ struct Comparison {
   std::vector<std::string> changed;
 };
 
-/// shape  both have the same sizes
+/// Returns one entry per size.  shape  both explanations have the same sizes
 std::vector<Comparison> compare(const Explanation& before, const Explanation& after);
 
 }  // namespace ringside::study

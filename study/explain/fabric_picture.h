@@ -9,14 +9,15 @@
 
 namespace ringside::study {
 
-/// A fabric as it can be drawn: rows of boxes, the hosts lowest, and the cables between them. Of many equal things
-/// the first few represent all.
+/// A fabric as rows of boxes (hosts lowest) with the cables between them. If there are many equal
+/// devices, the first few represent all.
 struct FabricPicture {
   struct Row {
-    std::string name;                ///< "leaf"
-    std::int64_t count = 0;          ///< number of them, shown or not
-    std::string holds;               ///< of one: "32 NICs down, 16 links up"; empty for hosts
-    std::vector<std::string> boxes;  ///< names of those that are shown
+    std::string name;        ///< "leaf"
+    std::int64_t count = 0;  ///< all devices of the row, shown or not
+    /// Content of one: "32 NICs down, 16 links up"; empty for hosts.
+    std::string holds;
+    std::vector<std::string> boxes;  ///< names of the devices shown
   };
   struct Box {
     int row = 0;
@@ -25,16 +26,16 @@ struct FabricPicture {
   };
   /// All cables between two boxes, both directions.
   struct Line {
-    Box from, to;  ///< from: in the lower row, or the left one
+    Box from, to;  ///< `from` is in the lower row, or further left in the same row
     int cables = 0;
-    BytesPerSecond built;  ///< one direction, of all of them
-    double share = 1;      ///< the share that is left, of the worse direction
+    BytesPerSecond built;  ///< total rate of all cables, one direction, before rules
+    double share = 1;      ///< share of the rate that remains, in the worse direction
   };
   std::vector<Row> rows;
   std::vector<Line> lines;
 };
 
-/// most  switches of a row; 0: all
+/// most  maximum number of switches shown per row; 0: all
 FabricPicture fabric_picture(const Fabric& fabric, int most);
 
 }  // namespace ringside::study

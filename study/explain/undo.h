@@ -10,28 +10,31 @@
 
 namespace ringside::study {
 
-/// Tests whether a release decides as another did once variables are set, by computing its decision.
+/// Searches for variables that make one release decide as another did. It computes the decision for
+/// each try.
 ///
 /// Threads    one at a time
 /// Ownership  keeps each job that it has loaded
 class UndoSearch {
  public:
-  /// options  of the job, without the settings to be tried
+  /// options  job without the settings to try
+  /// release  release whose decision is to be changed
   UndoSearch(JobOptions options, std::string release)
       : options_(std::move(options)), release_(std::move(release)) {}
 
-  /// The settings that restore the old choices, at each of these sizes: the shortest list that restores the channels,
-  /// too, else the shortest that restores algorithm and protocol.
-  /// shape  as many choices as sizes; at least one
+  /// Searches for settings that restore the old choices at each of the sizes. Returns the shortest
+  /// list that also restores the channels; otherwise the shortest that restores algorithm and
+  /// protocol.
+  /// shape  one old choice per size; at least one
   [[nodiscard]] Undo of_choices(const Calls& calls, std::span<const Bytes> sizes,
                                 std::span<const TunedChoice> old);
 
   using Holds = std::function<bool(const TunedJob&)>;
-  /// The first of `settings` for which the condition holds.
+  /// Returns the first of `settings` with which the condition holds.
   [[nodiscard]] Undo of_laid(std::span<const std::string> settings, const Holds& holds);
 
  private:
-  /// nullptr: the release rejects it
+  /// Returns the job with these settings, or null if the release rejects them.
   const TunedJob* job_with(const std::vector<std::string>& set);
 
   JobOptions options_;

@@ -9,12 +9,13 @@
 
 namespace ringside::study {
 
-/// A program as Chakra execution traces, one for each rank: the nodes of all its iterations, each with the nodes that
-/// it waits for. A kernel's time is its duration; replaying needs no model of the GPU.
+/// Writes a program as Chakra execution traces, one per rank. A trace has the nodes of all
+/// iterations, each with the nodes that it depends on. The duration of a kernel is fixed, so
+/// replaying needs no model of the GPU.
 ///
-/// write   takes each file: its name and bytes
-/// returns features that the format cannot express, and that were omitted
-/// errors  InvalidArgument: too many nodes. As write
+/// write    callback that stores a file
+/// returns  texts about features that the format cannot express and that were omitted
+/// errors   InvalidArgument: too many nodes. Those of `write`
 Result<std::vector<std::string>> export_chakra(
     const hangs::Program& program,
     const std::function<Status(const std::string& name, const std::string& bytes)>& write);

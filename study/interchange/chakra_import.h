@@ -9,16 +9,17 @@
 
 namespace ringside::study {
 
-/// A file given by the user, read.
+/// The name and content of a file that the user gave.
 struct GivenFile {
   std::string name;
   std::string bytes;
 };
 
-/// Chakra execution traces of a job's ranks, and the file of its communicator groups (`{"1": [0, 1], ...}`), if there is
-/// one. A file's rank is the last number in its name.
-/// errors  Corrupt: as read_chakra(); two files of a rank, ranks missing, nodes that wait for each other in a cycle, a
-///         communicator group of strange ranks, a call without its size
+/// Imports Chakra execution traces of a job's ranks. The rank of a file is the last number in its
+/// name.
+/// groups  file of the communicator groups (`{"1": [0, 1], ...}`); null: none
+/// errors  Corrupt: as read_chakra(); two files of one rank, missing ranks, cyclic dependencies, a
+///         group with an unknown rank, a call without size
 Result<RecordedJob> import_chakra(const std::vector<GivenFile>& traces, const GivenFile* groups);
 
 }  // namespace ringside::study

@@ -13,19 +13,23 @@ namespace ringside::study {
 
 struct ImportedScenario {
   Scenario scenario;
-  std::string format;  ///< what it was read from
+  std::string format;  ///< format of the recordings
+  /// Information missing in the recordings, as text.
   std::vector<std::string> unknown;
 };
 
-/// A job recorded by other tools: Chakra execution traces, traces of PyTorch's profiler, flight recorder dumps,
-/// NCCL's logs with COLL lines; recognised by their bytes. Folders are walked, gzip and zstd unpacked.
-/// errors  NotFound: an argument names no file. Corrupt: as the format's reader. InvalidArgument: there is no call
-/// keep  rounds of calls, the last ones
+/// Imports a job that other tools recorded: Chakra execution traces, traces of PyTorch's profiler,
+/// flight recorder dumps, or NCCL logs with COLL lines. The content decides on the format. Folders
+/// are searched; gzip and zstd are unpacked.
+/// keep    maximum number of rounds of calls; the last ones are kept
+/// errors  NotFound: a file does not exist. Corrupt: as the reader of the format. InvalidArgument:
+///         no call found
 Result<ImportedScenario> import_scenario(
     const std::vector<std::string>& arguments,
     std::size_t keep = std::numeric_limits<std::size_t>::max());
 
-/// A program of the calls that were recorded for all ranks.
+/// Merges the recorded calls of all ranks to one program.
+/// keep    as import_scenario()
 /// errors  InvalidArgument: no rank has a call, too many steps
 Result<Scenario> scenario_of(RecordedJob job,
                              std::size_t keep = std::numeric_limits<std::size_t>::max());

@@ -14,7 +14,7 @@ namespace {
 using hangs::OutlineStep;
 using OutlineKind = OutlineStep::Kind;
 
-/// Whether both are equal, except for effects of clocks.
+/// Returns true if both steps are equal; kernel times may differ by clock effects.
 bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   constexpr double kNear = 0.005;
   constexpr double kTick = 2000;  // ns
@@ -24,7 +24,8 @@ bool is_alike(const OutlineStep& a, const OutlineStep& b) {
   return a.kind == b.kind && a.family == b.family && a.is_of_family == b.is_of_family && is_near;
 }
 
-/// The job's own group; other groups of all ranks are additional communicators.
+/// Returns true for the group of all ranks of the job; other groups of all ranks are additional
+/// communicators.
 std::size_t group_of_all(const RecordedJob& job) {
   std::size_t found = job.groups.size();
   for (std::size_t i = 0; i < job.groups.size(); ++i) {
@@ -74,7 +75,7 @@ int SequenceMerger::add_family(const RecordedGroup& group) {
       outline_.families.push_back({wanted, group.description, {group.members}});
       return static_cast<int>(outline_.families.size()) - 1;
     }
-    // Places in groups must be given for all groups of a name.
+    // All groups of one family must have the same size, as steps name ranks within groups.
     if (shares(*found) || found->members.front().size() != group.members.size()) continue;
     found->members.push_back(group.members);
     return static_cast<int>(found - outline_.families.begin());
@@ -91,12 +92,12 @@ bool is_uncounted(const RecordedCall& call) {
   return call.step.kind == OutlineKind::Transfer && !call.is_counted;
 }
 
-/// The numbers of one end from `first` on.
+/// Returns the numbers of one end from `first` on.
 std::vector<std::int64_t> tail_of(const std::vector<std::int64_t>& numbers, std::int64_t first) {
   return {std::ranges::lower_bound(numbers, first), numbers.end()};
 }
 
-/// Whether both ends give the same numbers to the transfers that both have.
+/// Returns true if both ends gave equal numbers to the transfers that both have recorded.
 /// numbers  ascending
 bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_t>& b) {
   constexpr std::size_t kEnough = 3;
@@ -114,7 +115,8 @@ bool are_alike(const std::vector<std::int64_t>& a, const std::vector<std::int64_
 
 namespace {
 
-/// Whether two transfers have the same ends: they cannot begin together.
+/// Returns true if two transfers of one set have the same ends: such transfers cannot begin
+/// together.
 bool sends_twice(const std::vector<RecordedCall>& calls) {
   std::set<std::pair<int, int>> ends;
   return std::ranges::any_of(calls, [&](const RecordedCall& call) {
@@ -122,7 +124,7 @@ bool sends_twice(const std::vector<RecordedCall>& calls) {
   });
 }
 
-/// The distance, if each member of each group sends to the one at that distance.
+/// Returns the distance d if each member i of each group sends to member i + d; else nullopt.
 std::optional<int> places_on(const std::vector<RecordedCall>& calls, const hangs::Family& family) {
   const std::size_t size = calls.size();
   const auto has_size = [&](const std::vector<int>& members) { return members.size() == size; };
@@ -206,7 +208,8 @@ std::optional<std::size_t> SequenceMerger::next_like(const RecordedRank& own,
   return std::nullopt;
 }
 
-/// Whether every member with a recording has the call first, and as completed.
+/// Returns true if the call is the next one of every member with a recording, and has completed on
+/// each.
 bool SequenceMerger::is_common(const RecordedCall& call) {
   return std::ranges::all_of(parties(call), [&](int number) {
     if (rank(number).is_silent) return true;
@@ -320,7 +323,8 @@ bool SequenceMerger::Common::is_like(const Common& other) const {
          });
 }
 
-/// One step if all groups of a family do the same, else one for each rank.
+/// Emits the calls of a round: one step if all groups of a family make an equal call, else one step
+/// per rank.
 void SequenceMerger::emit_round(std::vector<Common> round) {
   while (!round.empty()) {
     const Common common = round.front();

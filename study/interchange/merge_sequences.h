@@ -9,47 +9,55 @@
 
 namespace ringside::study {
 
-/// Makes one program from the recorded calls of each rank: a call of all members is one step, a call of one of them
-/// alone is a step of that rank.
+/// Merges the recorded calls of each rank to one program. A call that all members recorded becomes
+/// one step of all of them; a call that only one rank recorded becomes a step of that rank. Call
+/// align_transfers(), emit_common(), then emit_own().
+///
+/// A family is a set of groups with the same description and without common ranks. A set is a
+/// sequence of transfers that a rank began together.
 ///
 /// Ownership  the job and the outline outlive it
 class SequenceMerger {
  public:
-  /// outline  of the job's ranks, with the family of all of them; gets families and steps
+  /// outline  has the job's ranks and the family of all ranks; receives families and steps
   SequenceMerger(RecordedJob& job, hangs::Outline& outline);
 
-  /// The family of a group: groups of one description without common ranks are one family.
+  /// Returns the family of a recorded group.
   [[nodiscard]] int family_of(int group) const {
     return family_of_[static_cast<std::size_t>(group)];
   }
 
-  /// Counts transfers by their peers, which no recorder does. Each rank's history begins elsewhere: if both ends
-  /// number their transfers alike, these numbers are used. Otherwise both ends have completed the same transfers, so
-  /// they are counted back from there. Transfers that the other end no longer has are omitted.
+  /// Numbers transfers by peer, which no recorder does. Recordings begin at different calls. If
+  /// both ends number their transfers equally, these numbers are used. Otherwise both ends have
+  /// completed the same transfers, and the numbers count back from the last one. Transfers that
+  /// only one end recorded are omitted.
   void align_transfers();
 
-  /// Removes from the ranks the calls that all made, in rounds of at most one call for each rank, and emits the last
-  /// `keep` rounds.  returns  rounds that were omitted
+  /// Removes the calls that all members made, and emits the last `keep` rounds of them. A round has
+  /// at most one call per rank.
+  /// returns  number of omitted rounds
   std::size_t emit_common(std::size_t keep);
 
-  /// Emits the rest of each rank's calls, separately.
+  /// Emits the remaining calls of each rank as steps of that rank.
   void emit_own();
 
-  /// One step of those ranks.
+  /// Emits one step of the given ranks.
   void emit(const hangs::OutlineStep& step, const std::vector<int>& ranks);
 
-  /// The ranks that take part in a call.
+  /// Returns the ranks that take part in a call.
   [[nodiscard]] std::vector<int> parties(const RecordedCall& call) const;
-  /// Calls that a rank makes in the outline so far.
+  /// Returns the number of calls of a rank in the outline so far.
   [[nodiscard]] std::int64_t made(int rank) const { return made_[static_cast<std::size_t>(rank)]; }
 
  private:
   using Steps = std::vector<hangs::OutlineStep>;
   struct Common {
-    std::vector<RecordedCall> calls;    ///< one, or transfers that began together, by their ends
-    std::vector<int> ranks = {};        ///< that take part, ascending but of a lone transfer
-    std::map<int, Steps> before = {};   ///< by rank, of ranks with a recording
-    std::map<int, bool> is_async = {};  ///< likewise: of a transfer the ends may differ
+    std::vector<RecordedCall> calls;  ///< one call, or all ends of transfers that began together
+    /// Ranks that take part; ascending, except for a single transfer.
+    std::vector<int> ranks = {};
+    /// By rank: work before the call; only ranks with a recording.
+    std::map<int, Steps> before = {};
+    std::map<int, bool> is_async = {};  ///< by rank: the ends of a transfer may differ
 
     [[nodiscard]] const RecordedCall& first() const { return calls.front(); }
     [[nodiscard]] bool is_async_of(int rank) const {
@@ -63,26 +71,28 @@ class SequenceMerger {
   }
   [[nodiscard]] int world() const { return static_cast<int>(job_.ranks.size()); }
   int add_family(const RecordedGroup& group);
-  /// Of the next calls of the rank, its first one or the set that it belongs to, the place of the one that equals the
-  /// call.
+  /// Looks for an equal call among the next calls of the rank: its first call, or the set that the
+  /// first call belongs to.
+  /// returns  index of the equal call
   [[nodiscard]] static std::optional<std::size_t> next_like(const RecordedRank& own,
                                                             const RecordedCall& call);
   [[nodiscard]] bool is_common(const RecordedCall& call);
-  /// The ranks whose sets are joined by transfers to the next set of the rank, including itself; none: one of these
-  /// has no other half yet, or waits.
+  /// Returns the ranks whose next sets are joined by transfers to the next set of this rank, itself
+  /// included. Empty if a transfer has no other half yet, or if one of the ranks is waiting.
   [[nodiscard]] std::vector<int> joined_sets(int number);
   [[nodiscard]] std::optional<Common> take_sets(int number, const std::vector<bool>& is_busy);
   [[nodiscard]] std::optional<Common> take_call(int number, const std::vector<bool>& is_busy);
   void number_by_sequence();
   void emit_round(std::vector<Common> round);
-  /// Emits calls that all groups of a family make alike.
+  /// Emits a call that all groups of a family make as one step.
   void emit_for_all(const Common& common, const std::vector<int>& ranks);
-  /// Emits by each rank's own steps.
+  /// Emits a call with separate steps for each rank.
   void emit_apart(const Common& common);
-  /// Emits each rank's work before the call; for ranks without a recording that of the first rank.
+  /// Emits each rank's work before the call. Ranks without a recording get the work of the first
+  /// rank.
   void emit_before(const std::map<int, Steps>& before, const std::vector<int>& ranks);
   void emit_alone(const Steps& steps, int rank);
-  /// Emits calls that begin together as one call; as several if it sends twice to one rank.
+  /// Emits a set as one call, or as several if it sends twice to one rank.
   void emit_set(const Steps& steps, int rank);
 
   RecordedJob& job_;

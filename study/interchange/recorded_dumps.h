@@ -5,15 +5,15 @@
 
 namespace ringside::study {
 
-/// The recorded calls in flight recorder dumps, and in NCCL's COLL lines if there are no dumps. Groups are the job's,
-/// with its numbers.
+/// The recorded calls in flight recorder dumps; without dumps, those in NCCL's COLL lines. The
+/// groups are those of the examined job, with its numbers.
 struct RecordedDumps {
   RecordedJob job;
-  bool has_unknown_peers = false;  ///< transfers without recorded ends were omitted
-  bool has_unknown_roots = false;  ///< the first rank of the group is used instead
+  bool has_unknown_peers = false;  ///< transfers with unknown ends were omitted
+  bool has_unknown_roots = false;  ///< unknown roots were replaced by the group's first rank
 };
 
-/// evidence  may be destroyed afterwards: all is copied
+/// Extracts the recorded calls. The result holds copies: `evidence` may be destroyed afterwards.
 RecordedDumps recorded_dumps(const hang::Examination& evidence);
 
 }  // namespace ringside::study

@@ -10,42 +10,44 @@
 #include "ringside/units.h"
 #include "study/simulation.h"
 
-/// Planned faults in simulated calls.
+/// Simulates calls with planned faults.
 namespace ringside::study {
 
 struct FaultQuestion {
-  FaultPlan plan = {};      ///< the whole job is `on: 0`, as in real runs
-  int iterations = 20;      ///< calls of each size, one after the other, counted over all sizes
-  Seconds patience{60};     ///< a call without progress for so long has failed
-  std::string folder = {};  ///< for the dumps and logs of a hang: none, or an empty one
+  FaultPlan plan = {};   ///< use `on: 0` for faults of the whole job, as in real runs
+  int iterations = 20;   ///< calls of each size; call numbers run over all sizes
+  Seconds patience{60};  ///< watchdog timeout: a call without progress for this time fails
+  /// Output folder for dumps and logs of a hang; must be empty or not exist; empty text: write
+  /// none.
+  std::string folder = {};
 };
 
-/// The calls of one size, under faults.
+/// The times of the calls of one size.
 struct FaultyCalls {
   int completed = 0;
-  Seconds
-      median{};  ///< of those that completed, from the first rank's coming to the last one's end
+  /// Median over the completed calls, from the first rank's entry to the last rank's exit.
+  Seconds median{};
   Seconds slowest{};
-  int slowest_call = -1;  ///< its number in the job, from 0 on
+  int slowest_call = -1;  ///< number of the slowest call in the job, from 0; -1: none completed
 };
 
 struct FaultyJob {
+  /// The plan with its random choices made.
   FaultPlan drawn;
-  std::vector<FaultyCalls> sizes;  ///< as the plan of the simulation has them
-  std::optional<hang::Explanation> verdict =
-      {};  ///< of a hang: the verdict of `ringside hang` on its evidence
-  std::vector<std::string> notes = {};  ///< faults of the plan that never fired
+  std::vector<FaultyCalls> sizes;  ///< in the order of the plan's sizes
+  /// Only after a hang: the verdict of `ringside hang` on its evidence.
+  std::optional<hang::Explanation> verdict = {};
+  std::vector<std::string> notes = {};  ///< texts about faults that never fired
 };
 
-/// Checks everything that can be checked before simulating.
-/// errors  InvalidArgument: a rank that does not exist, faults of calls that programs cannot express, too many calls,
-///         a
-///         folder that holds anything
+/// Checks a question before the simulation.
+/// errors  InvalidArgument: a rank that does not exist, faults of calls that programs cannot
+///         express, too many calls, a folder that is not empty
 Status check_faults(const SimPlan& plan, const FaultQuestion& question);
 
-/// Plays the calls, all ranks in step with each other, with their undisturbed times. A slow connection carries the
-/// data that the algorithm sends on it.
-/// rows    of the plan's sizes, undisturbed
+/// Simulates the calls with faults. All ranks make the calls in lockstep, and each call takes the
+/// time of its row. A slow connection delays the data that the algorithm sends on it.
+/// rows    simulated rows of the plan without faults
 /// errors  as check_faults(), plan_faults(); System: the dumps cannot be written
 Result<FaultyJob> play_faults(const SimPlan& plan, const std::vector<SimRow>& rows,
                               const FaultQuestion& question);

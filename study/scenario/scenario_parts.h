@@ -11,14 +11,14 @@
 #include "study/asked_job.h"
 #include "study/scenario/scenario_run.h"
 
-/// Common parts of runs on real and on simulated ranks.
+/// Code that runs on real and on simulated ranks share.
 namespace ringside::study {
 
-/// The folder that the user named, which is kept; else a temporary one, which is removed with the object. The
-/// temporary folder is also removed if a signal ends this process and those that it started.
+/// The folder that the user named, or else a temporary folder. The destructor removes only a
+/// temporary folder; it is also removed if a signal ends this process and its child processes.
 class EvidenceFolder {
  public:
-  /// named   is not created here; empty: none
+  /// named   existing folder; empty: make a temporary folder
   /// errors  as TemporaryFolder::make()
   static Result<EvidenceFolder> make(const std::string& named);
 
@@ -28,29 +28,30 @@ class EvidenceFolder {
   EvidenceFolder(std::string named, UniqueFd alive, std::optional<TemporaryFolder> temporary)
       : named_(std::move(named)), alive_(std::move(alive)), temporary_(std::move(temporary)) {}
   std::string named_;
-  UniqueFd alive_;                            ///< closed once all of these processes have ended
+  UniqueFd alive_;                            ///< closes when all of these processes have ended
   std::optional<TemporaryFolder> temporary_;  // removed before `alive_` is closed
 };
 
-/// The largest number of calls of a rank of the program.
+/// Returns the number of calls of the rank with the most calls.
 std::int64_t most_calls(const hangs::Program& program);
 
-/// The verdict of `ringside hang` on a folder.
+/// Returns the verdict of `ringside hang` on a folder.
 Result<hang::Explanation> verdict_of(const std::string& folder);
 
-/// The scenario's job on its hosts with their faults, which it writes into the folder.
-/// hosts   used if the scenario does not give a number
+/// Returns the scenario's job with its host faults. Writes the descriptions of the hosts to the
+/// folder.
+/// hosts   number of hosts if the scenario gives none
 /// folder  must exist
 /// errors  as load_job(), misconfigure(); Unsupported: a cluster with a fabric; System
 Result<JobOptions> broken_job(const Scenario& scenario, int hosts, const std::string& folder);
 
-/// audit's findings in the logs that NCCL would write on the scenario's hosts with these settings: ids, first causes
-/// first. For simulated hosts only: real ranks write their own logs.
-/// hosts   used if the scenario does not give a number
+/// Returns audit's findings in the logs that NCCL would write on the scenario's hosts: ids, root
+/// causes first. Serves simulated runs only: real ranks write their own logs.
+/// hosts   number of hosts if the scenario gives none
 /// errors  as load_job_hosts(), LogJob::make()
 Result<std::vector<std::string>> findings_on(const Scenario& scenario, int hosts);
 
-/// The scenario on processes of this machine.
+/// Runs the scenario in processes on this machine.
 /// errors  as run_scenario()
 Result<ScenarioOutcome> run_on_processes(const ScenarioQuestion& question);
 

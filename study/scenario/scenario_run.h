@@ -19,23 +19,26 @@ namespace ringside::study {
 struct ScenarioQuestion {
   Scenario scenario;
   bool is_real = false;
-  std::string folder = {};        ///< for dumps and logs: none, or an empty one; made
-  std::string fidelity = "auto";  ///< of simulated calls
-  /// KEY and VALUE as `--vary` has them, over the scenario's cluster; for simulated calls.
+  /// Output folder for dumps and logs; must be empty or not exist; empty text: none.
+  std::string folder = {};
+  std::string fidelity = "auto";  ///< for simulated calls
+  /// KEY and VALUE as in `--vary`, applied to the scenario's cluster; for simulated calls.
   std::vector<std::pair<std::string, std::string>> settings = {};
-  /// Real: a call without progress for so long fails; none: the scenario's watchdog, else 2 s beyond its faults.
+  /// Real ranks: a call without progress for this time fails; none: the scenario's watchdog, else 2
+  /// s more than its faults.
   std::optional<Seconds> timeout = {};
-  bool asks_ncclras = true;  ///< ncclras is queried when a simulated job hangs
-  /// Fill ScenarioOutcome::played, of a simulated run; dumps and logs only of a run that hangs.
+  bool asks_ncclras = true;  ///< query ncclras when a simulated job hangs
+  /// Simulated runs only: fill ScenarioOutcome::played. Dumps and logs are then written only if the
+  /// run hangs.
   bool keeps_calls = false;
 };
 
-/// How a rank's GPU spends a step. Means over the job's ranks and iterations; of simulated runs.
+/// The parts of a training step on a GPU, as means over ranks and iterations. Simulated runs only.
 struct StepTimes {
-  Seconds step{};     ///< of an iteration
-  Seconds compute{};  ///< in kernels that are no calls
-  Seconds exposed{};  ///< in calls that all ranks have entered, without a concurrent kernel
-  /// Neither: the pipeline's bubble, ranks that come late, hosts.
+  Seconds step{};     ///< time of an iteration
+  Seconds compute{};  ///< time in kernels other than calls
+  Seconds exposed{};  ///< time in calls that all ranks have entered, without a concurrent kernel
+  /// Returns the remaining time: pipeline bubbles, waits for late ranks, host work.
   [[nodiscard]] Seconds idle() const { return step - compute - exposed; }
 };
 
@@ -54,7 +57,7 @@ inline constexpr double kComputeErrorPercent = 10;
 struct ScenarioOutcome {
   enum class End { Finished, Hang, Failed };
   End end = End::Finished;
-  std::string failure;  ///< the message of real ranks
+  std::string failure;  ///< error message of real ranks
   std::optional<StepTimes> times = {};
   std::optional<TrainingRate> rate = {};  ///< of a training workload in simulated time
   /// Of a training workload: by how much a step may be shorter or longer, by its compute and its exposed calls.
@@ -64,25 +67,30 @@ struct ScenarioOutcome {
       {};  ///< where ScenarioQuestion::keeps_calls; rank by rank, as made
   std::vector<std::string> groups = {};  ///< likewise: "pipeline [3]"
   int ranks = 0;
-  int hosts = 0;  ///< of the scenario's cluster that the ranks need; 0: it has none
-  int kinds = 0;  ///< of ranks that were played; as many as ranks if each was
-  std::optional<hang::Explanation> verdict =
-      {};  ///< of a hang: the verdict of `ringside hang` on its evidence
-  std::vector<std::string> notes =
-      {};  ///< parts of the scenario without effect, such as a fault at a call that is never made
-  std::vector<hang::InputFile> files = {};  ///< in the question's folder, if it names one
-  std::vector<std::string> findings = {};   ///< ids, where some are expected
-  std::vector<std::string> unmet;           ///< unmet expectations; empty: all are met
+  int hosts = 0;  ///< hosts of the scenario's cluster that the ranks use; 0: no cluster
+  int kinds = 0;  ///< number of ranks simulated; less than `ranks` if one represents several
+  /// Only after a hang: the verdict of `ringside hang` on its evidence.
+  std::optional<hang::Explanation> verdict = {};
+  /// Texts about parts of the scenario without effect, such as a fault at a call that is never
+  /// made.
+  std::vector<std::string> notes = {};
+  std::vector<hang::InputFile> files = {};  ///< files in the question's folder, if it names one
+  /// Ids of audit's findings, if the scenario expects some.
+  std::vector<std::string> findings = {};
+  std::vector<std::string> unmet;  ///< texts about unmet expectations; empty: all are met
   bool is_anything_expected = false;
-  /// With a launcher only the first rank has the outcome: the others have nothing to report.
+  /// False for all ranks but the first under a launcher: only the first rank has the outcome and
+  /// reports it.
   bool speaks = true;
 };
 
 const char* to_string(ScenarioOutcome::End end);
 
-/// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument: real ranks, and more
-///         than kMostRealRanks of them as processes of this machine, or rank 0 absent, where the others meet; under a
-///         launcher that started another number of them, or without a folder
+/// Runs a scenario and checks its expectations.
+/// errors  as load_job(), CallClock::make(), plan_faults(), run_job(), examine(); InvalidArgument
+///         for real ranks: more than kMostRealRanks of them in processes of this machine; a fault
+///         makes rank 0 absent, which the others need to connect; a launcher started another number
+///         of ranks, or the question has no folder under a launcher
 Result<ScenarioOutcome> run_scenario(const ScenarioQuestion& question);
 
 inline constexpr int kMostRealRanks = 64;

@@ -6,34 +6,37 @@
 
 #include "diag/hangdetect/examine.h"
 
-/// Verdict by synthesis: which fault would have left the evidence?
+/// Diagnosis by synthesis: searches for the fault that would have left the evidence.
 namespace ringside::study {
 
-/// One fault, and how well the evidence that it would leave matches.
+/// One fault, with the match between the evidence that it would leave and the recorded evidence.
 struct Hypothesis {
   hang::Kind kind = hang::Kind::Unknown;
   std::vector<int> culprits = {};  ///< empty: none
-  double likelihood = 0;           ///< among all tried faults: they sum to 1
-  double misfit = 0;               ///< calls whose state would differ from the recorded one
-  std::string what = {};           ///< "rank 3 skips all_reduce of tensor"
+  double likelihood = 0;           ///< relative to all tried faults, which sum to 1
+  /// Number of calls whose state would differ from the recorded one.
+  double misfit = 0;
+  std::string what = {};  ///< "rank 3 skips all_reduce of tensor"
 };
 
-/// Plays each plausible fault of each rank from the last call that all made, and compares the calls that ranks would
-/// have recorded with the recorded ones: the calls of the culprit, and the pending calls of all ranks.
+/// Simulates each plausible fault of each rank from the last call that all ranks made. Compares the
+/// resulting records of the culprit's calls and of all pending calls with the recorded ones.
 ///
-/// returns  the best matches first, one for each kind and culprit; empty if no dump has calls, or no call is pending
+/// returns  best matches first, one for each kind and culprit; empty if no dump has calls, or no
+///          call is pending
 std::vector<Hypothesis> synthesize(const hang::Examination& evidence);
 
-/// The result of synthesis for a verdict. It never changes the verdict: alone it is right less often.
+/// The agreement of synthesis with a verdict. It never changes the verdict: alone, synthesis is
+/// less reliable.
 enum class Support : std::uint8_t {
   Nothing,    ///< no dump has pending calls
-  Agrees,     ///< it names the same culprits
+  Agrees,     ///< same culprits
   Undecided,  ///< faults of different ranks match equally well, or none matches exactly
-  Differs,    ///< it names other culprits
+  Differs,    ///< other culprits
 };
 const char* to_string(Support support);  ///< nothing, agrees, undecided, differs
 
-/// tried  as synthesize() returns them
+/// Compares the verdict with the hypotheses that synthesize() returned.
 Support support_of(const hang::Explanation& verdict, const std::vector<Hypothesis>& tried);
 
 }  // namespace ringside::study

@@ -26,7 +26,7 @@ bool is_plain(const std::string& text) {
   return std::ranges::none_of(text, [](unsigned char c) { return c < ' ' || c == 127; });
 }
 
-/// A unit, and its factor to the unit that a figure is stored in.
+/// A unit, with its factor relative to the unit of the stored figure.
 struct FigureUnit {
   std::string_view name;
   double factor;
@@ -105,7 +105,8 @@ class SweepReader {
     return plain_word(from, key, example);
   }
 
-  /// The text of a scalar without control characters for a terminal. shape  `what` names it
+  /// Returns the text of a scalar, and refuses control characters.  what  name of the scalar, for
+  /// messages
   static Result<std::string> scalar(const YamlMapping& from, const YAML::Node& node,
                                     const std::string& what, const char* example) {
     if (node.IsScalar() && !node.Scalar().empty() && is_plain(node.Scalar())) return node.Scalar();
@@ -122,7 +123,7 @@ class SweepReader {
 
   // ---- figures ---------------------------------------------------------------------------------
 
-  /// A number, with its unit if it has one; or {value, source, assumed}. Not negative.
+  /// Reads a non-negative number with an optional unit, or a mapping {value, source, assumed}.
   static Result<std::optional<SweepFigure>> figure(const YamlMapping& from, const char* key,
                                                    const char* example,
                                                    std::span<const FigureUnit> units) {
@@ -172,7 +173,8 @@ class SweepReader {
 
   // ---- clusters --------------------------------------------------------------------------------
 
-  /// The entries of a mapping of names, in order; limited in number, each name once.
+  /// Returns the entries of a mapping of names, in order. Refuses repeated names and too many
+  /// entries.
   Result<std::vector<std::pair<std::string, YAML::Node>>> named(const char* key,
                                                                 const char* example,
                                                                 std::size_t most) const {
@@ -193,7 +195,7 @@ class SweepReader {
     return all;
   }
 
-  /// Keys and values, as words.
+  /// Reads keys and values as texts.
   static Result<KeyValues> pairs(const YamlMapping& from, const char* key, const char* example) {
     KeyValues all;
     if (!from.has(key)) return all;
@@ -243,14 +245,14 @@ class SweepReader {
     return {};
   }
 
-  /// The path of a file next to the sweep's, if there is one of that name.
+  /// Returns the path of a file next to the sweep file, if it exists; else the name unchanged.
   [[nodiscard]] std::string path_next_to_file(const std::string& word) const {
     const fs::path path = fs::path(root_.where()).parent_path() / word;
     std::error_code failed;
     return fs::is_regular_file(path, failed) ? path.lexically_normal().string() : word;
   }
 
-  /// Whether a key exists; whether its value is valid, as far as that depends on nothing else.
+  /// Checks that a key exists and that its value is valid on its own, without the other settings.
   static Status check_setting(const YamlMapping& from, const char* where, const std::string& key,
                               const std::string& value) {
     SimQuestion tried;
@@ -344,7 +346,8 @@ class SweepReader {
     return {};
   }
 
-  /// Keys of clusters must be known to every workload: which combinations are valid is checked for each point.
+  /// Checks that every workload knows the keys of clusters. Combinations of values are checked at
+  /// each point.
   Status check_keys(const YAML::Node& at, const SweepWorkload& workload, const KeyValues& keys) {
     RINGSIDE_TRY(check_known(at, workload.kind, keys));
     for (const SweepCluster& cluster : sweep_.clusters) {

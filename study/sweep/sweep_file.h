@@ -11,67 +11,70 @@
 #include "ringside/units.h"
 #include "study/what_if.h"
 
-/// A sweep as in its file: clusters x workloads x settings, and their costs.
+/// Parses a sweep file: clusters x workloads x settings, and their costs.
 namespace ringside::study {
 
 /// A number given by the user, and its source.
 struct SweepFigure {
   double value = 0;
   std::string source = {};
-  bool is_assumed = true;  ///< unless its source is a measurement, a contract, a data sheet
+  bool is_assumed = true;  ///< false if the source is a measurement, a contract or a data sheet
 };
 
-/// The cost of a host: rented by the hour, or bought and written off evenly.
+/// The cost of a host: rented by the hour, or bought and written off evenly over `years`.
 struct SweepPrice {
   std::optional<SweepFigure> host_hour = {}, gpu_hour = {};
-  std::optional<SweepFigure> host = {}, fabric = {};  ///< bought; fabric: its part of the network
+  /// Purchase prices; fabric: the host's share of the network.
+  std::optional<SweepFigure> host = {}, fabric = {};
   std::optional<SweepFigure> years = {};
-  std::optional<SweepFigure> kwh = {};  ///< for users who pay for energy separately
+  std::optional<SweepFigure> kwh = {};  ///< price of energy, if it is billed separately
 };
 
 /// The power of a host, in W; network and cooling are part of `overhead`.
 struct SweepPower {
-  std::optional<SweepFigure> host = {};      ///< while its GPUs compute
-  std::optional<SweepFigure> waiting = {};   ///< while they do not; none: the same
-  std::optional<SweepFigure> overhead = {};  ///< of the site, over what the hosts take: 1.3
+  std::optional<SweepFigure> host = {};     ///< while its GPUs compute
+  std::optional<SweepFigure> waiting = {};  ///< while its GPUs wait; none: as `host`
+  /// Of the site: total power divided by the hosts' power, 1.3.
+  std::optional<SweepFigure> overhead = {};
 };
 
 using Settings = std::vector<std::pair<std::string, std::string>>;
 
 struct SweepCluster {
   std::string name, about = {};
-  std::string on = {};  ///< as `--on` takes it; of a file its path from here
+  std::string on = {};  ///< in the form of `--on`; paths are relative to this process's folder
   std::optional<int> nodes = {};
-  Settings set = {};       ///< keys as `--vary` has them
-  Settings workload = {};  ///< keys over those of each workload
+  Settings set = {};       ///< keys of `--vary`
+  Settings workload = {};  ///< override the keys of each workload
   SweepPrice price = {};
   SweepPower power = {};
+  /// Line in the file, for messages.
   int line = 0;
 };
 
-/// Made by formulas, or a scenario's file.
+/// A workload that is generated from keys, or read from a scenario file.
 struct SweepWorkload {
   std::string name;
-  std::string kind = {};  ///< of training_kinds(); empty: a scenario
+  std::string kind = {};  ///< one of training_kinds(); empty: a scenario
   WorkloadKeys keys = {};
-  std::string scenario = {};  ///< its path from here
+  std::string scenario = {};  ///< path, relative to this process's folder
   int line = 0;
 };
 
 struct Sweep {
   std::string name, about = {}, where = {};
   std::string currency = {};
-  bool is_one_job =
-      false;  ///< workloads are variants of one job: the best is chosen among all of them
-  std::optional<SweepFigure> tokens = {};         ///< of a whole training run
-  std::optional<SweepFigure> compute_error = {};  ///< of compute times, in %
+  /// Workloads are variants of one job: the best is chosen among all of them.
+  bool is_one_job = false;
+  std::optional<SweepFigure> tokens = {};         ///< tokens of a whole training run
+  std::optional<SweepFigure> compute_error = {};  ///< error of compute times, in %
   std::vector<SweepCluster> clusters = {};
   std::vector<SweepWorkload> workloads = {};
-  std::vector<VaryAxis> vary = {};  ///< keys as `--vary` has them, `workload.KEY` or kLayoutKey
+  std::vector<VaryAxis> vary = {};  ///< keys of `--vary`, or `workload.KEY`
   std::vector<std::string> assumptions = {};
 };
 
-/// A setting of the workload itself, not of the cluster: `workload.tensor`.
+/// Prefix of a setting of the workload: `workload.tensor`.
 inline constexpr std::string_view kWorkloadPrefix = "workload.";
 
 /// The setting that splits a workload's ranks over tensor, pipeline and data: a split as with_layout() takes it, or kAnyLayout,

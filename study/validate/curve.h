@@ -10,17 +10,18 @@
 
 namespace ringside::study {
 
-/// A time for each size, for one variant.
+/// The times of one variant, by size.
 struct Curve {
   struct Point {
     Bytes bytes;
     Seconds time{0};
     BytesPerSecond busbw;
-    bool is_pick = false;  ///< of a grid: the choice at this size
+    bool is_pick = false;  ///< grid only: NCCL's choice at this size
   };
-  std::string name;                                        ///< "ring ll128", "in place"
-  bool is_second = false;                                  ///< of two: in place, NCCL's own model
-  std::optional<std::pair<Algorithm, Protocol>> way = {};  ///< of a grid
+  std::string name;  ///< "ring ll128", "in place"
+  /// The secondary of two curves: in place, or NCCL's own model.
+  bool is_second = false;
+  std::optional<std::pair<Algorithm, Protocol>> way = {};  ///< grid only: algorithm and protocol
   std::vector<Point> points = {};
 };
 

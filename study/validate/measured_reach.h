@@ -7,22 +7,23 @@
 
 namespace ringside::study {
 
-/// The most ranks that were measured, on one node and on several; 0: none. A rack of one NVLink domain counts as a
-/// node.
+/// The largest number of ranks that was measured on one node and on several nodes; 0: not measured.
+/// A rack of one NVLink domain counts as one node.
 struct MeasuredReach {
   Collective collective;
   int one_node, several;
 };
 
-/// By collective; a collective that is not listed was not measured.
+/// Returns one entry per measured collective.
 /// source  the systems of docs/lab/accuracy.md (tests/study/measured_reach_test.cpp reads their table)
 std::span<const MeasuredReach> measured_reaches();
 
-/// For hosts that are not in a rack of one NVLink domain, for any collective.
+/// Largest number of ranks measured for any collective on hosts that are not a rack of one NVLink
+/// domain.
 inline constexpr int kMostMeasuredOfHosts = 64;
 
-/// Why a call is beyond the systems that the error bars are based on: "all_to_all among more than 20 ranks"; empty:
-/// it is not.
+/// Returns the reason why a call exceeds the systems that the error bars are based on, such as
+/// "all_to_all among more than 20 ranks". Empty: it does not.
 std::string beyond_measured(const SimPlan& plan);
 
 }  // namespace ringside::study

@@ -6,18 +6,18 @@
 #include "base/result.h"
 #include "ringside/units.h"
 
-/// Measurements of collectives that others have published: two tables, systems.csv and measured.csv.
+/// Reads published measurements of collectives from two tables, systems.csv and measured.csv.
 namespace ringside::study {
 
 struct PublishedSystem {
   std::string name;
-  std::string network;    ///< in its own words: "EFA (SRD)"
+  std::string network;    ///< name as published: "EFA (SRD)"
   std::string tool;       ///< "nccl-tests -g 8 (1 process)"
   std::string quality;    ///< A, B, C
   std::string nccl = {};  ///< version of the measured library, as published; empty: no such column
 };
 
-/// One line of nccl-tests' table, or one like it.
+/// One line of an nccl-tests table or of a similar one.
 struct PublishedRow {
   std::string system;
   std::string collective;                     ///< AllReduce, SendRecv, ...
@@ -26,18 +26,20 @@ struct PublishedRow {
   std::string nccl;  ///< version, as published
   std::string note;
   int ranks = 0, nodes = 0;
-  Bytes bytes;   ///< as nccl-tests counts
-  Seconds time;  ///< of one operation
+  Bytes bytes;   ///< size as nccl-tests counts it
+  Seconds time;  ///< time of one operation
 };
 
 struct Published {
   std::vector<PublishedSystem> systems;
   std::vector<PublishedRow> rows;
 
-  [[nodiscard]] const PublishedSystem* system(std::string_view name) const;  ///< nullptr: not there
+  /// Returns null if there is no such system.
+  [[nodiscard]] const PublishedSystem* system(std::string_view name) const;
 };
 
-/// folder  with systems.csv and measured.csv; columns are found by their names, others are ignored
+/// folder  contains systems.csv and measured.csv; columns are found by name, unknown ones are
+///         ignored
 /// errors  NotFound: no such file. Corrupt: as `file:line: what`, with the column
 Result<Published> read_published(const std::string& folder);
 

@@ -15,23 +15,23 @@
 /// Compares the simulator with measurements.
 namespace ringside::study {
 
-/// The name of size_class_of()'s result, for people.
+/// Returns the name of a size class (see size_class_of()) for people.
 const char* name_of_size_class(std::size_t size_class);
 
 struct ValidationQuestion {
-  std::string published;  ///< as read_published()
-  std::string
-      machines;  ///< folder: SYSTEM.yaml, SYSTEM@G.yaml for G ranks a node, SYSTEM@G-NOTE.yaml
+  std::string published;  ///< folder, as read_published() takes it
+  /// Folder with SYSTEM.yaml, SYSTEM@G.yaml for G ranks per node, SYSTEM@G-NOTE.yaml.
+  std::string machines;
   std::string fidelity = "auto";
   std::string model = {};  ///< as SimQuestion::model
-  std::string only = {};   ///< part of the systems' names; empty: all
+  std::string only = {};   ///< substring of the systems' names; empty: all
 };
 
 struct ScoredRow {
-  const PublishedRow* measured = nullptr;  ///< of Validation::published
+  const PublishedRow* measured = nullptr;  ///< points into Validation::published
   std::optional<Seconds> simulated;
-  std::optional<Seconds> nccl;  ///< by its own model, for what it tunes
-  std::string error;            ///< where there is no simulated time
+  std::optional<Seconds> nccl;  ///< NCCL's own prediction, for collectives that it tunes
+  std::string error;            ///< reason why `simulated` is empty
   SystemGroup group = {};
   Surroundings surroundings = {};
   Choice choice = {};
@@ -43,19 +43,20 @@ struct ScoredRow {
   }
 };
 
-/// Whether another library than NCCL was measured: such rows are in no median over systems.
+/// Returns true if a library other than NCCL was measured: such rows count in no median over
+/// systems.
 bool is_apart(const ScoredRow& row);
 
-/// Of |predicted - measured| / measured.
+/// Statistics of |predicted - measured| / measured.
 struct ErrorSummary {
   int rows = 0, failed = 0;
   double median = 0, p90 = 0;
-  double bias = 0;  ///< median with its sign: below 0 it is too fast
+  double bias = 0;  ///< signed median; below 0: predictions are too fast
 };
 
 struct SystemScore {
   std::string name;
-  bool is_apart = false;  ///< another library than NCCL: in no median over systems
+  bool is_apart = false;  ///< a library other than NCCL: counts in no median over systems
   std::array<ErrorSummary, kSizeClasses> simulated, nccl;
 };
 
@@ -63,17 +64,18 @@ struct Validation {
   Published published;
   std::vector<ScoredRow> rows;
   std::vector<SystemScore> systems;
-  std::vector<std::pair<std::string, std::string>> skipped;  ///< system, and why
+  std::vector<std::pair<std::string, std::string>> skipped;  ///< system, and the reason
   /// Medians over systems of their medians and 90th percentiles.
   std::array<ErrorSummary, kSizeClasses> simulated, nccl;
-  /// Of the simulated rows of NCCL, the share within the stated error: half, if the error is correct.
+  /// Share of NCCL's simulated rows within the stated error; half, if the error is correct.
   std::array<double, kSizeClasses> covered{};
   double covered_all = 0;
 };
 
 /// Scores every row of quality A and B whose machine is described.
-/// progress  share of the calls done, and the system of the next one
-/// errors    as read_published(), plan_simulation() for the fidelity and the model; InvalidArgument: no row is left
+/// progress  receives the completed share of calls, and the system of the next one
+/// errors    as read_published(), plan_simulation() for the fidelity and the model;
+///           InvalidArgument: no row is left
 Result<Validation> validate(const ValidationQuestion& question,
                             const std::function<void(double, const std::string&)>& progress = {});
 

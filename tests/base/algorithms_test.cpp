@@ -69,7 +69,7 @@ TEST(Algorithms, WhatAnExecutorMayDoWithTheirBuffers) {
   EXPECT_EQ(those([](const AlgorithmFacts& facts) { return facts.keeps_input; }), "two_shot ");
 }
 
-TEST(Algorithms, ARequestForOneThatDoesNotDoItNamesThoseThatDo) {
+TEST(Algorithms, AnUnsupportedCollectiveErrorListsTheAlgorithmsThatHaveIt) {
   EXPECT_TRUE(check_algorithm(Collective::AllReduce, Algorithm::Tree));
   const Status refused = check_algorithm(Collective::AllGather, Algorithm::Tree);
   ASSERT_FALSE(refused);
@@ -78,7 +78,7 @@ TEST(Algorithms, ARequestForOneThatDoesNotDoItNamesThoseThatDo) {
   EXPECT_EQ(refused.error().help, "there is ring, collnet_direct, nvls, pat");
 }
 
-TEST(Algorithms, NamesStandInTheOrderOfTheNumbers) {
+TEST(Algorithms, NamesAreInTheOrderOfTheEnumerators) {
   ASSERT_EQ(algorithm_names().size(), kAlgorithmFacts.size());
   for (const AlgorithmFacts& facts : kAlgorithmFacts) {
     EXPECT_EQ(algorithm_names()[static_cast<std::size_t>(facts.algorithm)], facts.name);

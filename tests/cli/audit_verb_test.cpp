@@ -57,7 +57,7 @@ TEST(AuditVerb, TheTopologyOfALogIsAHostForOtherVerbs) {
       << read.out.substr(0, 200);
 }
 
-TEST(AuditVerb, ThePageIsWrittenBesideTheText) {
+TEST(AuditVerb, ThePageIsWrittenInAdditionToTheText) {
   const std::string page = temporary_path("audit.html");
   EXPECT_EQ(run_program({"audit", "--html", page, log_without_gdr()}).status, 1);
   const std::string text = text_of(page);

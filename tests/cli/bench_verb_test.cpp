@@ -67,7 +67,7 @@ TEST(BenchVerb, EveryCollectiveRunsByTheAlgorithmThatIsAskedFor) {
   }
 }
 
-TEST(BenchVerb, APairThatIsNoneIsRefusedWithThoseThatAre) {
+TEST(BenchVerb, AnInvalidAlgorithmProtocolPairIsRefusedWithTheValidOnes) {
   const Outcome outcome = run_program({"bench", "all_gather", "-n", "2", "--algo", "tree"});
   EXPECT_NE(outcome.status, 0);
   EXPECT_NE(outcome.err.find("no all_gather by the tree algorithm"), std::string::npos);
@@ -239,7 +239,7 @@ TEST(BenchVerb, RunsUnderMpirun) {
 }
 
 // With a GPU it would run; without one, or without kernels in this build, the error names what is missing.
-TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
+TEST(BenchVerb, AMissingGpuIsReported) {
   const Outcome outcome =
       run_program({"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda"});
   if (outcome.status == 0) GTEST_SKIP() << "needs a host without a GPU";
@@ -250,7 +250,7 @@ TEST(BenchVerb, AGpuThatIsNotThereIsTold) {
 }
 
 // Each of its processes would open one.
-TEST(BenchVerb, AGpuThatIsNotThereIsToldByRanksThatAreProcesses) {
+TEST(BenchVerb, AMissingGpuIsReportedByProcessRanks) {
   const Outcome outcome = run_program(
       {"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda", "--processes"});
   if (outcome.status == 0) GTEST_SKIP() << "needs a host without a GPU";

@@ -225,7 +225,7 @@ TEST_F(Clusters, ExplainTakesThemToo) {
                                .out.replace(explained.out.find("c.yaml"), 8, "c.yaml"));
 }
 
-TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
+TEST_F(Clusters, ErrorsNameThePlaceAndTheFix) {
   const auto error_of = [](const std::vector<std::string>& words) {
     const Outcome outcome = run_program(words);
     EXPECT_EQ(outcome.status, 2);
@@ -252,7 +252,7 @@ TEST_F(Clusters, ErrorsSayWhereAndTheMend) {
               HasSubstr("c.yaml:4: no path from host 1 (dgx-h100) to host 0 (dgx-h100)"));
 }
 
-TEST_F(Clusters, VaryPutsWhatIfsBesideTheBase) {
+TEST_F(Clusters, VaryShowsVariantsNextToTheBase) {
   const std::vector<std::string> question{
       "all_reduce", "--bytes",     "256M", "--on",       "dgx-h100", "--nodes",
       "2",          "--algo",      "ring", "--proto",    "simple",   "--vary",

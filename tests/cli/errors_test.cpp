@@ -25,7 +25,7 @@ void PrintTo(const BadUsage& usage, std::ostream* out) { *out << usage.name; }
 
 class BadUsageTest : public testing::TestWithParam<BadUsage> {};
 
-TEST_P(BadUsageTest, ExitsWithTwoAndNamesTheMend) {
+TEST_P(BadUsageTest, ExitsWithTwoAndNamesTheFix) {
   const Outcome outcome = run_program(GetParam().words);
   EXPECT_EQ(outcome.status, 2) << outcome.err;
   EXPECT_NE(outcome.err.find(GetParam().said), std::string::npos) << outcome.err;

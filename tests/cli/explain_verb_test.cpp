@@ -143,7 +143,7 @@ TEST(ExplainVerb, APresetMakesRowsOfThePage) {
 }
 
 // 2.19 builds rings of 45 GB/s on two DGX-H100, 2.27 of 48, which cross NICs.
-TEST(ExplainVerb, AnUpgradeIsToldInTextAndInJson) {
+TEST(ExplainVerb, AnUpgradeIsReportedInTextAndInJson) {
   const Outcome upgrade = explain({"--upgrade", "2.19", "2.27", "--on", "dgx-h100", "-N", "2"});
   EXPECT_EQ(upgrade.status, 0);
   EXPECT_NE(upgrade.out.find("NCCL 2.19.4 -> 2.27.7 on dgx-h100: 16 ranks, 2 nodes"),

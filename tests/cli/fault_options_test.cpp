@@ -44,7 +44,7 @@ TEST(FaultOptions, APlanIsReadFromAFileAndOneThatIsOnlyLateEndsWell) {
   fs::remove(plan);
 }
 
-TEST(FaultOptions, WhatCannotBeMeantIsBadUsageWithTheMend) {
+TEST(FaultOptions, AnInvalidFaultExitsWithTwoAndSuggestsAFix) {
   const Outcome kind = bench({"--fault", "skipp"});
   EXPECT_EQ(kind.status, 2);
   EXPECT_NE(kind.err.find("did you mean 'skip'"), std::string::npos) << kind.err;
@@ -118,7 +118,7 @@ TEST(FaultOptions, APlanNamesTheSameRankOnRealRanksAndOnSimulatedOnes) {
   fs::remove_all(folder);
 }
 
-TEST(FaultOptions, ASimulatedCallTellsHowMuchLongerItTook) {
+TEST(FaultOptions, ASimulatedCallReportsItsSlowdown) {
   const Outcome run = sim({"--fault", "late:rank=3,call=9,by=5ms", "--iters", "10"});
   EXPECT_EQ(run.status, 0) << run.err;
   EXPECT_NE(run.out.find("10 calls of each size"), std::string::npos) << run.out;
@@ -127,7 +127,7 @@ TEST(FaultOptions, ASimulatedCallTellsHowMuchLongerItTook) {
   EXPECT_NE(run.out.find("# finished"), std::string::npos) << run.out;
 }
 
-TEST(FaultOptions, WhatASimulationCannotShowIsBadUsageWithTheMend) {
+TEST(FaultOptions, AFaultThatCannotBeSimulatedExitsWithTwoAndSuggestsAFix) {
   const Outcome kind = sim({"--fault", "skipp"});
   EXPECT_EQ(kind.status, 2);
   EXPECT_NE(kind.err.find("did you mean 'skip'"), std::string::npos) << kind.err;
@@ -142,7 +142,7 @@ TEST(FaultOptions, WhatASimulationCannotShowIsBadUsageWithTheMend) {
   EXPECT_NE(alone.err.find("--fault-plan"), std::string::npos) << alone.err;
 }
 
-TEST(LiveHang, APortThatIsNoneIsBadUsageAndOneWithoutAServiceFails) {
+TEST(LiveHang, AnInvalidPortIsBadUsageAndAPortWithoutServiceFails) {
   EXPECT_EQ(run_program({"hang", "--live", "0"}).status, 2);
   const Outcome nobody = run_program({"hang", "--live", "1"});
   EXPECT_EQ(nobody.status, 3);
@@ -150,7 +150,7 @@ TEST(LiveHang, APortThatIsNoneIsBadUsageAndOneWithoutAServiceFails) {
   EXPECT_NE(nobody.err.find("bench --status PORT"), std::string::npos) << nobody.err;
 }
 
-TEST(Overlap, TheTimesAreToldAndOtherCollectivesRefused) {
+TEST(Overlap, TimesAreReportedAndOtherCollectivesAreRefused) {
   const Outcome run = run_program({"bench", "all_reduce", "-n", "2", "-e", "1M", "--overlap", "5ms",
                                    "--iters", "2", "--bucket-cap", "256K", "--json"});
   ASSERT_EQ(run.status, 0) << run.err;

@@ -182,7 +182,7 @@ TEST_F(Outputs, AnInputStaysEvenWhereForced) {
   }
 }
 
-TEST_F(Outputs, APathThatNobodyNamedIsCheckedToo) {
+TEST_F(Outputs, AnUnnamedOutputPathIsCheckedToo) {
   make_trace();
   std::ofstream("run.json") << "{\"dependencies\": {}}\n";
   const Outcome refused = run_program({"trace", "export", "--perfetto", "run.rtrace"});

@@ -15,7 +15,7 @@ TEST(Progress, TheLineSaysHowFarItIsAndWhatIsLeft) {
             "bench [############                  ]  40 %, 12 s left, 4M");
 }
 
-TEST(Progress, LongWaitsAreToldInMinutesAndHours) {
+TEST(Progress, LongWaitsAreShownInMinutesAndHours) {
   EXPECT_NE(progress_line("sim", 0.5, Seconds{125}, "", 100).find("2:05 min left"),
             std::string::npos);
   EXPECT_NE(progress_line("sim", 0.5, Seconds{3 * 3600 + 60}, "", 100).find("3:01 h left"),
@@ -31,7 +31,7 @@ TEST(Progress, TheLineFitsTheTerminal) {
   EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, std::string(200, 'n'), 79).size(), 79U);
 }
 
-TEST(Progress, WhoInterruptsIsToldWhatWasBeingDone) {
+TEST(Progress, AnInterruptReportsTheCurrentWork) {
   EXPECT_EXIT(
       {
         const Progress progress("simulating 1G");
@@ -40,7 +40,7 @@ TEST(Progress, WhoInterruptsIsToldWhatWasBeingDone) {
       testing::KilledBySignal(SIGINT), "ringside: interrupted while simulating 1G");
 }
 
-TEST(Progress, WhoInterruptsIsToldHowFarItCame) {
+TEST(Progress, AnInterruptReportsTheProgress) {
   EXPECT_EXIT(
       {
         Progress progress("simulating 1G");

@@ -37,7 +37,7 @@ TEST(SimVerb, BusbwStaysWithinTheLinksAndRepeatsToTheLastDigit) {
 }
 
 // 513 x 8 ranks: one peer in each direction is little work; 16.8 million transfers are too many.
-TEST(SimVerb, ExchangesAreRefusedByTheirTransfersAndTheMendIsNamed) {
+TEST(SimVerb, LargeExchangesAreRefusedWithAFix) {
   const json result =
       simulate({"send_recv", "--bytes", "1M", "--on", "dgx-h100", "--nodes", "513"})["results"][0];
   EXPECT_GE(result["transfers"], 513 * 8);
@@ -48,7 +48,7 @@ TEST(SimVerb, ExchangesAreRefusedByTheirTransfersAndTheMendIsNamed) {
   EXPECT_NE(refused.err.find("4096 at most: give fewer nodes"), std::string::npos) << refused.err;
 }
 
-TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
+TEST(SimVerb, TakesNcclsChoiceAndShowsItsPredictionWithTheSimulatedTime) {
   const json result =
       simulate({"all_reduce", "--bytes", "8", "--on", "dgx-h100", "--nodes", "2"})["results"][0];
   EXPECT_EQ(result["algorithm"], "tree");
@@ -58,7 +58,7 @@ TEST(SimVerb, TakesNcclsChoiceAndPutsItsTimeBesideTheSimulatedOne) {
 }
 
 // The critical path's legs follow each other from the launch to the last step.
-TEST(SimVerb, AProfileTellsWhereTheTimeGoes) {
+TEST(SimVerb, AProfileShowsWhereTheTimeGoes) {
   const json result = simulate({"all_reduce", "--bytes", "16M", "--on", "dgx-h100", "--nodes", "2",
                                 "--profile"})["results"][0];
   const json& profile = result["profile"];
@@ -237,7 +237,7 @@ TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
 }
 
 // docs/accuracy.md has for each size class the error that `sim` prints.
-TEST(SimVerb, ItsErrorBarsStandInThePageOfAccuracy) {
+TEST(SimVerb, ItsErrorBarsAreListedInTheAccuracyPage) {
   std::ifstream file(std::string(RINGSIDE_SOURCE) + "/docs/accuracy.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
   const auto row = [](const std::string& nodes, const std::string& fidelity) {

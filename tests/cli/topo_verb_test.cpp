@@ -125,7 +125,7 @@ TEST(TopoVerb, EachDrawingShowsEveryDevice) {
   EXPECT_THAT(draw("svg", "dgx-1v"), StartsWith("<svg xmlns="));
 }
 
-TEST(TopoVerb, AMachineWithoutAGpuIsToldSo) {
+TEST(TopoVerb, AMachineWithoutAGpuIsReported) {
   const Outcome outcome = run_program({"topo", "--on", "synthetic:pack:2 numa:1 core:4 pu:1"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("has no GPU"));

@@ -53,7 +53,7 @@ TEST_F(VerbsAsFolders, AreReadAndNotRun) {
   }
 }
 
-TEST_F(VerbsAsFolders, SeveralInAnyOrderBesideOptions) {
+TEST_F(VerbsAsFolders, SeveralInAnyOrderWithOptions) {
   const Outcome all = run_program({"audit", "demo", "--color", "never", "probe", "-v", "run"});
   EXPECT_EQ(all.status, 0) << all.err;
   EXPECT_THAT(all.out, StartsWith("logs     3 files, 3 lines"));
@@ -98,7 +98,7 @@ TEST_F(VerbsAsFolders, TwoDashesEndOptions) {
   EXPECT_THAT(many.err, HasSubstr("'-x' is one word too many"));
 }
 
-TEST_F(VerbsAsFolders, OnlyTheProgramsOptionsStandBeforeTheVerb) {
+TEST_F(VerbsAsFolders, OnlyTheProgramsOptionsMayPrecedeTheVerb) {
   for (const std::vector<std::string>& words : {std::vector<std::string>{"--json", "audit", "demo"},
                                                 {"--color", "never", "audit", "demo"},
                                                 {"-f", "audit", "demo"},

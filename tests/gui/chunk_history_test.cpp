@@ -8,7 +8,7 @@ namespace ringside::gui {
 namespace {
 
 // Two ranks, two chunks of 500 bytes: rank 0 sends chunk 1 to 10 us, rank 1 adds its own to 80 us and sends it back.
-TEST(ChunkHistory, SumsTravelAndAreKeptByWhoeverWritesThem) {
+TEST(ChunkHistory, SumsAreForwardedAndKeptByTheRanksThatWriteThem) {
   const auto document = late_document();
   const auto history = ChunkHistory::make(*document, document->calls.front());
   ASSERT_TRUE(history);
@@ -54,7 +54,7 @@ TEST(ChunkHistory, ABroadcastChunkIsOfItsRootAlone) {
   EXPECT_EQ(history->rounds(), 2);
 }
 
-TEST(ChunkHistory, ARankThatNobodyCanHaveIsRefused) {
+TEST(ChunkHistory, AnImpossibleRankIsRefused) {
   std::vector<TraceEvent> events = late_all_reduce();
   events.front().rank = 1 << 30;
   const auto document = document_of(events);

@@ -24,7 +24,7 @@ TEST(Document, ACallLastsFromItsFirstRankToItsLast) {
   EXPECT_EQ(title_of(*document, call), "all_reduce 1000, ring/simple, call 0");
 }
 
-TEST(Document, ACallThatNobodyEndedIsKnownByItsSteps) {
+TEST(Document, ACallWithoutAnEndIsRecognisedByItsSteps) {
   std::vector<TraceEvent> events = late_all_reduce();
   std::erase_if(events,
                 [](const TraceEvent& event) { return event.kind == EventKind::Collective; });
@@ -125,7 +125,7 @@ TEST(Document, AnEmptyTraceHasAnEndAndNoCall) {
 }
 
 // The same steps, each three times as long, by another protocol.
-TEST(Compare, AsManyStepsThatTakeLongerAreTold) {
+TEST(Compare, EquallyManySlowerStepsAreReported) {
   std::vector<TraceEvent> events = regular_events(4, 1, 10);
   const auto first = document_of(events);
   for (TraceEvent& event : events) {

@@ -30,7 +30,7 @@ TEST(LessonText, IsRead) {
   EXPECT_EQ(captions[2].text, "all 2");
 }
 
-TEST(LessonText, WhatIsWrongIsToldWithItsLine) {
+TEST(LessonText, ErrorsNameTheLine) {
   const auto wrong = [](std::string from, const std::string& to) {
     std::string text = kText;
     text.replace(text.find(from), from.size(), to);

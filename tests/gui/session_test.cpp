@@ -22,7 +22,7 @@ TEST(Session, WhatWasChosenInAPartStaysWhenAllOfItIsThere) {
   EXPECT_EQ(session.state().view, View::Chunks);
 }
 
-TEST(Session, WhereNobodyWentAnywhereAllOfItIsInSight) {
+TEST(Session, AnUntouchedDocumentIsShownAsAWhole) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));
   EXPECT_TRUE(session.is_untouched());

@@ -50,7 +50,7 @@ TEST(Slots, EightFillUpAndTheSenderWaits) {
               Contains(HasSubstr("rank 0 waits: all 8 slots are full until rank 1 takes one")));
 }
 
-TEST(Slots, AReceiverWaitsForWhatNobodyHasPosted) {
+TEST(Slots, AReceiverWaitsForAMessageThatWasNotPosted) {
   const auto document = late_document();
   State state = first_state(*document);
   state.connection = ConnectionKey{0, 1, 0, 0};

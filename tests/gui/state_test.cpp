@@ -97,7 +97,7 @@ TEST(State, StepsByPrimitiveRoundAndCall) {
   EXPECT_EQ(state.now_ns, 100'000);
 }
 
-TEST(State, AChunkIsFollowedToWhomItGoes) {
+TEST(State, AChunkIsFollowedToItsReceiver) {
   const auto document = late_document();
   State state = first_state(*document);
   select(state, *document, EventId{0});  // rank 0 sends chunk 1
@@ -111,7 +111,7 @@ TEST(State, AChunkIsFollowedToWhomItGoes) {
   EXPECT_EQ(state.event, EventId{0});
 }
 
-TEST(State, ViewsAreNamedAndTheNearestIsTold) {
+TEST(State, ViewsAreParsedByNameAndErrorsSuggestTheNearest) {
   for (int i = 0; i < kViews; ++i) {
     EXPECT_EQ(*parse_view(to_string(static_cast<View>(i))), static_cast<View>(i));
   }

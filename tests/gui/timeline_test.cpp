@@ -82,7 +82,7 @@ TEST(Timeline, PixelsLimitTheShapesNotEvents) {
   }
 }
 
-TEST(Timeline, RanksComeFoldedWhereThereAreManyAndChannelsCanStandFirst) {
+TEST(Timeline, ManyRanksAreFoldedAndChannelsCanComeFirst) {
   const auto document = document_of(regular_events(40, 2, 3));
   State state = first_state(*document);
   Timeline timeline;
@@ -110,7 +110,7 @@ TEST(Timeline, TheChosenEventHasArrowsToItsPartners) {
   EXPECT_EQ(arrows, 2);  // from rank 1's send, to rank 1's receive
 }
 
-TEST(TimeAxis, TicksStandAtRoundTimesAndCanBeToldApart) {
+TEST(TimeAxis, TicksAreAtRoundTimesWithDistinctLabels) {
   for (std::int64_t length = 20; length < 4'000'000'000'000; length *= 7) {
     const TimeAxis axis{{1'000'000'123, 1'000'000'123 + length}, 100, 1200, 1'000'000'000};
     const auto ticks = ticks_of(axis, 80);

@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-TEST(Transfers, ThoseOfAMomentAreThoseThatAScanFinds) {
+TEST(Transfers, TransfersOfAMomentEqualThoseFoundByAScan) {
   std::mt19937 random(3);
   std::vector<TraceEvent> events = random_events(random, 20'000, {.communicators = 1, .ranks = 6});
   for (TraceEvent& event : events) event.sequence = 0;

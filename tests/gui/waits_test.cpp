@@ -37,7 +37,7 @@ TEST(Waits, RanksThatAreAlikeAreOneBox) {
   EXPECT_GT(picture.height, 0);
 }
 
-TEST(Waits, ACircleHasAnArrowEachWay) {
+TEST(Waits, ACycleHasAnArrowInEachDirection) {
   const Picture picture =
       drawn({{.rank = 0, .for_whom = {1}, .at = "a"}, {.rank = 1, .for_whom = {0}, .at = "b"}});
   ASSERT_EQ(picture.strokes.size(), 2U);

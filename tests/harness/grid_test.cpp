@@ -66,7 +66,7 @@ TEST(Grid, AllRanksHoldTheSameBitsAfterAnAllReduce) {
   ASSERT_TRUE(status) << status.error().message;
 }
 
-TEST(Grid, AnAlgorithmThatACollectiveHasNotIsRefusedWithThoseThatItHas) {
+TEST(Grid, AnUnsupportedAlgorithmIsRefusedWithTheSupportedOnes) {
   BenchOptions options;
   options.collective = Collective::Broadcast;
   const Status checked = check_bench(options, {.algorithm = Algorithm::Tree});

@@ -156,7 +156,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& one) { return one.param.first; });
 
 // The data that others replay: bytes that a rank gives, whole ranks of the job, and dependencies.
-TEST(Chakra, WhoSendsToWhomIsRanksOfTheJob) {
+TEST(Chakra, PeersOfTransfersAreRanksOfTheJob) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
   const Files files = exported(hangs::make_program(scenario->outline));
@@ -176,7 +176,7 @@ TEST(Chakra, WhoSendsToWhomIsRanksOfTheJob) {
   EXPECT_EQ(transfer->step.from, 0);
 }
 
-TEST(Chakra, ARendezvousIsSaidToBeLeftOut) {
+TEST(Chakra, AnOmittedRendezvousIsReported) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: r\nranks: 2\nsteps:\n- rendezvous: {on: world}\n- barrier: {on: "
       "world}\n",

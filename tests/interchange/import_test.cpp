@@ -112,7 +112,7 @@ TEST(Import, LinesOfCallsAreCalls) {
   EXPECT_EQ(steps[2].from, 1);
 }
 
-TEST(Import, FormatsAreToldByTheirBytes) {
+TEST(Import, FormatsAreRecognisedByContent) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: f\nranks: 2\nsteps:\n- all_reduce: {on: world, count: 4}\n",
       "f.yaml");
@@ -137,7 +137,7 @@ TEST(Import, FormatsAreToldByTheirBytes) {
   EXPECT_EQ(imported->scenario.outline.ranks, 2);
 }
 
-TEST(Import, WhatSaysNothingIsRefused) {
+TEST(Import, FilesWithoutCallsAreRefused) {
   const Folder folder("nothing");
   folder.write("a.log", "hello\n");
   const auto imported = import_scenario({folder.path()});

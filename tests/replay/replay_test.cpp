@@ -124,7 +124,7 @@ TEST(Replay, ASendToSeveralPeersLeadsToEachReceive) {
   EXPECT_THAT(one.replay->events(LaneId{0}), ElementsAre(EventId{0}, EventId{4}));
 }
 
-TEST(Replay, TheCallsOfARankStandBeforeItsChannels) {
+TEST(Replay, TheCallsLaneOfARankPrecedesItsChannels) {
   std::vector<TraceEvent> events = steps(0, 3);
   events[1].kind = EventKind::Collective;
   const Opened one = opened(events);

@@ -126,7 +126,7 @@ TEST(ScenarioRun, WhatDoesNotComeIsNotMet) {
   EXPECT_TRUE(outcome->unmet.empty());
 }
 
-TEST(ScenarioRun, FaultsThatNothingComesToAreSaid) {
+TEST(ScenarioRun, FaultsThatNeverFireAreReported) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/killed-rank.yaml");
   ASSERT_TRUE(scenario);
   scenario->faults.faults.front().call = 100'000;

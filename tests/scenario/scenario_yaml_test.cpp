@@ -171,7 +171,7 @@ TEST(ScenarioYaml, AHangProgramIsAScenario) {
   EXPECT_FALSE(scenario->expect.outcome);
 }
 
-TEST(ScenarioYaml, StepsOfOnePlaceAreThoseRanksAlone) {
+TEST(ScenarioYaml, StepsOfOnePlaceBelongOnlyToThoseRanks) {
   const auto scenario = parse_scenario(kWhole, "s.yaml");
   ASSERT_TRUE(scenario);
   const hangs::Program program = hangs::make_program(scenario->outline);

@@ -8,42 +8,44 @@
 
 namespace ringside {
 
-/// The event that a step's end waited for.
+/// The cause that a step's end waited for.
 enum class PathCause : std::uint8_t {
-  Begin,    ///< nothing: it is the first
-  Own,      ///< its rank's step before it
+  Begin,    ///< no cause: the first step
+  Own,      ///< the previous step of its rank
   Message,  ///< the chunk that `peer` sent
   Link,     ///< the link to `peer` still carried the previous chunk
-  Room,     ///< `peer` had not given a slot back yet
+  Room,     ///< `peer` had not released a slot
 };
 
-/// One step of a critical path: the longest chain of steps of which each waited for the one before.
+/// One step of a critical path: the longest chain of steps in which each waited for the previous
+/// one.
 struct PathLeg {
   EventId step = kNoEvent;
   PathCause cause = PathCause::Begin;
-  std::int32_t peer = -1;  ///< of Message, Link and Room
-  TimeRange time;          ///< from the end of what it waited for to its own end
+  std::int32_t peer = -1;  ///< only for Message, Link and Room; else -1
+  TimeRange time;          ///< from the end of the awaited step to its own end
 };
 
-/// The least time that a chunk needs on its path. Zero where it is unknown: then steps wait for steps alone.
+/// The minimum time of a chunk on its path. Zero: unknown; then steps only wait for steps.
 struct ChunkTimes {
-  Nanoseconds crossing{0};  ///< of its bytes: so long the next one waits
-  Nanoseconds latency{0};   ///< after that, until it is there
+  Nanoseconds crossing{0};  ///< time of its bytes on the link: the next chunk waits for it
+  Nanoseconds latency{0};   ///< time from then until its arrival
 };
 
-/// What a trace does not say of a call.
+/// Data about a call that a trace does not contain.
 struct PathKnowledge {
-  /// sent  a step that sends to that rank; empty: times are unknown
+  /// Returns the times of a chunk.  sent  a step that sends to rank `to`.  Empty function: times
+  /// are unknown
   std::function<ChunkTimes(const TraceEvent& sent, std::int32_t to)> chunk = {};
-  int room = 0;  ///< chunks that a connection holds; 0: unknown
+  int room = 0;  ///< number of chunks that a connection holds; 0: unknown
 };
 
-/// The chain that ends with the call's last step, from its first step on. Of all that a step needed, it waited for what
-/// was there last.
+/// Returns the critical path of a call, from its first step to its last one. A step waited for the
+/// latest of its inputs.
 ///
-/// sequence  which call of the communicator
-/// returns   empty where the trace has no primitives of it
-/// takes     O(events of the communicator), and O(log events) a leg
+/// sequence  number of the call in the communicator
+/// returns   empty if the trace has no primitives of the call
+/// takes     O(events of the communicator), and O(log events) per leg
 std::vector<PathLeg> critical_path(const Replay& replay, std::uint32_t communicator,
                                    std::uint32_t sequence, const PathKnowledge& knowledge = {});
 

@@ -9,32 +9,33 @@
 
 namespace ringside {
 
-/// Neighbours on a lane that are too short to be distinguished; or one event that is long enough.
+/// Adjacent events of a lane that are too short to distinguish, or a single long event.
 struct Fold {
   TimeRange time;                ///< from the first beginning to the last end
   std::uint32_t count = 0;       ///< events
-  std::uint32_t primitives = 0;  ///< a bit for each that is there: 1 << Primitive
-  Nanoseconds busy{0};           ///< the sum of their durations
+  std::uint32_t primitives = 0;  ///< bit mask: 1 << Primitive for each primitive
+  Nanoseconds busy{0};           ///< sum of the durations
   EventId longest = kNoEvent;
   Nanoseconds longest_time{0};
 };
 
-/// Events of many lanes, found by time. A lane's events are sorted by their beginning, with a pyramid over
-/// them: a node says of what is below it when it begins and ends, and which event is the longest. So
-/// one that began long ago is found as quickly as one that begins in the range.
+/// Finds events of many lanes by time. A lane's events are sorted by begin, with a tree over them:
+/// each node stores the time range of the events below it and their longest event. So events that
+/// began long ago are found as fast as recent ones.
 ///
-/// memory   4 bytes an event, and 5.3 for the pyramid
+/// memory   4 bytes per event, and 5.3 for the tree
 /// Threads  any, once filled
 class IntervalIndex {
  public:
-  static constexpr std::size_t kLeaf = 8;    ///< events below a node of the lowest level
-  static constexpr std::size_t kFanOut = 4;  ///< nodes below one of the others
+  static constexpr std::size_t kLeaf = 8;    ///< events per node of the lowest level
+  static constexpr std::size_t kFanOut = 4;  ///< children per node of the other levels
 
-  /// All lanes' events, behind each other: readable ones of the table that fill() is given, those of a lane in any order.
-  /// counts  how many each lane has, all of them together
+  /// Takes the events of all lanes, lane after lane: readable events of the table that fill() gets,
+  /// in any order within a lane.
+  /// counts  number of events of each lane; they add up to events.size()
   void take(std::vector<EventId> events, std::span<const std::uint32_t> counts);
 
-  /// Makes a lane of take() ready to be asked.
+  /// Builds the index of one lane. Call it after take().
   void fill(std::size_t lane, const EventTable& table);
 
   [[nodiscard]] std::size_t lane_count() const { return lanes_.size(); }
@@ -43,35 +44,35 @@ class IntervalIndex {
            nodes_.size() * sizeof(Node);
   }
 
-  /// By their beginning; those that begin together in the file's order.
+  /// Returns the events by begin; events with equal begin are in the order of the file.
   [[nodiscard]] std::span<const EventId> events(std::size_t lane) const;
 
-  /// From the first beginning to the last end; {0, 0} without events.
+  /// Returns the range from the first begin to the last end; {0, 0} without events.
   [[nodiscard]] TimeRange span(std::size_t lane) const;
 
-  /// Appends the lane's events that are seen in `range`, by their beginning.
-  /// takes  O(log n + k) for k events, on a lane whose events follow each other
+  /// Appends the events of the lane that overlap `range`, by begin.
+  /// takes  O(log n + k) for k events, on a lane with consecutive events
   void overlapping(std::size_t lane, TimeRange range, const EventTable& table,
                    std::vector<EventId>& into) const;
 
-  /// The same events as at most about 2 (range / resolution) folds, and one for each event that is as long
-  /// as the resolution or longer: such an event is always a fold of its own. Each event is in one fold.
-  /// takes  O(4 range / resolution + log n), however many events there are
+  /// Appends the events in `range` as about 2 (range / resolution) folds at most, plus one fold for
+  /// each event of at least the resolution. Each event is in exactly one fold.
+  /// takes  O(4 range / resolution + log n), whatever the number of events
   void fold(std::size_t lane, TimeRange range, Nanoseconds resolution, const EventTable& table,
             std::vector<Fold>& into) const;
 
  private:
   struct Lane {
-    std::uint32_t first;  ///< of events_
+    std::uint32_t first;  ///< index into events_
     std::uint32_t count;
-    std::size_t first_node;  ///< of nodes_: the lowest level first
+    std::size_t first_node;  ///< index into nodes_; the lowest level first
   };
-  /// 32 bytes, of which there are a third as many as events.
+  /// 32 bytes; there is one node per three events.
   struct Node {
     TimeRange time;
     EventId longest;
-    std::uint32_t longest_ns;  ///< UINT32_MAX: that or more; the event knows
-    float busy_ns;             ///< a sum, of which what is drawn needs no more digits
+    std::uint32_t longest_ns;  ///< UINT32_MAX: at least that long; see the event
+    float busy_ns;             ///< a sum; drawing needs no higher precision
     std::uint16_t primitives;
   };
   static Node node_of(const Fold& fold);

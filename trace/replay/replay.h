@@ -17,7 +17,7 @@
 
 namespace ringside {
 
-/// The events of one row: the primitives of a channel of a rank, or the rank's calls as a whole.
+/// A lane: the primitives of one channel of a rank, or the whole calls of a rank (channel kCalls).
 struct LaneKey {
   static constexpr std::int32_t kCalls = -1;
 
@@ -27,38 +27,40 @@ struct LaneKey {
   friend auto operator<=>(const LaneKey&, const LaneKey&) = default;
 };
 
-enum class LaneId : std::uint32_t {};  ///< place among Replay::lanes()
+enum class LaneId : std::uint32_t {};  ///< index in Replay::lanes()
 
-/// An .rtrace file with an index over its events by communicator, rank, channel and time: what a window or
-/// an analysis asks again and again. Events stay where they are, in the mapped file or in memory, and are
-/// read as they are asked for.
+/// An .rtrace file with an index of its events by communicator, rank, channel and time, for windows
+/// and analyses. Events are read in place from the mapped file or from memory.
 ///
-/// memory     about 9 bytes an event, up to 12 a transfer (TransferIndex), 300 a block
+/// memory     about 9 bytes per event, up to 12 per transfer (TransferIndex), 300 per block
 /// Threads    any, once made
-/// Ownership  of the file
+/// Ownership  owns the file
 class Replay {
  public:
-  /// Called now and then with the share of the file that has been read; returning false ends the work.
+  /// Receives the read share of the file now and then; returning false cancels.
   using OnProgress = std::function<bool(double)>;
 
-  /// Goes over all events once.
-  /// errors  as TraceFile::open(); Unsupported: 2^32 events or more; Aborted: on_progress said so
+  /// Reads all events once and builds the index.
+  /// errors  as TraceFile::open(); Unsupported: 2^32 events or more; Aborted: on_progress returned
+  ///         false
   static Result<Replay> open(const std::string& path, const OnProgress& on_progress = {});
   static Result<Replay> make(TraceFile file, const OnProgress& on_progress = {});
 
   [[nodiscard]] const TraceFile& file() const { return table_.file(); }
 
-  /// Memory that it holds in addition to the file, without statistics and places of blocks.
+  /// Returns the memory of the index, in addition to the file, without statistics and block
+  /// positions.
   [[nodiscard]] std::size_t index_bytes() const;
 
-  /// What statistics_of(file()) says.
+  /// Returns the same as statistics_of(file()).
   [[nodiscard]] const TraceStatistics& statistics() const { return statistics_; }
 
-  /// Sorted: by communicator, rank, channel; the lane of the calls precedes those of the channels.
+  /// Returns the lanes sorted by communicator, rank, channel; the lane of the calls precedes those
+  /// of the channels.
   [[nodiscard]] std::span<const LaneKey> lanes() const { return lanes_; }
   [[nodiscard]] std::optional<LaneId> find(const LaneKey& key) const;
 
-  /// A communicator's lanes, and a rank's of it: places among lanes(), from the first up to the second.
+  /// Indexes [first, last) in lanes(): the lanes of a communicator, or of one of its ranks.
   struct LaneRange {
     std::size_t first = 0;
     std::size_t last = 0;
@@ -66,27 +68,27 @@ class Replay {
   [[nodiscard]] LaneRange lanes_of(std::uint32_t communicator) const;
   [[nodiscard]] LaneRange lanes_of(std::uint32_t communicator, std::int32_t rank) const;
 
-  /// Of a channel; null for the lane of the calls.
+  /// Returns the statistics of a channel; null for the lane of the calls.
   [[nodiscard]] const ChannelStatistics* statistics(LaneId lane) const;
 
-  /// By their beginning. Events of kind Peer are in no lane: peers_of() has them.
+  /// Returns the events of a lane by begin. Events of kind Peer are in no lane.
   [[nodiscard]] std::span<const EventId> events(LaneId lane) const;
   [[nodiscard]] TimeRange span(LaneId lane) const;
   [[nodiscard]] TraceEvent event(EventId id) const { return table_.event(id); }
 
-  /// As IntervalIndex: appended in the order of their beginning.
+  /// As the functions of IntervalIndex: append events or folds by begin.
   void overlapping(LaneId lane, TimeRange range, std::vector<EventId>& into) const;
   void fold(LaneId lane, TimeRange range, Nanoseconds resolution, std::vector<Fold>& into) const;
 
-  /// Whom a primitive's chunk went to and came from, as primitives: each peer's for itself, its own first.
-  /// Omits what has no other half in the file.
+  /// Append the primitives that received a primitive's chunk, or that sent it: first the
+  /// counterpart of its own event, then those of its Peer events. Unmatched ones are omitted.
   void receivers_of(EventId primitive, std::vector<EventId>& into) const;
   void senders_of(EventId primitive, std::vector<EventId>& into) const;
 
  private:
   class Builder;
 
-  /// An event of kind Peer, and the primitive that it belongs to.
+  /// An event of kind Peer with its primitive.
   struct Extra {
     EventId peer;
     EventId primitive;
@@ -103,8 +105,8 @@ class Replay {
   std::vector<LaneKey> lanes_;
   IntervalIndex index_;
   TransferIndex transfers_;
-  std::vector<Extra> extras_;                       ///< by peer
-  std::vector<std::uint32_t> extras_by_primitive_;  ///< places among extras_
+  std::vector<Extra> extras_;                       ///< sorted by peer
+  std::vector<std::uint32_t> extras_by_primitive_;  ///< indexes into extras_, sorted by primitive
 };
 
 }  // namespace ringside

@@ -11,21 +11,22 @@
 
 namespace ringside {
 
-/// Which receive took what a send sent, and the way back. Ranks walk one text, so of most connections each transfer lies as
-/// many events behind the one before it as that one did, at either end: such a run is kept as its first transfer, its two
-/// strides and its length.
+/// Finds the receive of a send, and the send of a receive. Ranks run one program, so on most
+/// connections consecutive transfers are a constant number of events apart at each end. Such a run
+/// is stored as its first transfer, two strides and a length.
 ///
-/// memory   12 bytes a run, 24 a connection. A run has two transfers at least, except where 2^11 events or more lie between
-///          them, and 2^10 at most.
-/// Threads  any, once finished
+/// memory   12 bytes per run, 24 per connection. A run has 2 to 2^10 transfers, or 1 if 2^11 events
+///          or more lie between transfers.
+/// Threads  any, after finish()
 class TransferIndex {
  public:
-  /// Numbers of events are those of transfer.send.event and transfer.recv.event.
-  /// shape  as TransferMatcher hands them over: those of a connection number ascend at both ends
+  /// Adds a transfer. Event numbers are transfer.send.event and transfer.recv.event.
+  /// shape  in the order of TransferMatcher: the transfers of a connection number ascend at both
+  ///        ends
   void add(const TraceTransfer& transfer);
-  void finish();  ///< after the last
+  void finish();  ///< call it after the last add()
 
-  /// returns  kNoEvent: no receive, or no send, matches it.  takes  O(log runs)
+  /// returns  kNoEvent: unmatched.  takes  O(log runs)
   [[nodiscard]] EventId receive_of(const TraceConnection& connection, EventId send) const;
   [[nodiscard]] EventId send_of(const TraceConnection& connection, EventId receive) const;
 
@@ -38,13 +39,13 @@ class TransferIndex {
     static constexpr std::uint32_t kMostStride = (1U << 11) - 1;
     static constexpr std::uint32_t kMostBehind = (1U << 10) - 1;
 
-    std::uint32_t send;  ///< of the first transfer
+    std::uint32_t send;  ///< number of the first transfer's send
     std::uint32_t receive;
     std::uint32_t send_stride : 11;
     std::uint32_t receive_stride : 11;
-    std::uint32_t behind : 10;  ///< transfers behind the first
+    std::uint32_t behind : 10;  ///< transfers behind the first one
 
-    /// Whether the transfer is the run's next one; then it has become part of it.
+    /// Adds the transfer if it continues the run.  returns  true if it was added
     bool take(std::uint32_t next_send, std::uint32_t next_receive);
   };
   /// One end of a run's transfers.
@@ -64,22 +65,22 @@ class TransferIndex {
 
   struct Connection {
     Key key;
-    std::size_t first = 0;  ///< of runs_; the next one's is their end
+    std::size_t first = 0;  ///< index into runs_; ends at the next connection's first
   };
   struct Pending {
     Key key;
     std::vector<Run> runs;
   };
-  /// In each of the connection's parts.
+  /// Searches each part of the connection.
   [[nodiscard]] EventId other_end(const TraceConnection& connection, EventId id,
                                   End (*own)(const Run&), End (*other)(const Run&)) const;
   static EventId other_end(std::span<const Run> runs, EventId id, End (*own)(const Run&),
                            End (*other)(const Run&));
 
   std::vector<Pending> pending_;  ///< by the matcher's number, until finish()
-  std::vector<Connection>
-      connections_;        ///< by key, one for each part; the one after the last has no key
-  std::vector<Run> runs_;  ///< of a part of a connection: both ends ascend
+  /// By key, one entry per part of a connection; followed by an entry without key.
+  std::vector<Connection> connections_;
+  std::vector<Run> runs_;  ///< within a part of a connection, both ends ascend
 };
 
 }  // namespace ringside

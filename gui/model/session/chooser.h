@@ -7,7 +7,7 @@
 
 namespace ringside::gui {
 
-/// A file of a folder that may be opened.
+/// An entry of a folder.
 struct FolderEntry {
   enum class Kind : std::uint8_t { Folder, Trace, Scenario, Other };
   std::string name;
@@ -15,18 +15,19 @@ struct FolderEntry {
   std::uint64_t bytes = 0;
 };
 
-/// Chooses files for the window: a folder, its entries, and the marked ones.
+/// The state of the file chooser: a folder, its entries, and the marked files.
 class Chooser {
  public:
   static constexpr std::size_t kMostEntries = 2000;
 
-  /// Goes to a folder and reads it; for a file, to its folder, with the file marked. Clears all other marks.
+  /// Opens and reads a folder; for a file, reads its folder and marks the file. Clears other marks.
   void go(const std::string& path);
 
   [[nodiscard]] const std::string& folder() const { return folder_; }
-  /// Folders first, then traces and scenarios, then the rest; each by name. Hidden ones are omitted.
+  /// Returns folders first, then traces and scenarios, then other files; each sorted by name.
+  /// Hidden files are omitted.
   [[nodiscard]] const std::vector<FolderEntry>& entries() const { return entries_; }
-  /// Why there are none, or not all; empty: all are listed.
+  /// Returns the reason why entries are missing; empty: all are listed.
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
   /// Enters a folder; marks or unmarks a file.
@@ -34,7 +35,7 @@ class Chooser {
   [[nodiscard]] bool is_marked(const std::string& name) const { return marked_.contains(name); }
   [[nodiscard]] std::size_t marked() const { return marked_.size(); }
 
-  /// The paths that Open opens: the marked files, else the folder.
+  /// Returns the paths to open: the marked files, or else the folder.
   [[nodiscard]] std::vector<std::string> paths() const;
 
  private:

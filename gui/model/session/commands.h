@@ -6,7 +6,7 @@
 
 namespace ringside::gui {
 
-/// Everything that a key does. One table: keys are looked up in it, and `?` shows it.
+/// All keyboard commands. commands() maps keys to them, and `?` shows the same table.
 enum class Command : std::uint8_t {
   Play,
   Loop,
@@ -65,7 +65,7 @@ enum class Command : std::uint8_t {
 
 struct CommandRow {
   Command command;
-  std::string_view key;  ///< what is typed, or the name of a key: Left, Home, Escape
+  std::string_view key;  ///< typed character, or name of a key: Left, Home, Escape
   std::string_view what;
 };
 

@@ -10,7 +10,7 @@
 
 namespace ringside::gui {
 
-/// A file of scenarios/lessons, as it comes with the program.
+/// A file of scenarios/lessons, embedded in the program.
 struct EmbeddedLesson {
   std::string_view name;
   std::string_view text;
@@ -26,62 +26,64 @@ extern const std::span<const EmbeddedLesson> kLessons;
 
 namespace ringside::gui {
 
-/// A simulated run that shows one thing, and texts for its moments: `ringside: lesson/1`.
+/// A simulated run that demonstrates one thing, with texts for its moments: a `ringside: lesson/1`
+/// file.
 struct Lesson {
-  /// Figures that follow from the run are not part of the text but counted: `{ranks}`, `{chunks}`, `{rounds}`, and
-  /// `{carried}`: how many times the buffer the busiest link carried in one direction.
+  /// A text. Placeholders are replaced by numbers of the run: `{ranks}`, `{chunks}`, `{rounds}`,
+  /// and `{carried}`: bytes on the busiest link in one direction, in multiples of the buffer.
   struct Said {
-    /// `25%` of the call; `round 3`, `rounds 50%`: when that round, or half of them, has ended; `first result`: when
-    /// a rank has the first finished chunk
+    /// Time: `25%` of the call; `round 3` or `rounds 50%`: the end of that round, or of half of the
+    /// rounds; `first result`: when a rank has the first finished chunk.
     std::string at;
     std::string text;
   };
   std::string name;
   std::string title;
   View view = View::Chunks;
-  study::SimQuestion question;  ///< unless it is a scenario
-  std::string scenario;         ///< the text of a scenario/1; empty: it is a simulation of one call
+  study::SimQuestion question;  ///< used if `scenario` is empty
+  std::string scenario;         ///< text of a scenario/1; empty: the lesson simulates one call
   std::vector<Said> captions;
 };
 
 /// errors  Corrupt: `where:line: what`, with the fix
 Result<Lesson> parse_lesson(const std::string& text, const std::string& where);
 
-/// A lesson that comes with the program.
+/// Returns an embedded lesson.
 /// errors  InvalidArgument: no such lesson; the nearest is named
 Result<Lesson> find_lesson(std::string_view name);
 
-/// Sets the number of ranks, of one host's GPUs or of hosts of 8: the value of the lesson's slider.
-/// errors  InvalidArgument: neither a part of one host nor whole hosts
+/// Sets the number of ranks (of one host's GPUs, or hosts of 8), which the lesson's slider shows.
+/// errors  InvalidArgument: more than one host, but not whole hosts
 Status set_ranks(study::SimQuestion& question, int ranks);
 
-/// Chunks of 1 / `finer` of NCCL's size: the buffers of all protocols are smaller by that factor.
+/// Makes chunks smaller by the factor `finer`: the buffers of all protocols shrink by it.
 /// shape  1, 2, 4, .. 64
 void set_finer(study::SimQuestion& question, int finer);
 
-/// The numbers that the user may change while a lesson is shown.
+/// The numbers that the user may change in a lesson.
 struct LessonNumbers {
-  int ranks = 0;           ///< 0: the lesson's own; of one that is a scenario always
-  std::string bytes = {};  ///< empty: the lesson's own
+  int ranks = 0;           ///< 0: the lesson's own number; always 0 if the lesson is a scenario
+  std::string bytes = {};  ///< empty: the lesson's own size
   int finer = 1;
 };
 /// errors  as set_ranks()
 Status set_numbers(Lesson& lesson, const LessonNumbers& numbers);
-/// The lesson's own numbers.
+/// Returns the lesson's own numbers.
 LessonNumbers numbers_of(const Lesson& lesson);
 
-/// One of those numbers, as a choice of the user.
+/// One of those numbers, as a control for the user.
 struct LessonChoice {
   std::string_view name;
   std::string (*text_of)(const LessonNumbers& numbers);
-  /// The numbers with each possible value of this one.
+  /// Returns the numbers with each possible value of this one.
   std::vector<LessonNumbers> (*all_of)(const LessonNumbers& numbers);
 };
 std::span<const LessonChoice> lesson_choices();  ///< ranks, size, chunks
-/// The next larger value of a choice, or the next smaller one; unchanged if there is none.
+/// Returns the numbers with the next larger (or smaller) value of a choice; unchanged if there is
+/// none.
 LessonNumbers next_of(const LessonChoice& choice, const LessonNumbers& numbers, bool is_more);
 
-/// The moments of a lesson's texts in a run.
+/// Returns the texts of a lesson with their times in a run.
 std::vector<Caption> captions_of(const Lesson& lesson, const Document& document);
 
 }  // namespace ringside::gui

@@ -11,22 +11,23 @@
 namespace ringside::gui {
 
 using Opened = Result<std::shared_ptr<const Document>>;
-using OnProgress = std::function<bool(double)>;  ///< share that is done; false ends it
-/// The document's beginning, to be shown until all of it is there: Session::complete(). Called from the thread that
-/// opens.
+/// Receives the completed share; returning false cancels.
+using OnProgress = std::function<bool(double)>;
+/// Receives the first part of a document, to show until the whole document is ready
+/// (Session::complete()). Called from the thread that opens.
 using OnPart = std::function<void(std::shared_ptr<const Document>)>;
 
-/// Opens what the paths name: one .rtrace, several of one job, a scenario (which is simulated), a folder or files of
-/// Flight Recorder dumps and logs (calls of each rank, with the verdict), or of logs alone (their calls, simulated on
-/// the hosts that they describe, with audit's findings).
+/// Opens the files at the paths: one .rtrace, several of one job, a scenario (which is simulated),
+/// a folder or files of Flight Recorder dumps and logs (calls of each rank, with the verdict), or
+/// logs alone (their calls, simulated on the hosts that they describe, with audit's findings).
 ///
-/// on_part  of a trace that takes long: its first events
-/// cluster  the hosts of the logs, as --on takes them; empty: as the logs show them
+/// on_part  receives the first events of a large trace
+/// cluster  hosts of the logs in the form of --on; empty: derived from the logs
 /// errors   those of the file's reader; InvalidArgument: no paths, mixed kinds
 Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_progress = {},
                   const OnPart& on_part = {}, const std::string& cluster = {});
 
-/// Simulates the call, and shows its steps on its machine.
+/// Simulates a call, and opens the trace of its steps.
 /// errors  as study::plan_simulation(), study::simulate_call()
 Opened open_simulation(const study::SimQuestion& question, const OnProgress& on_progress = {});
 

@@ -17,7 +17,8 @@
 
 namespace ringside::gui {
 
-/// The open document, the user's settings, and the views: the whole window except its pixels.
+/// The open document, the user's settings, and the views: the state and logic of the window,
+/// without drawing.
 ///
 /// Threads  one
 class Session {
@@ -26,11 +27,11 @@ class Session {
       : chunks_(making), slots_(making), numbers_(making), topology_(making) {}
 
   void open(std::shared_ptr<const Document> document);
-  /// Replaces the first part of a document by the whole. What the user has set meanwhile stays; if that is nothing,
-  /// it is like open().
+  /// Replaces the first part of a document by the whole document. Keeps the user's changes; if
+  /// there are none, it acts like open().
   void complete(std::shared_ptr<const Document> document);
-  /// Replaces the document by one with other numbers, as a lesson with more ranks: the view stays, and the moment as
-  /// its share of the whole.
+  /// Replaces the document by a variant with other numbers, such as a lesson with more ranks. Keeps
+  /// the view, and the current time as a share of the whole.
   void replace(std::shared_ptr<const Document> document);
   void compare_with(std::shared_ptr<const Document> other) { other_ = std::move(other); }
 
@@ -38,27 +39,28 @@ class Session {
   [[nodiscard]] const Document* other() const { return other_.get(); }
   [[nodiscard]] State& state() { return state_; }
   [[nodiscard]] const State& state() const { return state_; }
-  /// Whether the user has not moved in the document yet.
+  /// Returns true if the user has not moved in the document yet.
   [[nodiscard]] bool is_untouched() const;
 
-  /// The current view, for a canvas of that size. Valid until the next call.
+  /// Prepares a view (default: the current one) for a canvas. The result is valid until the next
+  /// call.
   const Panel& prepare(const Canvas& canvas);
   const Panel& prepare(View view, const Canvas& canvas);
-  /// Whether a part of the last prepared view is missing: a worker computes it (Making::InWorker).
+  /// Returns true if a worker still computes a part of the last prepared view (Making::InWorker).
   [[nodiscard]] bool is_preparing() const { return panel_.is_being_prepared; }
 
-  /// The timeline, which converts a place to its time.
+  /// Returns the timeline, which converts positions to times.
   [[nodiscard]] const Timeline& timeline() const { return timeline_; }
 
   void press(Command command);
-  /// A click: on a row it folds, on an event it chooses, on the time axis it goes there.
+  /// Handles a click: it folds a row, selects an event, or moves the current time on the time axis.
   void click(const Target& target, std::int64_t time_ns);
-  /// Describes the object under the pointer.
+  /// Returns lines about the object under the pointer.
   [[nodiscard]] std::vector<std::string> tip(const Target& target) const;
 
-  /// The lesson's text of the moment; empty: none.
+  /// Returns the lesson's text for the current time; empty: none.
   [[nodiscard]] std::string_view caption() const;
-  /// The last error, or the result of a search: shown at the bottom; empty: nothing.
+  /// The last error or search result, shown at the bottom; empty: none.
   std::string message;
 
  private:

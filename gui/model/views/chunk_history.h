@@ -10,28 +10,28 @@
 
 namespace ringside::gui {
 
-/// Whose input a rank's chunk holds, during a call: the effect of the trace's primitives, each on its parts
-/// (parts_of()), as the correctness proof computes it for recorded programs.
+/// The ranks whose input each rank's chunk contains over time during a call. It applies the trace's
+/// primitives by their parts (parts_of()), as the correctness proof does for recorded programs.
 ///
-/// takes  O(primitives of the call) once, O(log) a question
+/// takes  O(primitives of the call) once, O(log) per query
 class ChunkHistory {
  public:
   /// The content of one rank's chunk at one time.
   struct Holding {
-    std::span<const std::uint64_t> ranks;  ///< a bit for each whose input is in it
-    bool is_kept = false;                  ///< in its buffer; else it was only passed on
+    std::span<const std::uint64_t> ranks;  ///< a bit for each rank whose input is included
+    bool is_kept = false;                  ///< in the rank's buffer; false: only forwarded
     [[nodiscard]] bool has(int rank) const;
     [[nodiscard]] int count() const;
   };
 
-  /// errors  Unsupported: more steps than are handled at once; no primitives
+  /// errors  Unsupported: more than kMostSteps steps; no primitives
   static Result<ChunkHistory> make(const Document& document, const CallFacts& call);
 
   [[nodiscard]] std::int32_t ranks() const { return ranks_; }
   /// Offsets of the chunks, ascending.
   [[nodiscard]] const std::vector<std::uint64_t>& chunks() const { return chunks_; }
   [[nodiscard]] Holding at(std::int32_t rank, std::size_t chunk, std::int64_t time_ns) const;
-  /// The contributions of a finished chunk: all ranks of a reduction, else one.
+  /// Returns the number of contributions in a finished chunk: all ranks for a reduction, else one.
   [[nodiscard]] int whole() const { return whole_; }
 
   /// A chunk in flight: from the end of its send to the end of its receive.
@@ -42,11 +42,11 @@ class ChunkHistory {
   };
   [[nodiscard]] const std::vector<Flight>& flights() const { return flights_; }
 
-  /// The number of messages in the longest chain of them, each of which waited for the previous one: the rounds that
-  /// the header of an algorithm states.
+  /// Returns the number of messages in the longest chain of dependent messages: the rounds in the
+  /// header of an algorithm.
   [[nodiscard]] int rounds() const { return rounds_; }
 
-  /// When the first chunk has all its contributions at some rank; none: no chunk does.
+  /// Returns the time at which a rank first has a complete chunk; none: no chunk is complete.
   [[nodiscard]] std::optional<std::int64_t> first_whole_ns() const { return first_whole_ns_; }
 
   static constexpr std::size_t kMostSteps = 400'000;
@@ -55,7 +55,7 @@ class ChunkHistory {
   class Maker;
   struct Change {
     std::int64_t time_ns;
-    std::uint32_t set;  ///< place in sets_, in units of words_
+    std::uint32_t set;  ///< offset in sets_, in units of words_
     bool is_kept;
   };
   std::int32_t ranks_ = 0;

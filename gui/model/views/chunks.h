@@ -6,7 +6,7 @@
 
 namespace ringside::gui {
 
-/// Ranks x chunks: whose input each holds at the moment, filled as time passes.
+/// The view of ranks x chunks: the ranks whose input each chunk contains at the current time.
 class Chunks {
  public:
   explicit Chunks(Making making);

@@ -11,7 +11,8 @@
 
 namespace ringside::gui {
 
-/// The progress of the call, the load of links, the longest chain of steps, the slowest rank and channel.
+/// The view of numbers: progress of the call, load of links, longest chain of steps, slowest rank
+/// and channel.
 class Numbers {
  public:
   explicit Numbers(Making making) : sums_(making, Sums::of) {}
@@ -21,11 +22,11 @@ class Numbers {
   void forget() { sums_.forget(); }
 
  private:
-  /// What one rank has sent to another.
+  /// Data that one rank has sent to another.
   struct PairSum {
     std::int32_t from = 0, to = 0;
     std::uint64_t bytes = 0;
-    std::uint64_t timed_bytes = 0;  ///< of those that have come
+    std::uint64_t timed_bytes = 0;  ///< bytes of the received messages
     std::int64_t under_way_ns = 0;
     EventId slowest = kNoEvent;
     std::int64_t slowest_ns = 0;
@@ -34,19 +35,19 @@ class Numbers {
   static Table pairs_table(const std::vector<PairSum>& pairs);
   static std::string common_rank(std::span<const PairSum> slow);
 
-  /// What a call has sent up to a moment: the sums are extended from there.
+  /// The data that a call has sent up to a time. Moving forward adds to the sums.
   struct Sums {
     static Sums of(const Document& document, const CallFacts* const& call);
     void move_to(std::int64_t now_ns);
 
     Transfers transfers;
-    std::vector<std::uint32_t> by_sent;  ///< places in transfers, by the end of their sends
-    std::vector<std::uint32_t> pair_of;  ///< [transfer]: place in pairs
+    std::vector<std::uint32_t> by_sent;  ///< indexes into transfers, by end of send
+    std::vector<std::uint32_t> pair_of;  ///< by transfer: index into pairs
     std::uint64_t all_bytes = 0;
     std::int64_t moved_to_ns = INT64_MIN;
-    std::size_t moved = 0;  ///< of by_sent
+    std::size_t moved = 0;  ///< number of entries of by_sent in the sums
     std::uint64_t moved_bytes = 0;
-    std::vector<PairSum> pairs;  ///< by their ranks
+    std::vector<PairSum> pairs;  ///< by ranks
     Table path;
   };
   Kept<Sums> sums_;

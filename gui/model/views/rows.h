@@ -8,7 +8,7 @@
 
 namespace ringside::gui {
 
-/// One row of the timeline: a lane, or several folded into one.
+/// A row of the timeline: one lane, or several folded lanes.
 struct LaneRow {
   enum class Kind : std::uint8_t { Communicator, Node, Rank, Channel };
   Kind kind = Kind::Channel;
@@ -17,18 +17,18 @@ struct LaneRow {
   std::uint64_t key = 0;  ///< for State::turned
   bool can_fold = false;
   bool is_folded = false;
-  std::int32_t rank = -1;     ///< of rows of one rank
-  std::vector<LaneId> lanes;  ///< those that the row shows; none: a heading
+  std::int32_t rank = -1;     ///< rank of the row; -1: several ranks
+  std::vector<LaneId> lanes;  ///< lanes shown in the row; empty: a heading
 };
 
-/// The rows of a document, with their current folding.
+/// The rows of a document with their current folding.
 class Rows {
  public:
-  /// Does nothing if neither the document nor the folding has changed.
+  /// Updates the rows if the document or the folding has changed.
   void update(const Document& document, const State& state);
 
   [[nodiscard]] const std::vector<LaneRow>& rows() const { return rows_; }
-  /// The row of a lane; -1: in no row.
+  /// Returns the row of a lane; -1: not shown.
   [[nodiscard]] int row_of(LaneId lane) const;
 
  private:

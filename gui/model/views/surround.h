@@ -7,12 +7,13 @@
 
 namespace ringside::gui {
 
-/// The context of a simulated call: its machine, the tuner's estimates, its result.
+/// Returns data about a simulated call: its machine, the tuner's estimates, its result.
 Surround surround_of(const study::SimPlan& plan, const study::SimRow& row, const Replay& replay);
 
-/// The same for a trace that `ringside sim` has written, if it names a preset as its hosts: without changes to them,
-/// since a trace does not record these. None: the hosts are unknown, or its ranks do not fit.
-/// takes  as long as planning its call
+/// Returns such data for a trace that `ringside sim` wrote, if the trace names a preset. It ignores
+/// changes of hosts, which a trace does not record. None: the hosts are unknown, or the ranks do
+/// not match.
+/// takes  as long as planning the call
 std::optional<Surround> surround_of(const Document& document);
 
 }  // namespace ringside::gui

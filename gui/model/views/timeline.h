@@ -7,11 +7,11 @@
 
 namespace ringside::gui {
 
-/// Lanes over time. Events that are too narrow to be distinguished are folded; an event as wide as a box always has a
-/// box of its own.
+/// The view of lanes over time. Events that are too narrow to distinguish are folded; wide events
+/// have boxes of their own.
 ///
-/// takes    O(visible rows x pixels), however many events there are
-/// Threads  one: keeps its buffers from frame to frame
+/// takes    O(visible rows x pixels), whatever the number of events
+/// Threads  one; it reuses its buffers in each frame
 class Timeline {
  public:
   void prepare(const Document& document, const State& state, const Canvas& canvas, Panel& into);
@@ -19,8 +19,9 @@ class Timeline {
   [[nodiscard]] const TimeAxis& axis() const { return axis_; }
   [[nodiscard]] const Rows& rows() const { return rows_; }
   [[nodiscard]] float row_height() const { return row_height_; }
-  [[nodiscard]] float top() const { return top_; }  ///< of the rows; the time axis is above them
-  /// The largest useful scroll position.
+  /// Upper edge of the rows; the time axis is above.
+  [[nodiscard]] float top() const { return top_; }
+  /// Returns the largest useful scroll position, px.
   [[nodiscard]] float most_scroll() const;
 
  private:
@@ -37,7 +38,7 @@ class Timeline {
     std::uint32_t primitives = 0;
   };
   std::vector<Share> shares_;
-  std::vector<EventId> shown_;  ///< events that have a box of their own
+  std::vector<EventId> shown_;  ///< events with boxes of their own
 };
 
 }  // namespace ringside::gui

@@ -11,9 +11,9 @@
 
 namespace ringside::gui {
 
-/// Where the ranks are, what moves between them at the moment, and the ring or tree of one channel over it: nodes
-/// with their GPUs, NVSwitch and NICs if the job is known, else the ranks on a circle. If a switch reduces and
-/// multicasts, ranks send to it and receive from it, and arrows and chunks end there.
+/// The view of the topology: ranks, moving chunks, and the ring or tree of one channel. If the job
+/// is known, it shows nodes with GPUs, NVSwitches and NICs; otherwise the ranks on a circle. If a
+/// switch reduces and multicasts, arrows and chunks end at the switch.
 class TopologyView {
  public:
   explicit TopologyView(Making making) : traffic_(making, traffic_of) {}
@@ -24,21 +24,22 @@ class TopologyView {
 
  private:
   class Frame;
-  /// The rank that a rank sends to on a channel.
+  /// A send from one rank to another on a channel.
   struct Edge {
     std::int32_t channel, from, to;
     friend auto operator<=>(const Edge&, const Edge&) = default;
   };
-  static constexpr std::int32_t kSwitch = -1;  ///< an end of an edge: the switch of its other end
-  /// The switch that a rank's transfers went through.
+  /// End of an edge: the switch of the rank at the other end.
+  static constexpr std::int32_t kSwitch = -1;
+  /// The switch that a rank's transfers used.
   struct AtSwitch {
-    std::int32_t group = -1;  ///< a rank of those that have this switch; -1: none went through one
-    std::optional<Machine::Hop> hop = {};  ///< from the GPU's place to the switch's; none: unknown
+    std::int32_t group = -1;  ///< a rank of the group that shares the switch; -1: no switch
+    std::optional<Machine::Hop> hop = {};  ///< link from the GPU to the switch; none: unknown
   };
   struct Traffic {
     Transfers transfers;
-    std::vector<Edge> edges;         ///< of the call, each once, in order
-    std::vector<AtSwitch> switches;  ///< [rank]; may be shorter: the remaining ranks have none
+    std::vector<Edge> edges;         ///< each edge of the call once, in order
+    std::vector<AtSwitch> switches;  ///< by rank; may be shorter: further ranks use no switch
   };
   static Traffic traffic_of(const Document& document, const CallFacts* const& call);
   static std::vector<AtSwitch> switches_of(const Transfers& transfers, const Machine* machine);
