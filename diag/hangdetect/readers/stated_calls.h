@@ -30,7 +30,7 @@ class StatedCalls {
   void take_other(int rank, std::string_view line);
 
   /// Returns one dump for each rank. Calls have the sequence numbers in the lines. Without numbers, the calls of a
-  /// group are counted from 0, and within each step if the lines name steps.
+  /// group are counted from 1, and within each step if the lines name steps.
   ///
   /// claimed  a person states that the job hangs: a rank's last call without a state then counts as pending
   /// world    number of ranks; 0: unknown
