@@ -286,7 +286,7 @@ void ProgramLines::read_slow(const logs::Record& record) {
 }
 
 /// Counts lines in which a person states a hang (RunNotes::claims) and lines that explain a slow start
-/// (RunNotes::slow_starts). The weights of the hypotheses use both counts.
+/// (RunNotes::slow_starts). The hypothesis generators use both counts.
 void ProgramLines::read_claims(std::string_view text) {
   const std::string small = lower_case(text.substr(0, Statements::kShown));
   const auto has_any = [&](std::initializer_list<std::string_view> words) {
