@@ -131,7 +131,7 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   std::vector<std::uint32_t> who;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     const bool is_unhandled = message->level() == Level::Warn && is_grave(*message) &&
-                             !spoken.contains(message->record().as<Message>().id);
+                              !spoken.contains(message->record().as<Message>().id);
     if (!is_unhandled) continue;
     if (first == nullptr) first = message;
     warnings.add(message->quoted());

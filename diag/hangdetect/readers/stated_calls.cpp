@@ -17,7 +17,7 @@ namespace {
 using State = facts::CallState;
 
 constexpr std::size_t kMostRanksRead = 4096;
-constexpr int kHighest = 1 << 16;         // a larger number in a print is no rank
+constexpr int kHighest = 1 << 16;               // a larger number in a print is no rank
 constexpr std::size_t kMostStatedCalls = 4096;  // of a rank; the newest decide
 
 bool is_transfer(const facts::Call& call) {
@@ -175,7 +175,8 @@ void StatedCalls::add(Rank& rank, Said said) {
     return;
   }
   if (said.call.operation.empty()) return;
-  if (calls.size() >= kMostStatedCalls) calls.erase(calls.begin(), calls.begin() + kMostStatedCalls / 2);
+  if (calls.size() >= kMostStatedCalls)
+    calls.erase(calls.begin(), calls.begin() + kMostStatedCalls / 2);
   calls.push_back(std::move(said));
 }
 
