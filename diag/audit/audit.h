@@ -17,13 +17,14 @@ namespace ringside::audit {
 
 class Shard;
 
+/// Options of audit_logs().
 struct AuditOptions {
-  int threads = 0;                           ///< 0: as many as the machine has
-  std::function<void(Bytes)> progress = {};  ///< bytes done, from any worker
-  std::stop_token stop = {};
+  int threads = 0;                           ///< worker threads; 0: one for each CPU
+  std::function<void(Bytes)> progress = {};  ///< called with the bytes read so far, from any worker
+  std::stop_token stop = {};                 ///< ends the audit early
 };
 
-/// The logs of one job, read and judged.
+/// The logs of one job with the facts in them and the findings on them.
 struct Audit {
   logs::LogFiles files;
   logs::ParseReport parsed;
@@ -31,30 +32,30 @@ struct Audit {
   std::vector<Finding> findings;  ///< first causes, worst first, each before its consequences
 
   [[nodiscard]] logs::FileLine where(logs::Place place) const { return parsed.where(place); }
-  /// `logs/rank3.log:1841`
+  /// Returns file and line as text: `logs/rank3.log:1841`.
   [[nodiscard]] std::string place_text(logs::Place place) const;
-  /// Whether there is a finding of that id, or of its family (finding_types.h).
+  /// Returns whether there is a finding with this id or family (finding_types.h), of this severity or worse.
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
-  [[nodiscard]] Severity worst() const;  ///< Info where there is no finding
+  [[nodiscard]] Severity worst() const;  ///< severity of the worst finding; Info if there is none
 };
 
-/// Joins the shards of audit.files and judges them: fills the facts and the findings, and adds unreadable inputs to
+/// Joins the shards of audit.files and judges them. Fills audit.facts and audit.findings, and adds unreadable inputs to
 /// audit.parsed.
 void join_and_judge(std::vector<std::unique_ptr<Shard>> shards, Audit& audit);
 
-/// Checks that there is anything to judge: about logs without text, "nothing is wrong" would mislead.
-/// errors  Corrupt: all files are empty, blank, binary or unreadable; the first reason is named
+/// Checks that some file has text, because "no findings" about empty logs would mislead.
+/// errors  Corrupt: all files are empty, blank, binary or unreadable; the error names the first reason
 Status check_anything_read(const Audit& audit);
 
 /// Reads the files that the arguments name (find_logs()) and judges them.
-/// errors  NotFound: nothing can be read. As parse_logs() and check_anything_read(). A file that cannot be read is a
-///         problem of the files or of the parse report, and the rest is judged.
+/// errors  NotFound: no file can be read; also the errors of parse_logs() and check_anything_read(). If only some files
+///         cannot be read, they are listed in audit.files or audit.parsed, and the rest is judged.
 Result<Audit> audit_logs(const std::vector<std::string>& arguments, const AuditOptions& options);
 
-/// Audits a text in memory, as one file of that name.
+/// Audits a text in memory as one file called `name`.
 Audit audit_text(std::string_view text, const std::string& name = "log");
 
-/// The findings of all rules on a job's facts, in order.
+/// Returns the findings of all rules on a job's facts, in the order of Audit::findings.
 std::vector<Finding> judge(const JobFacts& facts);
 
 }  // namespace ringside::audit

@@ -10,8 +10,8 @@
 
 namespace ringside::audit {
 
-/// Millions of calls, in the order of their lines: mostly eight bytes each, in blocks that never move. They are read
-/// from front to back.
+/// A compact list of millions of calls in the order of their log lines. Most calls take eight bytes. The list can be
+/// appended to and read from front to back. Its memory blocks never move.
 class CallList {
  public:
   CallList() = default;
@@ -22,11 +22,12 @@ class CallList {
 
   [[nodiscard]] std::size_t size() const { return size_; }
 
-  /// A short number for a signature.
+  /// Returns the short number of a signature, which push_back() needs.
   std::uint16_t id_of(std::uint32_t signature);
 
-  /// id       id_of(call.signature)
-  /// before   op_count of the part's call before this one; becomes that of this one
+  /// Appends a call.
+  /// id      id_of(call.signature)
+  /// before  op_count of the previous call of the same part; set to that of this call
   void push_back(const CallMark& call, std::uint16_t id, std::uint32_t& before) {
     const std::uint32_t lines = call.place.line - last_.line;
     const std::uint32_t steps = call.op_count - before;
@@ -81,7 +82,7 @@ class CallList {
   std::uint64_t* end_ = nullptr;
   std::size_t size_ = 0;
   logs::Place last_ = {};
-  std::vector<std::uint32_t> signatures_ = {};  ///< by number
+  std::vector<std::uint32_t> signatures_ = {};  ///< by short number
   std::unordered_map<std::uint32_t, std::uint16_t> ids_ = {};
 };
 

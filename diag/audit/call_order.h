@@ -15,16 +15,19 @@ namespace ringside::audit {
 struct CallsOfRank {
   std::int32_t rank = -1;
   std::uint32_t process = 0;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> pieces;  ///< shard, part
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      pieces;  ///< index of the shard, and of the part in it
 };
 
-/// The calls of each part, in order: created when the first communicator needs them, which few jobs do.
+/// The calls of each part in order. Built on first use, because few jobs need it.
 ///
-/// Threads  any, at the same time
+/// Threads  any number of threads at the same time
 class CallOrder {
  public:
+  /// Builds the order, once; later calls do nothing.
   void make(const std::vector<std::unique_ptr<Shard>>& shards);
 
+  /// Returns the calls of a part.  shape  after make()
   [[nodiscard]] std::span<const CallMark> of_part(std::uint32_t shard, std::uint32_t part) const;
 
  private:
@@ -38,18 +41,18 @@ class CallOrder {
   std::vector<OfShard> shards_ = {};
 };
 
-/// A rank's calls, one after the other, over the pieces of its part.
+/// Iterates over a rank's calls, over all pieces of its log.
 ///
-/// Ownership  points to the objects that it was made from
+/// Ownership  `calls` and `order` must outlive it
 class CallWalk {
  public:
   CallWalk(const CallsOfRank& calls, const CallOrder& order) : calls_(&calls), order_(&order) {
     settle();
   }
 
-  /// The current call; nullptr: there are no more.
+  /// Returns the current call, or nullptr at the end.
   [[nodiscard]] const CallMark* now() const { return left_.empty() ? nullptr : &left_.front(); }
-  /// shape  now() is a call
+  /// Goes to the next call.  shape  now() is not nullptr
   void advance() {
     left_ = left_.subspan(1);
     if (!left_.empty()) return;
@@ -71,7 +74,7 @@ class CallWalk {
   std::span<const CallMark> left_ = {};  ///< of the piece's calls
 };
 
-/// A hash of all calls of a rank, in order.
+/// Returns a hash of all calls of a rank, which depends on their order.
 CallSum sum_of(const CallsOfRank& calls, const std::vector<std::unique_ptr<Shard>>& shards);
 
 }  // namespace ringside::audit

@@ -9,27 +9,29 @@
 
 namespace ringside::audit {
 
-/// The job in the state that a finding describes.
+/// The job with a fault, as the model takes it.
 struct AsFound {
   JobHosts hosts;
-  std::map<std::string, std::string> variables = {};  ///< NCCL's
+  std::map<std::string, std::string> variables = {};  ///< NCCL variables by name
   std::string text = {};                              ///< "without GPUDirect RDMA"
 };
 
+/// Returns the job with the fault that a finding describes.
 /// expected  the job without the fault
-/// returns   nothing where the finding changes nothing that a model of the job knows
+/// returns   nothing if the model has no parameter for the fault
 std::optional<AsFound> as_found(const Finding& finding, const JobFacts& facts, JobHosts expected);
 
-/// Sets BenchmarkLine::expected_gbs of all tables, where the hosts are known; a machine that measures much more than
-/// the prediction counts as unknown.
-/// cluster  as in add_costs()
+/// Sets BenchmarkLine::expected_gbs of all tables with known hosts. A host that measures much more than predicted
+/// counts as unknown.
+/// cluster  as for add_costs()
 void predict_tables(JobFacts& facts, const std::string& cluster);
 
-/// Predicts the job with the engine: sets Finding::cost of findings on transports. With a cluster, it also judges
+/// Sets Finding::cost of findings on transports, predicted by the engine. If `cluster` is given, also judges benchmark
 /// tables.
 ///
-/// cluster  the hosts, as --on takes them; empty: as the logs show them (expected_job())
-/// returns  the hosts that were assumed, or why no prediction was possible
+/// cluster  the hosts in the form of --on; empty: as the logs show them (expected_job())
+/// returns  the assumed hosts
+/// errors   why no prediction is possible
 Result<std::string> add_costs(Audit& audit, const std::string& cluster);
 
 }  // namespace ringside::audit

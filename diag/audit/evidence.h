@@ -10,46 +10,46 @@
 
 namespace ringside::audit {
 
-inline constexpr std::size_t kQuotedBytes = 400;
+inline constexpr std::size_t kQuotedBytes = 400;  ///< longest quoted line, in bytes
 
-/// Inserts into an ascending list without duplicates: processes that print the same, ranks, hosts.
+/// Sorts a list and removes duplicates.
 template <typename T>
 void sort_once(std::vector<T>& all) {
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
 }
 
-/// A line that is evidence.
+/// A quoted log line.
 struct QuotedLine {
   logs::Place place;
   std::uint32_t process =
-      0;             ///< index of JobFacts::processes; of a shard's speakers before they are joined
+      0;             ///< index of JobFacts::processes; before joining, of the shard's speakers
   std::string text;  ///< without wrappers and control characters, cut at kQuotedBytes
 };
 
-/// The first lines that show a thing, and their number: enough for a reader of thousands of equal lines. Bounded,
-/// whatever the size of the log.
+/// The number of lines that support a finding, and the first of them as quotes. Memory is bounded for any log size.
 ///
-/// Order  of add() is that of the log within a shard; append() takes the next shard
+/// Ordering  call add() in the order of the log within a shard, and append() with the next shard
 class Evidence {
  public:
   static constexpr std::size_t kKept = 8;
-  static constexpr std::size_t kMostMixed = 32;  ///< of several kinds
+  static constexpr std::size_t kMostMixed = 32;  ///< lines kept after mix()
 
   void add(logs::Place place, std::uint32_t process, std::string_view text) {
     if (++count_ <= kKept) keep(place, process, text);
   }
 
   void add(const QuotedLine& line) { add(line.place, line.process, line.text); }
+  /// Appends the evidence of the next shard.
   void append(const Evidence& later);
 
-  /// Merges lines of another kind into these, by place: the first kKept of each kind stay.
+  /// Merges lines of another type into these, sorted by place. The first kKept of each type stay, kMostMixed in total.
   void mix(const Evidence& other);
 
   [[nodiscard]] bool empty() const { return count_ == 0; }
   [[nodiscard]] std::uint64_t count() const { return count_; }
   [[nodiscard]] const std::vector<QuotedLine>& lines() const { return lines_; }
-  /// Converts speakers of a shard to processes of the job.
+  /// Replaces the shard's speaker numbers by the job's process numbers.
   void renumber(const std::vector<std::uint32_t>& process_of_speaker) {
     for (QuotedLine& line : lines_) line.process = process_of_speaker[line.process];
   }
@@ -61,7 +61,7 @@ class Evidence {
   std::uint64_t count_ = 0;
 };
 
-/// `text` cut at kQuotedBytes, control characters replaced.
+/// Returns `text` cut at kQuotedBytes with control characters replaced.
 std::string quotable(std::string_view text);
 
 }  // namespace ringside::audit

@@ -14,38 +14,40 @@
 #include "diag/audit/said_tables.h"
 #include "diag/logparse/parse_logs.h"
 
-/// The job model: facts from the logs of all ranks together. All references are indices: a process is its place in
-/// JobFacts::processes, a host in JobFacts::hosts.
+/// The job model: the facts from the logs of all ranks. References are indices: a process is an index of
+/// JobFacts::processes, a host an index of JobFacts::hosts. -1 and empty mean unknown.
 namespace ringside::audit {
 
+/// A host of the job.
 struct HostFacts {
   std::string name;
   std::vector<std::uint32_t> processes = {};
   std::vector<std::int64_t> gpus = {};  ///< bus ids, sorted
-  /// By net (`IB`, `Socket`): the names that its first process lists, in NCCL's order.
+  /// By network (`IB`, `Socket`): the device names that the host's first process lists, in NCCL's order.
   std::map<std::string, std::vector<std::string>> devices = {};
 };
 
+/// A process of the job.
 struct ProcessFacts {
   std::int32_t host = -1;  ///< -1: unknown
   std::int32_t pid = -1;
   std::int32_t launcher_rank = -1;
-  std::int32_t rank = -1;  ///< in the largest communicator, else by the launcher
+  std::int32_t rank = -1;  ///< rank in the largest communicator, else the launcher's
   std::uint64_t lines = 0;
 };
 
-/// A thing that some processes print.
+/// The processes that print a fact, with the lines as evidence.
 struct SaidBy {
-  std::vector<std::uint32_t> processes = {};  ///< sorted, each once
+  std::vector<std::uint32_t> processes = {};  ///< sorted, without duplicates
   Evidence evidence = {};
 };
 
-/// A variable's value and the processes that have it.
+/// A value of an environment variable, and the processes with this value.
 struct Setting : SaidBy {
   std::string name = {}, value = {};
 };
 
-/// Edges that are alike, over all communicators.
+/// The connections with the same transport, direction and network, over all communicators.
 struct EdgeFacts {
   logs::Via via = logs::Via::Unknown;
   logs::Direction direction = logs::Direction::None;
@@ -54,72 +56,73 @@ struct EdgeFacts {
   SaidBy said = {};
 };
 
-/// Lines of connections within hosts.
+/// Numbers of log lines on connections within a host, by transport.
 struct LocalEdges {
   std::uint64_t p2p = 0, shm = 0, net = 0;
 
   LocalEdges& operator+=(const LocalEdges& other);
 };
 
-/// A GPU reads or writes the memory of another one.
+/// Returns whether the transport is peer-to-peer: a GPU accesses the memory of another GPU.
 bool is_p2p(logs::Via via);
 
-/// Adds the local edges of a communicator, by host; -1: unknown hosts.
+/// Adds the connections within hosts of a communicator to `hosts`, by host; -1 collects unknown hosts.
 void add_local_edges(const CommFacts& comm, std::map<std::int32_t, LocalEdges>& hosts);
 
+/// All facts of a job.
 struct JobFacts : SaidTables<SaidBy>, StatedLists {
   std::vector<HostFacts> hosts = {};
-  std::vector<ProcessFacts> processes = {};  ///< 0: lines without a prefix, of no known process
+  std::vector<ProcessFacts> processes = {};  ///< [0]: lines without a prefix, of unknown processes
   std::vector<CommFacts> comms = {};         ///< largest first, then in order of appearance
   std::vector<std::string> nets = {};
-  std::vector<Setting> environment = {};  ///< by name, then value
+  std::vector<Setting> environment = {};  ///< sorted by name, then value
   std::vector<EdgeFacts> edges = {};
-  std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: of unknown ones
+  std::map<std::int32_t, LocalEdges> local_edges = {};  ///< by host; -1: unknown hosts
   std::vector<UnreadReport> unread_reports = {};
   std::uint64_t torn_lines =
-      0;  ///< with the beginning of another line in them: absent lines may be lost
-  std::uint64_t lines = 0;                            ///< of all logs
-  std::vector<logs::ParseReport::Piece> pieces = {};  ///< of files; places count lines in them
-  bool is_of_job = true;  ///< false: any program, such as a browser, could have written every line
+      0;  ///< lines with the beginning of another line inside; if > 0, lines may be lost
+  std::uint64_t lines = 0;                            ///< lines of all logs
+  std::vector<logs::ParseReport::Piece> pieces = {};  ///< parts of the files, to resolve places
+  bool is_of_job = true;  ///< false: all lines could be from unrelated programs, such as a browser
   std::uint64_t stack_lines =
-      0;  ///< of them read, and of the stack, a launcher, a driver or a benchmark
-  std::size_t cut_at =
-      0;  ///< characters: longer lines were cut or wrapped by a collector; 0: none were
+      0;  ///< lines that were read and belong to the stack, a launcher, a driver or a benchmark
+  std::size_t cut_at = 0;  ///< length at which a log collector cut or wrapped lines; 0: it did not
+  /// A rank whose calls differ from those of most ranks.
   struct Desync {
     std::int32_t rank = -1;
     std::uint32_t process = 0;
-    std::size_t call = 0;  ///< from 0, of the communicator
+    std::size_t call = 0;  ///< index of the call on the communicator, from 0
     std::string text, expected;
     QuotedLine quoted;
   };
-  std::vector<Desync> desyncs =
-      {};  ///< ranks whose calls differ from most, at the first difference
+  std::vector<Desync> desyncs = {};  ///< at the first difference of each communicator
 
-  /// The communicator that most of the job is in; nullptr: none was seen.
+  /// Returns the largest communicator, or nullptr if the logs show none.
   [[nodiscard]] const CommFacts* world() const { return comms.empty() ? nullptr : &comms.front(); }
-  /// Whether some rank has finished the start of a communicator.
+  /// Returns whether any rank has finished the initialisation of a communicator.
   [[nodiscard]] bool has_started() const;
-  /// The name of a host, and of a process's host; empty: unknown.
+  /// Returns the name of a host; empty if unknown. host_of() takes a process.
   [[nodiscard]] const std::string& host_name(std::int32_t host) const;
   [[nodiscard]] const std::string& host_of(std::uint32_t process) const {
     return host_name(processes[process].host);
   }
-  /// Hosts of the widest communicator; without one, hosts that printed anything.
+  /// Returns the number of hosts of the communicator with most hosts, or of hosts with log lines if there is none.
   [[nodiscard]] int nodes() const;
+  /// Returns file and line of a place.
   [[nodiscard]] logs::FileLine where(logs::Place place) const;
   [[nodiscard]] const Setting* setting(
-      std::string_view name) const;  ///< the first value; nullptr: none
+      std::string_view name) const;  ///< first value of a variable, or nullptr
   [[nodiscard]] const PlainLines& plain_of(PlainLine line) const {
     return plain[static_cast<std::size_t>(line)];
   }
-  /// Whether a benchmark's header or a list of GPUs names a product with these words; a blank in `words` also matches
-  /// the end of the name.
+  /// Returns whether a benchmark's header or a list of GPUs names a GPU with these words. A blank in `words` also
+  /// matches the end of the name.
   [[nodiscard]] bool has_text_of_gpu(std::string_view words) const;
-  /// Whether the output of that command is in the text, so that the user need not run it.
+  /// Returns whether the text contains the output of a command, so that the user need not run it.
   [[nodiscard]] bool has_output_of(std::string_view command) const;
-  /// Whether some process failed: a function of NCCL returned an error, or a program ended with an exception.
+  /// Returns whether any process failed: an NCCL function returned an error, or a program ended with an exception.
   [[nodiscard]] bool has_failure() const;
-  /// Whether a function of NCCL returned an error in the process.
+  /// Returns whether an NCCL function returned an error in the process.
   [[nodiscard]] bool has_failed(std::uint32_t process) const;
 };
 

@@ -9,48 +9,48 @@
 
 namespace ringside::audit {
 
-/// How grave a finding is. From Warning up it makes the exit status 1.
+/// The severity of a finding. Warning and Error make the exit status 1.
 enum class Severity : std::uint8_t {
-  Info,     ///< true, and worth knowing
-  Warning,  ///< the job runs, but slower or nearer to failure than it should
-  Error,    ///< why a job failed, or a slowdown by a factor of several
+  Info,     ///< worth knowing, harmless
+  Warning,  ///< the job runs, but slower or closer to failure than it should
+  Error,    ///< the job failed because of it, or runs several times slower
 };
 
 const char* to_string(Severity severity);  ///< "info", "warn", "error"
 
-/// How certain the conclusion is, if the lines are as quoted.
+/// The certainty of a conclusion from the quoted lines.
 enum class Confidence : std::uint8_t { Low, Medium, High };
 
 const char* to_string(Confidence confidence);
 
-/// The cost of a transport finding: the model's predictions for the job with and without it.
+/// The cost of a fault in a transport: the model's predictions for the job with and without the fault.
 struct Cost {
   std::string text;         ///< one sentence, with units
-  double actual_gbs = 0;    ///< busbw, GB/s
-  double expected_gbs = 0;  ///< busbw, GB/s; 0: not known
+  double actual_gbs = 0;    ///< busbw with the fault, GB/s
+  double expected_gbs = 0;  ///< busbw without it, GB/s; 0: unknown
 };
 
-/// The choice that a variable forces on the library; Nothing for findings of other things.
+/// The choice that a variable forces on NCCL; Nothing for findings without such a variable.
 enum class Forced : std::uint8_t { Nothing, NoRdma, GdrReach, Channels };
 
 /// One fault that the logs show, or an alarming line that is harmless.
 struct Finding {
-  std::string id;  ///< of the corpus' list where it has one
+  std::string id;  ///< id in finding_types()
   Severity severity = Severity::Info;
   Confidence confidence = Confidence::High;
-  std::string title = {};  ///< one line, with the numbers that matter
-  Evidence evidence = {};  ///< lines of the logs; empty only where their absence is the finding
+  std::string title = {};  ///< one line, with the important numbers
+  Evidence evidence = {};  ///< log lines; empty only if their absence is the finding
   std::vector<int>
-      ranks{};  ///< of the world communicator where it is known, else the lines' own; sorted
+      ranks{};  ///< sorted ranks, of the largest communicator if it is known, else as in the lines
   std::vector<std::string> hosts = {};  ///< sorted
-  std::string cause = {};
-  std::string fix = {};  ///< a command or a variable first, then words
+  std::string cause = {};               ///< a sentence
+  std::string fix = {};                 ///< a command or a variable first, then the explanation
   std::vector<std::string> unseen =
-      {};                      ///< evidence that would confirm or refute it and is not in the text
-  std::string reference = {};  ///< where the rule comes from; a rule may leave it to its row
+      {};                      ///< missing inputs that would confirm or refute the finding
+  std::string reference = {};  ///< source of the rule; empty: the source in rules.def
   std::optional<Cost> cost = {};
-  Forced forces = Forced::Nothing;  ///< its possible consequences depend on this too
-  /// Index of the finding that this one follows from; nothing: it is a first cause.
+  Forced forces = Forced::Nothing;  ///< order_by_cause() uses it to find consequences
+  /// Index of the finding that causes this one; nothing: this is a first cause.
   std::optional<std::size_t> caused_by = {};
 };
 

@@ -5,15 +5,14 @@
 
 #include "diag/audit/finding.h"
 
-/// What is known of each kind of finding before any log is read: one row for each id. docs/findings has a page for
-/// each.
+/// The table of all types of findings, one row for each id. docs/findings has a page for each.
 namespace ringside::audit {
 
 /// The effect of a finding on a job.
 enum class Effect : std::uint8_t {
   Stops,  ///< the job does not start, ends or hangs
-  Slows,  ///< it runs, and takes longer
-  Notes,  ///< nothing: worth knowing
+  Slows,  ///< the job runs slower
+  Notes,  ///< no effect: worth knowing
 };
 
 const char* to_string(Effect effect);  ///< "stops", "slows", "notes"
@@ -23,22 +22,22 @@ enum class CostModel : std::uint8_t { None, Tcp, NoGdr, SharedMemory, OneNic, Fe
 
 struct FindingType {
   std::string_view id;
-  Severity most = Severity::Error;  ///< the worst that it is reported as
+  Severity most = Severity::Error;  ///< the highest severity with which it is reported
   Effect effect = Effect::Stops;
   std::string_view summary;  ///< one line
-  /// A coarser id for the same trouble without its reason; empty: none. A query for `cuda_error` also matches
-  /// `gpu_out_of_memory`.
+  /// A more general id that also matches this finding in queries, such as `cuda_error` for `gpu_out_of_memory`; empty:
+  /// none.
   std::string_view family = {};
   CostModel cost = CostModel::None;
 };
 
-/// All of them, in the order of their ids.
+/// Returns all rows, sorted by id.
 std::span<const FindingType> finding_types();
 
-/// returns  nullptr: there is no such id
+/// Returns the row with this id, or nullptr.
 const FindingType* finding_type(std::string_view id);
 
-/// Whether `id` is `wanted` itself, or `wanted` is its coarser id.
+/// Returns whether `wanted` is `id` itself or its family.
 bool is_a(std::string_view id, std::string_view wanted);
 
 }  // namespace ringside::audit

@@ -16,7 +16,8 @@ namespace ringside::audit {
 
 class HangView;
 
-/// The findings so far. A rule may read findings of earlier rules: rules.def has causes first.
+/// Collects the findings of the rules. Rules run in the order of rules.def, causes first, and may read the findings of
+/// earlier rules.
 class Findings {
  public:
   explicit Findings(const JobFacts& facts);
@@ -24,36 +25,38 @@ class Findings {
   Findings(const Findings&) = delete;
   Findings& operator=(const Findings&) = delete;
 
-  /// Adds a finding; the rule fills the rest before the next call.
+  /// Adds a finding and returns it, so that the rule fills in the other fields.
+  /// Ownership  the reference is valid until the next add()
   Finding& add(std::string_view id, Severity severity, std::string title);
-  /// Like add(), with the lines, ranks and hosts that the rule has gathered before.
+  /// Adds a finding with the evidence, ranks and hosts of `gathered`.
   Finding& add(std::string_view id, Severity severity, std::string title, const Finding& gathered);
   Finding& add(std::string_view id, Severity severity, std::string title, Evidence evidence);
-  /// Like add(), with the lines and processes that quote() names, of a message or of a thing that processes print.
+  /// Adds a finding and quotes these lines, as quote() does.
   Finding& add(std::string_view id, Severity severity, std::string title,
                const MessageLines& lines);
   Finding& add(std::string_view id, Severity severity, std::string title, const SaidBy& said);
 
-  /// The gravest finding of that id; nullptr: there is none.
+  /// Returns the most severe finding with this id, or nullptr.
   [[nodiscard]] const Finding* find(std::string_view id) const;
+  /// Returns whether there is a finding with this id, of this severity or worse.
   [[nodiscard]] bool has(std::string_view id, Severity at_least = Severity::Info) const;
-  /// Whether there is a finding at least so grave, other than of these ids.
+  /// Returns whether there is a finding of this severity or worse whose id is not in `besides`.
   [[nodiscard]] bool has_any(Severity at_least,
                              std::initializer_list<std::string_view> besides = {}) const;
 
-  /// Names the ranks and hosts of processes in a finding.
+  /// Adds the ranks and hosts of processes to a finding.
   void say_who(Finding& finding, std::span<const std::uint32_t> processes) const;
-  /// Like say_who(), for the processes that wrote a message's lines; quotes the lines too.
+  /// Adds the lines to the finding's evidence, and the ranks and hosts of the processes that wrote them.
   void quote(Finding& finding, const MessageLines& lines) const;
   void quote(Finding& finding, const SaidBy& said) const;
-  /// Like quote(), for the kept lines that match a predicate.
+  /// Quotes only the kept lines for which `picks` returns true.
   template <typename Predicate>
   void quote(Finding& finding, const MessageLines& lines, Predicate picks) const;
 
   [[nodiscard]] std::vector<Finding>& all() { return all_; }
   [[nodiscard]] const JobFacts& facts() const { return facts_; }
 
-  /// hangdetect's view of the job: computed once, for the first rule that needs it.
+  /// Returns hangdetect's conclusions about the job, computed on the first call.
   [[nodiscard]] const HangView& hang();
 
  private:
@@ -62,7 +65,7 @@ class Findings {
   std::unique_ptr<HangView> hang_;
 };
 
-/// The kept lines that match a predicate, as evidence.
+/// Returns the kept lines for which `picks` returns true, as evidence.
 template <typename Predicate>
 Evidence evidence_of(const MessageLines& lines, Predicate picks) {
   Evidence evidence;
@@ -82,11 +85,12 @@ void Findings::quote(Finding& finding, const MessageLines& lines, Predicate pick
   say_who(finding, processes);
 }
 
-/// `node-c (10.0.1.13)` where a process has reported the address as its own; otherwise the address.
-/// shape  with or without the port: `10.0.1.13<52332>`
+/// Returns an address with its host, `node-c (10.0.1.13)`, if a process reports the address as its own; otherwise only
+/// the address.
+/// address  with or without the port: `10.0.1.13<52332>`
 std::string named_address(const JobFacts& facts, std::string_view address);
 
-/// `rank 3`, `ranks 0-3,7`
+/// Returns ranks in short form: `rank 3`, `ranks 0-3,7`.
 std::string named_ranks(std::span<const int> ranks);
 
 }  // namespace ringside::audit

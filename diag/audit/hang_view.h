@@ -21,7 +21,7 @@ namespace ringside::audit {
 
 struct JobFacts;
 
-/// The rank of each process and GPU, by the communicators.
+/// Returns the rank of each process and GPU in the largest communicator.
 job::ProcessRanks ranks_of_processes(const JobFacts& facts);
 
 /// A line that is passed to hangdetect.
@@ -35,11 +35,11 @@ struct SeenLine {
   logs::Place place;
   std::uint32_t process = 0;
   std::string_view text;
-  const KeptMessage* message = nullptr;  ///< nullptr: another source
+  const KeptMessage* message = nullptr;  ///< nullptr: not from the catalogue
   logs::FileLine at = {};
 };
 
-/// The lines that an explanation must rest on.
+/// Selects log lines: an explanation is chosen if it quotes one of them.
 struct LinesOf {
   std::span<const logs::MessageId> messages;
   bool program = false;  ///< also lines of programs
@@ -48,10 +48,10 @@ struct LinesOf {
   [[nodiscard]] bool has(const SeenLine& line) const;
 };
 
-/// hangdetect's conclusions from the lines that a job's facts keep: which rank left the common path, and what is
-/// stated directly. Only hangdetect judges lines of a hang; rules translate its result.
+/// Runs hangdetect on the lines that a job's facts keep. Audit rules translate its explanations to findings and do not
+/// judge hangs themselves.
 ///
-/// Ownership  the facts must outlive it
+/// Ownership  `facts` must outlive the object
 class HangView {
  public:
   explicit HangView(const JobFacts& facts);
@@ -59,15 +59,15 @@ class HangView {
   HangView(const HangView&) = delete;
   HangView& operator=(const HangView&) = delete;
 
-  /// The explanations that rest on one of these lines, the most certain first.
+  /// Returns the explanations that quote one of these lines, the most certain first.
   [[nodiscard]] std::vector<const hang::Explanation*> resting_on(const LinesOf& lines) const;
 
-  /// The lines that an explanation quotes.
+  /// Returns the lines that an explanation quotes.
   [[nodiscard]] std::vector<SeenLine> quoted_by(const hang::Explanation& one) const;
-  /// The quoted lines that are the catalogue's.
+  /// Returns the quoted lines that match a message of the catalogue.
   [[nodiscard]] std::vector<const KeptMessage*> messages_of(const hang::Explanation& one) const;
 
-  /// The lines that an explanation quotes, and all others of `lines`.
+  /// Returns the lines that an explanation quotes and all lines that `lines` selects.
   [[nodiscard]] Evidence evidence_of(const hang::Explanation& one, const LinesOf& lines) const;
 
  private:

@@ -8,21 +8,21 @@
 
 namespace ringside::audit {
 
-/// Joins the shards of a run, in their order: equal processes, parts of a communicator that the end of a shard cut in
-/// two, communicators over all their ranks.
+/// Joins the facts of all shards, which must be in the order of the input: merges the processes, the parts of a
+/// communicator that are split between shards, and the ranks of each communicator.
 ///
-/// returns  the same facts wherever the logs were cut into shards
+/// returns  facts that do not depend on the division into shards
 JobFacts join_shards(std::vector<std::unique_ptr<Shard>> shards);
 
-/// A job whose whole log is in files that no other job has written to.
+/// A job whose files contain no lines of another job.
 struct JobOfFiles {
   std::int32_t nranks = -1;
-  std::vector<std::uint32_t> files = {};  ///< sorted
+  std::vector<std::uint32_t> files = {};  ///< indices of LogFiles::files, sorted
 };
 
-/// The jobs of an input, by the communicators: files that a communicator joins are of one job. A file is a job by
-/// itself where all ranks of its largest communicator are in it.
-/// returns  the jobs that are known to be separate, in the order of their files; fewer than two: it is one job
+/// Finds separate jobs in the input. Files that share a communicator belong to one job. A file is a job by itself if
+/// all ranks of its largest communicator are in it.
+/// returns  the separate jobs in the order of their files; fewer than two: the input is one job
 std::vector<JobOfFiles> separate_jobs(const JobFacts& facts);
 
 }  // namespace ringside::audit

@@ -67,7 +67,7 @@ struct Caller {
   [[nodiscard]] std::uint32_t count() const { return now()->op_count - first; }
 };
 
-/// Whether the counter is usable: it never decreases, and does not stay constant over all of the rank's lines.
+/// Returns whether the counter is usable: it never decreases, and does not stay constant over all of the rank's lines.
 bool does_count(CallWalk walk) {
   const std::uint32_t first = walk.now()->op_count;
   std::uint32_t last = first;

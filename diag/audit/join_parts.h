@@ -12,23 +12,23 @@
 /// The steps of join_shards().
 namespace ringside::audit {
 
-/// For each shard, the process of each of its speakers.
+/// Maps [shard][speaker] to the job's process.
 using ProcessTable = std::vector<std::vector<std::uint32_t>>;
 
 /// Fills JobFacts::processes and hosts.
 ///
-/// A torn line may show a truncated host name. A speaker with few lines whose process id and thread are those of
-/// another speaker is the same process.
+/// A torn line may contain a truncated host name. Therefore a speaker with few lines is merged with another speaker
+/// that has the same process id and thread.
 ProcessTable join_processes(const std::vector<std::unique_ptr<Shard>>& shards, JobFacts& facts);
 
-/// Compares the calls of the ranks, as long as two of them have calls left.
+/// Compares the calls of the ranks of a communicator, until at most one rank has calls left.
 ///
-/// A lost line shifts the following lines, and must not make a rank a culprit. Where the ranks' own counters move
-/// with their calls alone, calls of one count are compared: a jump is a gap. Elsewhere (2.8, ranks without a proxy,
-/// sends between the collectives) the k-th calls are compared. A rank that continues like the others from a later
-/// call has a gap there, or skipped a call: the lines do not show which.
+/// A lost line must not make a rank a culprit. If op_count increases by one with each call, calls with equal op_count
+/// are compared, and a jump shows a lost line. Otherwise (2.8, ranks without a proxy, sends between the collectives)
+/// the k-th calls are compared. If a rank matches the others again from a later call on, a line was lost or the rank
+/// skipped a call; the lines do not show which.
 ///
-/// returns  the ranks that differ from most, at the first call where any does
+/// returns  the ranks that differ from most ranks, at the first difference
 /// source   docs/formats 3.1
 std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& calls,
                                             const std::vector<std::unique_ptr<Shard>>& shards,
@@ -36,22 +36,23 @@ std::vector<JobFacts::Desync> compare_calls(const std::vector<CallsOfRank>& call
 
 /// Rebuilds the rings and trees of communicators from the lines of their ranks.
 ///
-/// A ring's order comes from `Ring c : p -> r -> n` of all ranks, otherwise from rank 0's `Channel c/n : ...` if it
-/// is not cut, otherwise from the connections without those of the trees.
+/// A ring's order is read from the lines `Ring c : p -> r -> n` of all ranks, else from rank 0's `Channel c/n : ...` if
+/// it is complete, else from the connections that are not in a tree.
 /// source  docs/formats 2.12
 class RingMaker {
  public:
   /// Sorts the shards' rings and trees by part.
   explicit RingMaker(std::vector<std::unique_ptr<Shard>>& shards);
 
-  /// pieces  shard and part of all members
+  /// Sets the rings and trees of a communicator.
+  /// pieces  shard and part of all its members
   void make(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces, CommFacts& comm);
 
  private:
   void make_trees(const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces,
                   CommFacts& comm);
 
-  /// By channel, how many lines name a successor in its ring.
+  /// Returns, by channel, the number of lines that name a successor in its ring.
   [[nodiscard]] std::vector<std::int64_t> count_hops(
       const std::vector<std::pair<std::uint32_t, std::uint32_t>>& pieces) const;
 
@@ -61,7 +62,7 @@ class RingMaker {
 /// Fills JobFacts::comms from the parts of all shards, and JobFacts::desyncs. JobFacts::nets and processes must be
 /// filled.
 ///
-/// nets  [shard][number of the shard] = number of JobFacts
+/// nets  maps [shard][number in Shard::nets] to the number in JobFacts::nets
 void join_comms(std::vector<std::unique_ptr<Shard>>& shards, const ProcessTable& processes,
                 const std::vector<std::vector<std::uint16_t>>& nets, JobFacts& facts);
 

@@ -46,7 +46,7 @@ bool truth(const Json& value) {
   return value.is_boolean() ? value.get<bool>() : words(value) == "true";
 }
 
-/// Whether it may be a report: a report names the library or its own version among its first keys.
+/// Returns whether it may be a report: a report names the library or its own version among its first keys.
 bool may_be_report(std::string_view text) {
   constexpr std::size_t kHead = 400;
   const std::string_view head = text.substr(0, kHead);

@@ -12,29 +12,29 @@
 
 namespace ringside::audit {
 
-/// A report that could not be read completely.
+/// A JSON report that could not be read completely.
 struct UnreadReport {
-  logs::Place place;          ///< where it begins
-  bool is_too_large = false;  ///< else it ends early
+  logs::Place place;          ///< first line of the report
+  bool is_too_large = false;  ///< larger than kMaxReport; false: it ends early
 };
 
-/// The reports that programs write as JSON, joined from the lines of a log: nccl-tests' `-J` and ncclras' `-f json`,
-/// on one line or on many. Files are not cut between shards within a report (parse_logs.h).
+/// Reads JSON reports of nccl-tests (`-J`) and ncclras (`-f json`) in a log, on one line or on several. parse_logs()
+/// does not split a report between shards.
 ///
-/// Bounded  a report of more than kMaxReport bytes is dropped and counts as unread; a text that turns out to be no
-///          report is dropped at once. Reading a report of that size takes ten times its bytes.
+/// Memory  a report of more than kMaxReport bytes is dropped and counts as unread. Reading a report takes ten times its
+///         size. Other JSON text is dropped at once.
 class JsonLines {
  public:
-  /// Whether the next line of one speaker belongs to a report that has begun, or may begin one.
+  /// Returns whether a line belongs to a report that has begun, or may begin one.
   [[nodiscard]] bool wants(std::string_view line) const {
     return !text_.empty() || (!line.empty() && line.front() == '{');
   }
 
-  /// Takes a line; at the end of a report, appends its content to the lists.
+  /// Takes a line. At the end of a report, appends its content to the lists.
   void take(const logs::Record& record, std::vector<BenchmarkTable>& tables,
             std::vector<RasFact>& ras);
 
-  /// The dropped reports, and the one that has not ended yet.
+  /// Returns the dropped reports, and the one that has not ended yet.
   [[nodiscard]] std::vector<UnreadReport> unread() const;
 
  private:
@@ -44,7 +44,7 @@ class JsonLines {
   };
   void forget();
   [[nodiscard]] QuotedLine quote_at(std::size_t at) const;
-  /// The line of the next `"key"` after `from`; moves `from` after it.
+  /// Returns the line with the next `"key"` after `from`, and sets `from` to the end of that key.
   [[nodiscard]] QuotedLine quote_key(std::string_view key, std::size_t& from) const;
   void read_benchmark(const nlohmann::json& report, std::vector<BenchmarkTable>& tables) const;
   void read_ras(const nlohmann::json& report, std::vector<RasFact>& ras) const;

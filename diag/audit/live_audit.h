@@ -10,26 +10,27 @@
 
 namespace ringside::audit {
 
-/// An audit of growing logs: poll() reads new lines, judge() judges everything read so far.
+/// Audits growing logs: poll() reads new lines, judge() judges all lines read so far.
 ///
 /// Threads  one thread
 class LiveAudit {
  public:
-  /// errors  as LogFollower::make()
+  /// arguments  files and folders, as for find_logs()
+  /// errors     those of LogFollower::make()
   static Result<std::unique_ptr<LiveAudit>> make(const std::vector<std::string>& arguments);
   ~LiveAudit();
   LiveAudit(const LiveAudit&) = delete;
   LiveAudit& operator=(const LiveAudit&) = delete;
 
-  /// returns  bytes read; 0: nothing new
+  /// Reads new whole lines.  returns  bytes read; 0: there are no new lines
   Bytes poll();
-  /// Reads lines without an end, too.
+  /// Reads the last lines even if they lack a newline. Call it once, at the end.
   void finish();
-  /// No more lines can arrive.
+  /// Returns whether no more lines can arrive, because all inputs have ended.
   [[nodiscard]] bool is_over() const;
   [[nodiscard]] const logs::LogFiles& files() const;
 
-  /// The findings of all rules on everything read so far.
+  /// Returns the audit of all lines read so far.
   [[nodiscard]] Audit judge() const;
 
  private:

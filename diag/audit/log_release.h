@@ -8,14 +8,15 @@ namespace ringside::audit {
 
 /// The release of NCCL whose rules a job is judged by.
 struct LogRelease {
-  std::string name;      ///< whose rules are used, as load_release() takes it: "2.21.5"
-  bool is_said = false;  ///< a line names it; else the newest known release is used
+  std::string name;      ///< release whose rules are used, for load_release(): "2.21.5"
+  bool is_said = false;  ///< a line names it; false: the newest known release is assumed
 
-  /// "NCCL 2.21.5", "NCCL 2.30, as no line says which"
+  /// Returns "NCCL 2.21.5", or "NCCL 2.30, as no line says which" for an assumed release.
   [[nodiscard]] std::string text() const;
 };
 
-/// Of several versions in one job, that of most processes. For an unknown release, the nearest known one.
+/// Returns the release of a job: of several versions that of most processes, of an unknown version the nearest known
+/// release.
 LogRelease release_of(const JobFacts& facts);
 
 }  // namespace ringside::audit

@@ -12,13 +12,13 @@
 
 namespace ringside::audit {
 
-/// A line of the catalogue that is kept whole, so that a rule can read its fields later.
+/// A copy of a line that matches a message of the catalogue, so that rules can read its fields later.
 class KeptMessage {
  public:
   KeptMessage(const logs::Record& record, std::uint32_t speaker)
       : line_(record.line), record_(record), speaker_(speaker) {}
 
-  /// As message_argument() and message_number().
+  /// Return a field of the message, as message_argument() and message_number() do.
   [[nodiscard]] std::string_view argument(std::string_view name) const;
   [[nodiscard]] std::int64_t number(std::string_view name, std::int64_t otherwise = -1) const;
 
@@ -28,11 +28,12 @@ class KeptMessage {
   [[nodiscard]] logs::Level level() const { return record_.level; }
   [[nodiscard]] bool is_torn() const { return record_.is_torn; }
   [[nodiscard]] std::int64_t time_us() const { return record_.time_us; }
+  /// Returns the process that wrote the line; before joining, the shard's speaker.
   [[nodiscard]] std::uint32_t process() const { return speaker_; }
   void set_process(std::uint32_t process) { speaker_ = process; }
   [[nodiscard]] QuotedLine quoted() const { return {place(), process(), quotable(line_)}; }
 
-  /// The record, with views into this object.
+  /// Returns the record.  Ownership  its views point into this object
   [[nodiscard]] logs::Record record() const;
 
  private:
@@ -43,26 +44,29 @@ class KeptMessage {
 
 inline bool is_warning(const KeptMessage& message) { return message.level() != logs::Level::Info; }
 
-/// All lines of one message: every one counted, the first ones kept.
+/// The lines of one message: all are counted, the first ones are kept.
 struct MessageLines {
   Evidence evidence = {};
   std::vector<KeptMessage> kept = {};
   std::vector<std::uint32_t> processes =
-      {};                ///< in order of their lines, each at most once in a row
-  std::size_t most = 0;  ///< how many are kept
+      {};                ///< writers in order of the lines, without consecutive duplicates
+  std::size_t most = 0;  ///< number of lines to keep
 };
 
-/// The lines of the logs that match messages of the catalogue.
+/// The lines that match messages of the catalogue, by message.
 class MessageLog {
  public:
+  /// Adds a record of RecordKind::Message.
   void take(const logs::Record& record);
+  /// Appends the log of the next shard and replaces its speakers by processes.
   void append(MessageLog&& later, const std::vector<std::uint32_t>& process_of_speaker);
 
+  /// Returns the lines of a message.
   [[nodiscard]] const MessageLines& operator[](logs::MessageId id) const;
-  /// All kept lines, in the order of the logs.
+  /// Returns all kept lines in the order of the logs.
   [[nodiscard]] std::vector<const KeptMessage*> kept_lines() const;
   [[nodiscard]] bool has(logs::MessageId id) const { return !(*this)[id].evidence.empty(); }
-  /// ids  a range of them
+  /// Returns whether any of the messages has a line.
   template <typename Ids = std::initializer_list<logs::MessageId>>
   [[nodiscard]] bool has_any(const Ids& ids) const {
     return std::ranges::any_of(ids, [&](logs::MessageId id) { return has(id); });

@@ -8,15 +8,15 @@
 
 namespace ringside::audit {
 
-/// Finds many fixed texts in a line in one pass over its bytes (Aho and Corasick's automaton).
+/// Finds all occurrences of many fixed texts in a line, in one pass over its bytes (Aho-Corasick automaton).
 ///
 /// Threads  any, after construction
 class Needles {
  public:
-  /// shape  none is empty; all together at most 65535 characters, of at most 255 kinds
+  /// shape  no text is empty; together at most 65535 characters, at most 255 of them distinct
   explicit Needles(std::span<const std::string_view> texts);
 
-  /// Calls found(i) for each place where texts[i] is in the line, in the order of their ends.
+  /// Calls found(i) for each occurrence of texts[i] in the line, in the order of their ends.
   template <typename Found>
   void each_in(std::string_view line, Found&& found) const {
     std::uint32_t state = 0;
@@ -28,7 +28,7 @@ class Needles {
   }
 
  private:
-  std::array<std::uint8_t, 256> letter_of_ = {};  ///< by byte; 0: a byte that no text has
+  std::array<std::uint8_t, 256> letter_of_ = {};  ///< by byte; 0: the byte is in no text
   std::size_t nletters_ = 1;
   std::vector<std::uint16_t> next_;               ///< [state][letter]
   std::vector<std::uint8_t> is_end_;              ///< [state]

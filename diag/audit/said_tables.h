@@ -15,13 +15,13 @@
 #include "diag/audit/plain_lines.h"
 #include "diag/facts/facts.h"
 
-/// The tables that a shard of the logs and, after joining, the job have in common.
+/// Tables of facts that both a shard of the logs and, after joining, the job contain.
 namespace ringside::audit {
 
 /// One line of NCCL's topology dump.
 struct DumpedNode {
   std::int16_t indent = 0;
-  float bw = -1;  ///< GB/s, of the link above
+  float bw = -1;  ///< GB/s of the link to its parent
   std::string link = {}, type = {}, id = {}, details = {};
 };
 
@@ -30,21 +30,21 @@ struct TopologyDump {
   std::string host = {};
   std::uint32_t speaker = 0;
   float max_bw = -1, total_bw = -1;  ///< GB/s
-  bool is_whole = false;             ///< its last line was seen
-  bool is_damaged = false;           ///< lines of it are torn
-  bool goes_on = false;              ///< of a shard: its beginning is in an earlier shard
+  bool is_whole = false;             ///< the last line was seen
+  bool is_damaged = false;           ///< some lines are torn
+  bool goes_on = false;              ///< the beginning is in an earlier shard
   std::vector<DumpedNode> nodes = {};
   Evidence evidence = {};
 };
 
-/// `Pattern p, ..., nChannels n, bw .., type A/B, ...`, of the processes that print the same.
+/// A line `Pattern p, ..., nChannels n, bw .., type A/B, ...`. Processes with the same line share one fact.
 struct PatternFact {
   int pattern = -1, cross_nic = -1, nchannels = -1;
   float bw_intra = -1, bw_inter = -1;
   std::string type_intra = {}, type_inter = {};
   Evidence evidence = {};
 
-  /// Whether they are equal except for the rate between hosts.
+  /// Compares all fields except bw_inter and the evidence.
   friend bool operator==(const PatternFact& a, const PatternFact& b) {
     const auto key = [](const PatternFact& one) {
       return std::tie(one.pattern, one.cross_nic, one.nchannels, one.bw_intra, one.type_intra,
@@ -61,23 +61,25 @@ struct VersionFact {
   std::string toolkit = {};
 };
 
-/// Things that many lines print alike: of a shard by its speakers (Said), of the job by its processes (SaidBy).
+/// Facts that many processes print in the same form. `Who` holds the writers: the speakers of a shard (Said), or the
+/// processes of the job (SaidBy).
 template <typename Who>
 struct SaidTables {
   using ByTwo = std::map<std::pair<std::string, std::string>, Who>;
 
-  ByTwo exports = {};                                           ///< that a script set: name, value
-  ByTwo net_devices = {};                                       ///< net and list; empty: none found
-  ByTwo bootstraps = {};                                        ///< interface and address
-  std::map<std::string, Who> networks = {};                     ///< `Using network`
-  std::map<std::string, Who> versions = {};                     ///< text
-  std::map<std::pair<std::string, bool>, Who> gdr_of_hca = {};  ///< net and whether enabled
-  std::map<int, Who> results = {};                              ///< ncclResult
-  std::map<int, Who> channel_counts = {};                       ///< collective channels
-  Who slow_inits = {};                                          ///< Init timings of 30 s or more
+  ByTwo exports = {};      ///< variables that a script sets: name, value
+  ByTwo net_devices = {};  ///< network and device list; empty list: no device found
+  ByTwo bootstraps = {};   ///< interface and address
+  std::map<std::string, Who> networks = {};  ///< `Using network`
+  std::map<std::string, Who> versions = {};  ///< text
+  std::map<std::pair<std::string, bool>, Who> gdr_of_hca =
+      {};                                  ///< network, and whether GPUDirect RDMA is enabled
+  std::map<int, Who> results = {};         ///< ncclResult
+  std::map<int, Who> channel_counts = {};  ///< collective channels
+  Who slow_inits = {};                     ///< initialisation took 30 s or more
 };
 
-/// Things that single lines state. The lines are of speakers in a shard, of processes in the job.
+/// Facts that single lines state. Their `process` is a speaker in a shard, and a process in the job.
 struct StatedLists {
   std::map<std::string, VersionFact> version_facts = {};
   std::vector<PatternFact> patterns = {};
@@ -89,11 +91,11 @@ struct StatedLists {
   std::vector<CapabilityFact> capabilities = {};
   std::vector<LinkMatrix> matrices = {};
   MessageLog messages = {};
-  facts::Facts stated = {};  ///< by the rows of the catalogue; settled once all shards are joined
+  facts::Facts stated =
+      {};  ///< facts from the catalogue's rows; settled when the shards are joined
   AllPlainLines plain = {};
   UnreadLines unread = {};
-  std::size_t longest_ring =
-      0;  ///< ranks, of an order that a line gives, whatever its communicator
+  std::size_t longest_ring = 0;  ///< number of ranks in the longest ring order of any line
 };
 
 }  // namespace ringside::audit

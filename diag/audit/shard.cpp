@@ -49,8 +49,8 @@ std::uint32_t signature_of(const CollCall& call) {
   return static_cast<std::uint32_t>(hash ^ (hash >> 32));
 }
 
-/// Whether ranks may differ in this call: each chooses its peers or sizes. Most lines are of AllReduce and AllGather,
-/// which the first letters distinguish.
+/// Returns whether ranks may differ in this call: each chooses its peers or sizes. Most lines are of AllReduce and
+/// AllGather, which the first letters distinguish.
 bool differs_by_nature(std::string_view function) {
   constexpr std::size_t kShortest = 4;
   if (function.size() < kShortest) return false;

@@ -20,9 +20,10 @@
 
 namespace ringside::audit {
 
-/// Numbers for the few distinct texts that thousands of lines repeat.
+/// Interns texts that many lines repeat: assigns each distinct text a number.
 class Names {
  public:
+  /// Returns the number of a text; adds the text if it is new.
   std::uint16_t number_of(std::string_view name);
   [[nodiscard]] const std::string& operator[](std::size_t number) const { return names_[number]; }
   [[nodiscard]] std::size_t size() const { return names_.size(); }
@@ -31,7 +32,7 @@ class Names {
   std::vector<std::string> names_ = {};
 };
 
-/// The speakers that print a thing, in any order and number.
+/// A set of speakers.
 class SpeakerSet {
  public:
   void add(std::uint32_t speaker) {
@@ -43,7 +44,7 @@ class SpeakerSet {
     bits_[word] |= std::uint64_t{1} << (speaker % 64);
   }
 
-  /// Calls a function for each speaker, for some perhaps twice.
+  /// Calls take() for each speaker, possibly twice for some.
   template <typename F>
   void for_each(F&& take) const {
     for (const std::uint32_t speaker : few_) take(speaker);
@@ -59,11 +60,11 @@ class SpeakerSet {
   void add_to_few(std::uint32_t speaker);
 
   std::uint32_t last_ = kNone;
-  std::vector<std::uint32_t> few_ = {};   ///< before there are bits
-  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; for things that many speakers print
+  std::vector<std::uint32_t> few_ = {};   ///< used while there are few speakers
+  std::vector<std::uint64_t> bits_ = {};  ///< bit i: speaker i; used for many speakers
 };
 
-/// A thing that some speakers print: the lines, and the speakers.
+/// The lines that state a fact, and their speakers.
 struct Said {
   Evidence evidence = {};
   SpeakerSet speakers = {};
@@ -74,30 +75,32 @@ struct Said {
   }
 };
 
-/// Lines of connections that are alike.
+/// The properties that group connection lines.
 struct EdgeKind {
   logs::Via via = logs::Via::Unknown;
   logs::Direction direction = logs::Direction::None;
   bool gdr = false;
-  std::uint16_t net = 0;  ///< of Shard::nets
+  std::uint16_t net = 0;  ///< index of Shard::nets
   friend auto operator<=>(const EdgeKind&, const EdgeKind&) = default;
 };
 
-/// The identity of a call, and its signature: a job repeats few calls very often.
+/// A cache entry that maps a call's arguments to its signature, because a job repeats few different calls.
 struct KnownCall {
   using Key = std::array<std::uint64_t, 5>;
   Key key{};
   std::uint32_t signature = 0;
-  std::uint16_t id = 0;  ///< of CallList
+  std::uint16_t id = 0;  ///< as CallList::id_of() returns it
 };
 
-/// The facts of one shard of the logs, folded while it is read. Repeated lines need no further memory; connections
-/// grow with the pairs of ranks that connect, calls of collectives by 8 bytes each.
+/// Collects the facts of one shard of the logs while it is read; join_shards() merges the shards.
 ///
-/// Threads  the worker that parses the shard; then the one that joins them all
+/// Memory   repeated lines need no additional memory; connections grow with the connected pairs of ranks, collective
+///          calls take 8 bytes each
+/// Threads  used by the worker that parses the shard, then by the thread that joins
 class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLists {
  public:
-  static constexpr std::size_t kMostCalls = 8'000'000;  ///< that are kept; the rest counts as lost
+  static constexpr std::size_t kMostCalls =
+      8'000'000;  ///< calls that are kept; further calls count as lost
 
   void take(std::span<const logs::Record> records, const logs::SpeakerTable& speakers) override;
 
@@ -107,18 +110,18 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   std::vector<std::vector<Link>> links = {};  ///< by part
   std::vector<RingHop> ring_hops = {};
   std::vector<RingList> ring_lists = {};
-  std::vector<std::int32_t> ring_ranks = {};  ///< of ring_lists
+  std::vector<std::int32_t> ring_ranks = {};  ///< contents of ring_lists
   std::vector<TreeUps> tree_ups = {};
-  std::vector<std::int32_t> ups = {};                              ///< of tree_ups
-  CallList calls = {};                                             ///< in order of their lines
-  std::unordered_map<std::uint32_t, std::string> call_texts = {};  ///< by signature: the first line
+  std::vector<std::int32_t> ups = {};                              ///< contents of tree_ups
+  CallList calls = {};                                             ///< in the order of their lines
+  std::unordered_map<std::uint32_t, std::string> call_texts = {};  ///< first line by signature
   Names nets = {};
 
   std::map<std::pair<std::string, std::string>, Said> environment = {};  ///< by name and value
   std::map<EdgeKind, Said> edges = {};
-  bool is_of_job = false;           ///< a line is of a job, by its kind or its words
-  std::size_t longest = 0;          ///< characters of a line
-  std::uint64_t longest_kinds = 0;  ///< bit RecordKind: a line of that kind is as long
+  bool is_of_job = false;           ///< a line belongs to a multi-process job
+  std::size_t longest = 0;          ///< length of the longest line
+  std::uint64_t longest_kinds = 0;  ///< bit set of the RecordKinds of the longest lines
 
   [[nodiscard]] std::vector<UnreadReport> unread_reports() const { return json_.unread(); }
 
@@ -140,8 +143,8 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   const KnownCall& note_call(const logs::Record& record, const logs::CollCall& call);
   std::uint32_t part_of(const logs::Record& record, std::uint64_t comm);
   std::uint32_t current_part(const logs::Record& record);
-  /// Like current_part(), for a line that comes before `Init COMPLETE`: after it, the line is of a communicator whose
-  /// `Init START` is lost.
+  /// Returns the part of a line that NCCL prints before `Init COMPLETE`. If the current part is already complete, the
+  /// line belongs to a new communicator whose `Init START` is lost.
   std::uint32_t setup_part(const logs::Record& record);
   std::uint32_t new_part(std::uint32_t speaker);
   static std::uint32_t find_part(const SpeakerParts& speaker, std::uint64_t comm);
@@ -154,14 +157,14 @@ class Shard : public logs::RecordSink, public SaidTables<Said>, public StatedLis
   Said* last_edges_ = nullptr;
   EdgeKind last_kind_ = {};
   std::uint32_t last_net_ = 0;
-  std::string before_ = {};  ///< the last line of text, to which a progress bar belongs
+  std::string before_ = {};  ///< the last text line, which may label a progress bar
   logs::Place before_place_ = {};
   logs::RecordKind last_plain_ = logs::RecordKind::Text;
   bool is_after_last_error_ = false;
   JsonLines json_ = {};
   LinkMatrixLines matrix_lines_ = {};
   CapabilityLines capability_lines_ = {};
-  std::set<std::string> dumpers_ = {};  ///< hosts of which a dump is kept
+  std::set<std::string> dumpers_ = {};  ///< hosts with a kept topology dump
 };
 
 }  // namespace ringside::audit

@@ -19,7 +19,8 @@ using namespace logs;  // its records are this folder's daily words
 
 namespace {
 
-/// Whether it is a question, or a test's result: a person or a test writes about the stack, not the stack itself.
+/// Returns whether it is a question, or a test's result: a person or a test writes about the stack, not the stack
+/// itself.
 bool is_talk(std::string_view text) {
   // A question of c10d itself: `Did the remote server shutdown or crash?`
   const bool asks =

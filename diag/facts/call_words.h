@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-/// The vocabulary of lines of calls (call_lines.h): which words name a field, a state, an operation.
+/// The vocabulary of lines that state calls (call_lines.h): the words for a field, a state or an operation.
 namespace ringside::facts {
 
-/// The meaning of the value after a word.
+/// The field that a word names: its value follows in the line, `seq 41`.
 enum class Key : std::uint8_t {
   None,
   Rank,
@@ -28,38 +28,43 @@ enum class Key : std::uint8_t {
 enum class WordKind : std::uint8_t {
   Other,
   Open,      ///< the call has not ended: `pending`
-  Begin,     ///< it begins: `enter`
-  End,       ///< it has ended: `done`
-  Negation,  ///< the line is a sentence: `never`
+  Begin,     ///< the call begins: `enter`
+  End,       ///< the call has ended: `done`
+  Negation,  ///< the line is a sentence and states no call: `never`
   Type,      ///< `bf16`
   Group,     ///< `tp0`
-  Filler     ///< changes nothing: `op`
+  Filler     ///< has no meaning for the call: `op`
 };
 
-/// shape  a word in small letters
+/// Returns the field that a lower-case word names, or Key::None.
 Key key_of(std::string_view word);
+
+/// Returns the meaning of a lower-case word that names no field.
 WordKind kind_of_word(std::string_view word);
 
-/// `floats` 1, `mb` 1048576: the factor of a unit after a number of elements or bytes.  returns  0: it is no unit
+/// Returns the factor of a unit after a number of elements or bytes: 1 for `floats`, 1048576 for `mb`; 0 for a word
+/// that is no unit.
 std::int64_t unit_of_count(std::string_view word);
 
-/// Whether a word alone names a collective, a send or a receive: `all_gather_into_tensor`, `isend`, `mpi_allreduce`;
-/// not `sender`, `reduced` or `gathering`.
+/// Returns whether a word by itself names a collective, a send or a receive. True for `all_gather_into_tensor`, `isend`
+/// and `mpi_allreduce`; false for `sender`, `reduced` and `gathering`.
 bool is_operation(std::string_view word);
 
+/// A word, a number or a punctuation mark of a line.
 struct Token {
   enum class Is : std::uint8_t { Word, Number, Real, Begin, End, Mark };
   Is is = Is::Mark;
-  std::string_view text;  ///< of the line, in small letters
-  std::int64_t number = -1;
-  bool is_glued = false;  ///< it follows the previous token without a blank
-  std::size_t at = 0;
+  std::string_view text;     ///< view into the text that was passed to tokens_of()
+  std::int64_t number = -1;  ///< value of a Number; -1 for other tokens
+  bool is_glued = false;     ///< no blank precedes it
+  std::size_t at = 0;        ///< offset in the text
 };
 
-/// shape  text in small letters; at most 120 tokens
+/// Splits a lower-case text into its first 120 tokens.
+/// Ownership  the text must outlive the tokens
 std::vector<Token> tokens_of(std::string_view text);
 
-/// returns  -1: the digits are no number, or too large
+/// Returns the value of decimal digits, or -1 if the text is not a number or is too large.
 std::int64_t whole_number(std::string_view digits);
 
 }  // namespace ringside::facts

@@ -9,20 +9,19 @@
 
 namespace ringside::facts {
 
-/// Where a fact was read.
+/// The place in the input that a fact was read from.
 struct Source {
   std::string file;
-  std::int64_t line = -1;    ///< of a log, 1-based; -1: not a log
-  std::int64_t record = -1;  ///< record_id of a flight recorder dump; -1: not a dump
+  std::int64_t line = -1;    ///< line of a log, from 1; -1: the source is not a log
+  std::int64_t record = -1;  ///< record_id in a flight recorder dump; -1: not a dump
   std::string text;          ///< the line, at most 400 characters
-  logs::Place place = {};    ///< of a log: file and line are known once all logs are read
+  logs::Place place = {};    ///< set for a log until settle() fills in `file` and `line`
 };
 
-/// The subject of a fact: every identity that the source names. `rank` is global and is filled in from the other
-/// fields once all sources have been read (identity.h).
-/// once all sources have been read (identity.h).
+/// The rank, process or device that a fact is about, with every identity that the source gives. resolve_ranks()
+/// (identity.h) fills in `rank` from the other fields once all sources have been read. -1 and empty mean unknown.
 struct Subject {
-  int rank = -1;
+  int rank = -1;  ///< global rank
   int local_rank = -1;
   int label =
       -1;  ///< number before the line, `3: `: a rank if nothing in the input contradicts that
@@ -30,8 +29,8 @@ struct Subject {
   std::string host;     ///< host or node name
   std::string process;  ///< pod, container, actor or worker name, as its launcher names it
   std::string device;   ///< `mlx5_0:1`, `0000:1b:00`: an adapter's port, a GPU's bus id
-  std::string group;    ///< process group or communicator, where `group_rank` is all that is stated
-  int group_rank = -1;
+  std::string group;    ///< process group or communicator in which the source numbers `group_rank`
+  int group_rank = -1;  ///< rank in `group`
 
   [[nodiscard]] bool is_known() const { return rank >= 0; }
 };
@@ -45,7 +44,7 @@ enum class Basis : std::uint8_t {
 
 /// The program or tool that states the fact.
 enum class Reporter : std::uint8_t {
-  Process,  ///< the subject itself, or nothing shows another
+  Process,  ///< the subject itself; the default where the line names no reporter
   Peers,    ///< other ranks
   Launcher,
   Scheduler,
@@ -70,15 +69,15 @@ enum class Reporter : std::uint8_t {
   Transport
 };
 
-/// Fields of every fact.
+/// The fields that every type of fact has.
 struct Fact {
   Subject subject;
   Source source;
-  std::int64_t time_us = 0;  ///< wall time of the source; 0: unknown
+  std::int64_t time_us = 0;  ///< wall time of the line, in us since 1970; 0: unknown
   Basis basis = Basis::Observed;
   Reporter reporter = Reporter::Process;
-  std::vector<int> witnesses;  ///< ranks whose own files state it, where that is known
-  std::string_view row;        ///< id of the catalogue's row that read it; empty: another reader
+  std::vector<int> witnesses;  ///< ranks whose own files state the fact; empty: unknown
+  std::string_view row;  ///< id of the catalogue row that emitted it; empty: another reader did
 };
 
 }  // namespace ringside::facts

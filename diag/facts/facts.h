@@ -6,11 +6,10 @@
 #include "diag/facts/job_facts.h"
 #include "diag/facts/system_facts.h"
 
-/// The statements of text, dumps, stacks, traces and reports about a job, in one vocabulary. Readers emit facts; the
-/// hang inference and the audit rules read nothing else.
-/// inference and the audit rules read nothing else.
+/// The statements of logs, dumps, stacks, traces and reports about a job, in one vocabulary. Readers emit facts; the
+/// hang inference and the audit rules read them.
 ///
-/// A fact holds what its source states and no conclusion. `unknown` values are -1, 0 or empty, as each field says.
+/// A fact repeats its source and draws no conclusion. An unknown value is -1, 0 or empty, as each field says.
 namespace ringside::facts {
 
 /// All facts of a job, each list in the order of its sources.
@@ -28,7 +27,7 @@ struct Facts {
   std::vector<Capability> capabilities;
   std::vector<Measurement> measurements;
   std::vector<Warning> warnings;
-  std::uint64_t lines = 0;   ///< read in all
+  std::uint64_t lines = 0;   ///< lines read
   std::uint64_t unread = 0;  ///< lines that no row recognises
 };
 

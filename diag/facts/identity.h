@@ -5,13 +5,13 @@
 
 namespace ringside::facts {
 
-/// Fills in the global rank of each subject from its other identities: a host and a process id that another line gives
-/// to a rank, a GPU's bus id, the launcher's name for a process, a place in the group of the whole job.
+/// Fills in the global rank of each subject from its other identities: host and process id, a GPU's bus id, the
+/// launcher's name for the process, or the rank in the default group.
 ///
-/// A rank that two sources give to one identity stays unknown: a wrong rank is worse than an unknown one.
+/// Where two sources give different ranks for one identity, the rank stays unknown, because a wrong rank misleads more.
 ///
-/// known    processes and GPUs whose ranks other sources state
-/// returns  `known`, extended by what the facts state of processes
+/// known    ranks of processes and GPUs that other sources state
+/// returns  `known`, extended by the processes that the facts name
 job::ProcessRanks resolve_ranks(Facts& facts, job::ProcessRanks known = {});
 
 }  // namespace ringside::facts

@@ -6,29 +6,31 @@
 
 #include "diag/facts/fact.h"
 
-/// Statements of sources about ranks, groups, calls and processes.
+/// The types of facts about ranks, groups, calls and processes.
 namespace ringside::facts {
 
-/// A rank exists, or a group has this size. Membership is stated, never inferred from who has logged.
+/// States that a rank exists or that a group has a size. A rank's log lines alone do not make it a member.
 struct Member : Fact {
-  std::string group;         ///< empty: the job
-  std::int64_t size = -1;    ///< of the group
-  std::vector<int> ranks;    ///< global ranks of the group, where the source lists them
-  std::vector<int> missing;  ///< global ranks that the source states did not arrive
+  std::string group;         ///< group's name; empty: the whole job
+  std::int64_t size = -1;    ///< ranks of the group; -1: not stated
+  std::vector<int> ranks;    ///< global ranks of the group; empty: the source does not list them
+  std::vector<int> missing;  ///< global ranks that did not arrive, by the source
   bool has_started = false;  ///< the subject began to create or join the group
-  bool has_joined = false;   ///< and finished
-  bool has_left = false;     ///< destroyed or aborted it
-  std::int64_t count = -1;   ///< members that the source states did arrive
-  std::int64_t behind = 0;   ///< calls that `missing` made less; below 0: `ranks` made more
+  bool has_joined = false;   ///< the subject has joined the group
+  bool has_left = false;     ///< the subject destroyed or aborted the group
+  std::int64_t count = -1;   ///< members that arrived, by the source; -1: not stated
+  std::int64_t behind =
+      0;  ///< calls by which `missing` lag the others; negative: calls by which `ranks` lead
 };
 
+/// The progress of a call when its source was written.
 enum class CallState : std::uint8_t {
   Enqueued,
   Started,
   Completed,
   TimedOut,
   Failed,
-  Unknown  ///< the source names the call and no state
+  Unknown  ///< the source names the call without a state
 };
 
 /// A collective or a transfer that the subject called.
@@ -41,23 +43,24 @@ struct Call : Fact {
   std::string shape;               ///< as the source prints it
   std::string dtype;               ///< as the source prints it
   std::string label;               ///< the program's name for it: `grads` of `all_reduce(grads)`
-  std::int64_t step = -1;          ///< of the program, in which it is made
-  int tag = -1;                    ///< of a transfer
-  int root = -1;                   ///< rank in the group
-  int peer = -1;                   ///< of a transfer: global rank
+  std::int64_t step = -1;          ///< training step in which the call is made; -1: unknown
+  int tag = -1;                    ///< tag of a send or receive; -1: none
+  int root = -1;                   ///< rank in the group; -1: none or unknown
+  int peer = -1;  ///< global rank of a send's or receive's peer; -1: none or unknown
   CallState state = CallState::Enqueued;
-  std::int64_t last_enqueued = -1;  ///< sequence numbers of the group on this rank
-  std::int64_t last_completed = -1;
-  std::int64_t waited_us = -1;
+  std::int64_t last_enqueued = -1;   ///< sequence number on this rank and group; -1: unknown
+  std::int64_t last_completed = -1;  ///< likewise
+  std::int64_t waited_us = -1;       ///< time since the call began; -1: unknown
 };
 
+/// What a process does. The values up to GpuWait wait for other ranks.
 enum class Activity : std::uint8_t {
   Collective,
   Transfer,
   GroupCreation,
   Store,
   Barrier,
-  GpuWait,  // waits for other ranks
+  GpuWait,
   Data,
   Checkpoint,
   Load,
@@ -74,30 +77,31 @@ enum class Activity : std::uint8_t {
   Unknown
 };
 
-/// A process is inside a call that waits for other ranks.
+/// States that a process is inside a call that waits for other ranks.
 struct Blocked : Fact {
   Activity activity = Activity::Collective;
-  std::string operation;  ///< canonical operation, or empty
+  std::string operation;  ///< canonical name; empty: unknown
   std::string group;
   int peer = -1;
   std::string where;  ///< `all_reduce (torch/distributed/distributed_c10d.py:2729)`
   bool is_main_thread = true;
 };
 
-/// A process does something that does not wait for other ranks.
+/// States that a process does work that does not wait for other ranks.
 struct Busy : Fact {
   Activity activity = Activity::Compute;
-  std::string what;  ///< `was writing a checkpoint`
-  std::string where;
+  std::string what;   ///< `was writing a checkpoint`
+  std::string where;  ///< function and source line; empty: unknown
   bool is_main_thread = true;
 };
 
+/// The property in which two ranks' calls differ.
 enum class Field : std::uint8_t { Operation, Size, DType, Root, Order, Count, Peer };
 
-/// A library or a tool reports that two ranks called different things.
+/// A library or a tool reports that ranks made different calls.
 struct Mismatch : Fact {
   Field field = Field::Operation;
-  std::vector<int> ranks;  ///< that differ from the others; empty: not stated
+  std::vector<int> ranks;  ///< ranks that differ from the others; empty: not stated
   std::string expected, actual;
 };
 
@@ -115,27 +119,27 @@ enum class DeathCause : std::uint8_t {
   Abort
 };
 
-/// A process ended, or a node that ran it.
+/// States that a process, or the node that ran it, ended.
 struct Died : Fact {
   DeathCause cause = DeathCause::Unknown;
   std::int64_t code = 0;        ///< exit code or signal number
-  std::string program;          ///< its name, where the kernel gives it: `python3`
+  std::string program;          ///< process name in the kernel's line, `python3`; empty: not stated
   std::string reason;           ///< `torch.OutOfMemoryError: CUDA out of memory`
-  bool is_consequence = false;  ///< a launcher, a watchdog or a lost peer ended it
-  bool is_presumed = false;     ///< known only from a missing answer
-  bool is_first = false;        ///< the source states that it ended before the others
-  std::vector<int> ranks;       ///< where the source names several
+  bool is_consequence = false;  ///< a launcher, a watchdog or a lost peer caused the end
+  bool is_presumed = false;     ///< inferred by the source from a missing answer
+  bool is_first = false;        ///< the source states that this process ended first
+  std::vector<int> ranks;       ///< all ranks, if the source names several; else empty
 };
 
-/// The program made a step, finished, or restarted.
+/// States that the program made a step, finished or restarted.
 struct Progress : Fact {
-  std::int64_t step = -1;
-  std::int64_t steps = -1;  ///< in all
+  std::int64_t step = -1;   ///< step number; -1: unknown
+  std::int64_t steps = -1;  ///< total number of steps; -1: unknown
   bool has_finished = false;
-  bool is_serving = false;       ///< a server is up and answers
-  bool is_restarting = false;    ///< a launcher starts the processes again
-  bool is_claimed_hang = false;  ///< a person or program states that it hangs
-  std::uint64_t times = 1;       ///< lines of this row and subject that this fact represents
+  bool is_serving = false;       ///< a server is up and answers requests
+  bool is_restarting = false;    ///< a launcher restarts the processes
+  bool is_claimed_hang = false;  ///< a person or program states that the job hangs
+  std::uint64_t times = 1;       ///< number of lines that this fact stands for
 };
 
 }  // namespace ringside::facts

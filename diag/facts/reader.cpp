@@ -105,7 +105,8 @@ bool is_of_communication(Domain domain) {
          domain == Domain::Store || domain == Domain::Library || domain == Domain::Launcher;
 }
 
-/// Whether the text may match a row. The parser has read other lines field by field, and they hold nothing else.
+/// Returns whether the text may match a row. The parser has read other lines field by field, and they hold nothing
+/// else.
 bool may_match(const Record& record) {
   switch (record.kind) {
     case RecordKind::Message:
@@ -123,7 +124,7 @@ bool may_match(const Record& record) {
   }
 }
 
-/// Whether a program's lines are about other processes: a launcher, a scheduler or the kernel.
+/// Returns whether a program's lines are about other processes: a launcher, a scheduler or the kernel.
 bool reports_others(std::string_view program) {
   const auto entries = logs::row_entries();
   return std::any_of(entries.begin(), entries.end(), [&](const logs::RowEntry& entry) {
@@ -139,7 +140,7 @@ Reporter reporter_of(std::string_view program) {
   return program == "slurm" ? Reporter::Scheduler : Reporter::Process;
 }
 
-/// Whether the line lacks a field that the fact needs.
+/// Returns whether the line lacks a field that the fact needs.
 bool lacks_need(const Spec::Part& part, const FieldValue& value_of) {
   return std::any_of(part.assignments.begin(), part.assignments.end(),
                      [&](const Spec::Assignment& one) {
@@ -155,7 +156,7 @@ bool is_harmless(const Spec& spec) {
   });
 }
 
-/// Whether facts_of_record() makes facts of this kind.
+/// Returns whether facts_of_record() makes facts of this kind.
 bool may_state(RecordKind kind) {
   return kind == RecordKind::CommEvent || kind == RecordKind::Environment ||
          kind == RecordKind::LibraryVersion || kind == RecordKind::NetworkInUse ||
@@ -172,7 +173,7 @@ bool is_failure(std::string_view type) {
   return type == "died" || type == "warning" || type == "progress";
 }
 
-/// Whether any part states something that Scope::Failures keeps.
+/// Returns whether any part states something that Scope::Failures keeps.
 bool has_failure(const Spec& spec) {
   return std::any_of(spec.parts().begin(), spec.parts().end(), [](const Spec::Part& part) {
     return is_failure(part.type) || part.type == "keep" || part.type == "forget";
@@ -198,12 +199,12 @@ void fill_source(Fact& fact, const Record& record) {
 
 constexpr std::string_view kPerson = "person";
 
-/// Whether a line has no prefix of a program, a launcher or a logger, as lines that people write.
+/// Returns whether a line has no prefix of a program, a launcher or a logger, as lines that people write.
 bool is_plain(const Record& record) {
   return record.kind == RecordKind::Text && record.text_at == 0 && record.line.front() != '[';
 }
 
-/// Whether the fact names a process, a rank or a host.
+/// Returns whether the fact names a process, a rank or a host.
 bool is_named(AnyFact& fact) {
   const Subject& subject = base_of(fact).subject;
   const auto* death = std::get_if<Died>(&fact);
@@ -273,7 +274,7 @@ void FactReader::take(const Record& record, const logs::Speaker& speaker) {
   if (!is_message && emitted_ == 0) ++facts_.unread;
 }
 
-/// Whether the same process has written the same text before.
+/// Returns whether the same process has written the same text before.
 bool FactReader::is_repeated(const Record& record) {
   const auto text = std::hash<std::string_view>()(record.text());
   const std::uint64_t by =

@@ -20,33 +20,33 @@
 
 namespace ringside::facts {
 
-/// What a reader keeps.
+/// Selects the facts that a FactReader keeps.
 enum class Scope : std::uint8_t {
   All,
-  /// Deaths, warnings and progress. Audit takes the rest from the records, with a table for each.
+  /// Deaths, warnings and progress only. Audit reads the other facts from the records into its own tables.
   Failures
 };
 
-/// Makes facts of the lines of logs, by the rows of the catalogue.
+/// Turns log lines into facts, by the rows of the catalogue.
 ///
-/// If a subject repeats a fact, it is kept once: warnings count their lines, progress keeps its first and its last
-/// line.
+/// A fact that a subject repeats is kept once: a warning counts its lines, progress keeps its first and last line.
 ///
-/// Ordering   lines come in the order of their log; then settle(), once for all readers
-/// Ownership  the facts must outlive it
-/// Threads    one for each reader
+/// Ordering   take() each log's lines in order; then call settle() once for all readers
+/// Ownership  `facts` must outlive the reader
+/// Threads    one thread uses a reader
 class FactReader {
  public:
   explicit FactReader(Facts& facts, Scope scope = Scope::All) : facts_(facts), scope_(scope) {}
 
+  /// Appends the facts of a line that `speaker` wrote.
   void take(const logs::Record& record, const logs::Speaker& speaker);
-  /// Whether a row matches the last line.
+  /// Returns whether a row matched the line of the last take().
   [[nodiscard]] bool knows_line() const { return emitted_ > 0; }
 
  private:
   struct Known {
-    std::size_t index = 0;  ///< in the list of its type
-    std::size_t last = 0;   ///< of progress: the fact of the last line
+    std::size_t index = 0;  ///< index in the list of its type
+    std::size_t last = 0;   ///< index of the last line's fact, for progress
   };
   bool is_repeated(const logs::Record& record);
   void find_rows(const logs::Record& record);
@@ -67,26 +67,28 @@ class FactReader {
   Facts& facts_;
   const Scope scope_;
   std::unordered_map<std::string, Known> known_;
-  std::unordered_set<std::uint64_t> stated_;              ///< hashes of lines that state no failure
-  std::map<std::string, std::string, std::less<>> kept_;  ///< values for the specs of later lines
-  std::uint32_t kept_lines_ = 0;                          ///< lines since the newest of them
-  bool has_died_ = false;     ///< a row has emitted a death of this line
-  bool has_warned_ = false;   ///< or a warning of communication
-  bool is_harmless_ = false;  ///< or that the line is harmless
+  std::unordered_set<std::uint64_t>
+      stated_;  ///< hashes of lines without a failure, to skip repeats
+  std::map<std::string, std::string, std::less<>> kept_;  ///< values stored by `keep`
+  std::uint32_t kept_lines_ = 0;                          ///< lines since the last `keep`
+  bool has_died_ = false;     ///< a row has emitted a death for this line
+  bool has_warned_ = false;   ///< a row has emitted a communication warning for it
+  bool is_harmless_ = false;  ///< a row marks the line as harmless
   std::size_t emitted_ = 0;
-  std::vector<logs::RowMatch> matches_;  ///< of this line
+  std::vector<logs::RowMatch> matches_;  ///< rows that match this line
 };
 
-/// File and line of a place in the logs.
+/// Returns the file name and the line number, from 1, of a place in the logs.
 using WhereFunction = std::function<std::pair<std::string, std::int64_t>(logs::Place)>;
 
-/// Names the files and lines of all facts, and the ranks of their subjects, as resolve_ranks() does. Call once, at the end.
+/// Fills in the source files and lines of all facts, and the ranks of their subjects as resolve_ranks() does. Call it
+/// once, after the last line.
 job::ProcessRanks settle(Facts& facts, const WhereFunction& where, job::ProcessRanks known = {});
 
-/// Appends the facts of a later part of the input.
+/// Appends `more`, the facts of a later part of the input, to `facts`.
 void append(Facts& facts, Facts&& more);
 
-/// The facts of one text in memory, called `name`.
+/// Returns the settled facts of one text in memory; their sources name it `name`.
 Facts facts_of_text(std::string_view text, const std::string& name);
 
 }  // namespace ringside::facts

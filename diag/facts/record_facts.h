@@ -7,8 +7,8 @@
 
 namespace ringside::facts {
 
-/// The facts of a record that the log parser has read field by field: communicators, settings, adapters, Xids, results
-/// of benchmarks. Their subject is the owner of the line, unless it names another.
+/// Appends the facts of a record whose fields the log parser has read: communicators, settings, adapters, Xids and
+/// benchmark results. Their subject is `owner`, the writer of the line, unless the line names another process.
 void facts_of_record(const logs::Record& record, const Subject& owner, std::vector<AnyFact>& facts);
 
 }  // namespace ringside::facts

@@ -9,30 +9,32 @@
 
 #include "diag/facts/facts.h"
 
-/// The names that the catalogue, tests and reports use for types of facts and their fields.
+/// Reads and writes facts by the names of their types and fields, as the catalogue, tests and reports use them.
 namespace ringside::facts {
 
 using AnyFact = std::variant<Member, Call, Blocked, Busy, Mismatch, Died, Progress, LinkFault,
                              Transport, Setting, Capability, Measurement, Warning>;
 
-/// Makes a fact with unknown fields; `died` makes a Died.  returns  false: there is no such type
+/// Sets `fact` to an empty fact of a named type, `died` for a Died. Returns false if the type does not exist.
 bool make_fact(std::string_view type, AnyFact& fact);
 
 enum class SetResult : std::uint8_t { Set, UnknownField, BadValue };
 
-/// Sets a field from text, as a line prints it: `rank` from `3`, `cause` from `signal`.
+/// Sets a field from its text: `rank` from `3`, `cause` from `signal`. An empty value leaves the field unchanged.
 ///
-/// Some names set several fields: `exit` of a death takes a status (`-9`, `137`, `1`), `how` the words of a launcher
-/// (`Segmentation fault`, `Exited with exit code 3`), `signal` a number or name; `work` of a call takes PyTorch's
-/// `WorkNCCL(SeqNum=..)`; `error` of a link the text of an errno, `wc` its completion status; `time` any time with its
-/// date.
-/// An empty value leaves the field as it is.
+/// Some names set several fields:
+/// - of a death: `exit` takes a status (`-9`, `137`, `1`), `how` a launcher's words (`Segmentation fault`), `signal` a
+///   number or name;
+/// - of a call: `work` takes PyTorch's `WorkNCCL(SeqNum=..)`;
+/// - of a link fault: `error` takes the text of an errno, `wc` a completion status;
+/// - of any fact: `time` takes a time with its date.
 SetResult set_field(AnyFact& fact, std::string_view field, std::string_view value);
 
-/// `died rank=3 cause=signal code=9`: the type, then each field that is known, in a fixed order, without the source.
+/// Returns the fact as text, `died rank=3 cause=signal code=9`: its type and its known fields in a fixed order, without
+/// the source.
 std::string to_text(const AnyFact& fact);
 
-/// The list of facts of a type.
+/// Returns the list of `facts` that holds type T.
 template <typename T>
 std::vector<T>& list_of(Facts& facts) {
   if constexpr (std::is_same_v<T, Member>) return facts.members;
@@ -50,12 +52,13 @@ std::vector<T>& list_of(Facts& facts) {
   if constexpr (std::is_same_v<T, Warning>) return facts.warnings;
 }
 
-/// Appends the fact to the list of its type.
+/// Appends a fact to the list of its type.
 void add_fact(Facts& facts, AnyFact fact);
 
-/// The fields that all types share.
+/// Returns the fields that all types share.
 Fact& base_of(AnyFact& fact);
 
+/// Returns the catalogue's name of an enumerator.
 std::string_view to_string(Activity activity);
 std::string_view to_string(DeathCause cause);
 std::string_view to_string(LinkState state);

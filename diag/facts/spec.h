@@ -9,10 +9,18 @@
 
 namespace ringside::facts {
 
-/// The facts that a row emits, read from its text: `died cause=signal code={signal} rank={rank}`.
+/// A fact template: the facts that a catalogue row emits when its pattern matches a line. Grammar:
+///
+///     template = part { ";" part }            part = type { field "=" value }
+///
+/// `type` is a type of fact (`died`), or `keep` or `forget`: `keep` stores values for the templates of later lines,
+/// `forget` drops the stored ones. A value is text in which `{name}` stands for a field of the matched line. The
+/// pseudo-field `needs={name}` drops the fact when the line has no such field.
+///
+/// Ownership  the template holds views: the text must outlive it
 class Spec {
  public:
-  /// problem  gets why the text is no spec; empty: it is valid
+  /// Parses a template.  problem  is set to the reason why the text is invalid; left empty if it is valid
   static Spec parse(std::string_view text, std::string& problem);
 
   struct Assignment {
@@ -20,7 +28,7 @@ class Spec {
     std::string_view value;  ///< text with `{name}` in it
   };
   struct Part {
-    std::string_view type;  ///< of a fact, or `keep`, or `forget`
+    std::string_view type;  ///< a type of fact, `keep` or `forget`
     std::vector<Assignment> assignments;
 
     [[nodiscard]] bool has_field(std::string_view name) const;
@@ -31,10 +39,11 @@ class Spec {
   std::vector<Part> parts_;
 };
 
-/// The value of `{name}` in a line.  returns  empty: no value
+/// Returns the value of `{name}` in the matched line; empty if the line has none.
 using FieldValue = std::function<std::string_view(std::string_view)>;
 
-/// `killed by {signal}` with its fields in place; empty where it has a field and none of them has a value.
+/// Returns the text with each `{name}` replaced by its value: `killed by {signal}` becomes `killed by 9`. Returns an
+/// empty text if it has placeholders and all of them lack a value.
 std::string filled(std::string_view value, const FieldValue& value_of);
 
 }  // namespace ringside::facts

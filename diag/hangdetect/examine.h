@@ -16,27 +16,26 @@
 
 namespace ringside::hang {
 
-/// All that was read of a job, and what follows from it.
+/// The inputs of a job and the verdict on them.
 ///
-/// Ownership  everything points into it: it moves, and is never copied
+/// Ownership  members point into each other: the object can be moved, not copied
 struct Examination {
   std::vector<InputFile> files;
   std::unique_ptr<Names> names;
-  std::vector<RankDump> dumps;  ///< by rank, including dumps made of log lines
-  std::vector<RankDump> later;
-  std::vector<BadFile> bad;
+  std::vector<RankDump> dumps;  ///< sorted by rank, including dumps made from log lines
+  std::vector<RankDump> later;  ///< second dumps of ranks in `dumps`
+  std::vector<BadFile> bad;     ///< files that could not be read
   LogFacts facts;
-  std::vector<ConnectionProgress> connections;  ///< of calls that did not end
-  bool has_both_ends = false;  ///< of those connections: from dumps, not from traces
+  std::vector<ConnectionProgress> connections;  ///< connections of calls that did not end
+  bool has_both_ends = false;  ///< `connections` come from dumps of both ends; false: from traces
   std::unique_ptr<Job> job;
   WaitState wait_state;
   Verdict verdict;
 };
 
-/// errors  NotFound: an argument names no file.  Corrupt: there are dumps, none of which can be read
-/// decides.
+/// Reads the files and folders that the arguments name and decides why the job hangs.
 ///
-/// errors  NotFound: an argument names nothing.  Corrupt: there are dumps, none of which can be read
+/// errors  NotFound: an argument names no file.  Corrupt: no dump can be read, though there are dumps
 Result<Examination> examine(const std::vector<std::string>& arguments);
 
 /// Whether there is anything to judge.

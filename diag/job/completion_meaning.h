@@ -5,17 +5,16 @@
 
 namespace ringside::job {
 
-/// The meaning of a verbs work completion for a job.
+/// The meaning of a failed verbs work completion for a job.
 struct CompletionMeaning {
   std::string_view name;   ///< `transport retries exhausted`
-  std::string_view cause;  ///< a clause
-  std::string_view fix;    ///< the first step
+  std::string_view cause;  ///< a clause: why the completion failed
+  std::string_view fix;    ///< the first thing to do
 };
 
 inline constexpr std::int64_t kFlushed = 5;  ///< IBV_WC_WR_FLUSH_ERR: never the first error
 
-/// status   1 .. 13, as ibv_wc_status numbers the errors
-/// returns  nullptr: another number
+/// Returns the meaning of an ibv_wc_status from 1 to 13, or nullptr for another number.
 /// source   docs/formats 4.2
 const CompletionMeaning* meaning_of_completion(std::int64_t status);
 

@@ -6,16 +6,15 @@
 
 namespace ringside::job {
 
-/// `3` of the last `[Rank 3]`, else `[rank3]`, inside a line. Before PyTorch 2.2 it is the place in the group, which
-/// is the default group there.  returns  -1: there is none
+/// Returns the rank in the last `[Rank 3]` of a line, else in `[rank3]`; -1 if there is none. Before PyTorch 2.2 the
+/// number is the rank in the group, which is then the default group.
 int rank_in_text(std::string_view line);
 
-/// `6` of `rank 6: ...`, `rank=6 step=100`: a line that begins with its rank, as people and programs write it.
-/// returns  -1: the line does not begin so
+/// Returns the rank at the start of a line, 6 for `rank 6: ...` or `rank=6 step=100`; -1 if there is none.
 int rank_before_text(std::string_view line);
 
-/// The ranks of `[Rank 1-7]` or `[Rank 0, 2]`, as people write for many lines.
-/// returns  empty: there is none, or it lists implausibly many ranks
+/// Returns the ranks of `[Rank 1-7]` or `[Rank 0, 2]`, which people write for the lines of several ranks. Returns none
+/// if there is no such list or it has implausibly many ranks.
 std::vector<std::int32_t> ranks_in_brackets(std::string_view line);
 
 }  // namespace ringside::job

@@ -5,12 +5,12 @@
 
 namespace ringside::job {
 
-/// Whether an ncclResult_t reports a failure: neither success nor an operation in progress.
+/// Returns whether an ncclResult_t is a failure: neither success nor an operation in progress.
 /// source  ecosystem-facts 2.7 (the header of NCCL 2.31.2)
 bool is_nccl_failure(std::int64_t code);
 
-/// returns  "ncclSystemError (2)"; "ncclResult 99" for a code that the header does not name
-/// source   as is_nccl_failure()
+/// Returns the name of an ncclResult_t: "ncclSystemError (2)"; "ncclResult 99" for an unknown code.
+/// source  as for is_nccl_failure()
 std::string nccl_result_text(std::int64_t code);
 
 }  // namespace ringside::job

@@ -8,20 +8,19 @@
 
 namespace ringside::job {
 
-/// The rank of a process or a GPU. A library's line or a launcher's table shows it; other lines, such as the
-/// kernel's, name only the process id or the bus.
+/// Maps processes and GPUs to ranks. NCCL's lines and launchers' tables state both; other lines, such as the kernel's,
+/// name only the process id or the bus id.
 ///
-/// A host's name is compared up to its first dot, its address completely; empty: unknown.
+/// Host names are compared up to the first dot, addresses completely. An empty host means unknown.
 class ProcessRanks {
  public:
-  /// shape  pid >= 0, rank >= 0; of two ranks for one process the later counts
+  /// Stores the rank of a process; a later call replaces it.  shape  pid >= 0, rank >= 0
   void know(std::string_view host, std::int64_t pid, int rank);
-  /// shape  bus_id as NCCL counts it: `1b000` is 0x1b000
+  /// Stores the rank of a GPU.  bus_id  as NCCL prints it: `1b000` is 0x1b000
   void know_gpu(std::string_view host, std::int64_t bus_id, int rank);
 
-  /// The rank of that process. If the host is unknown, or nothing else is known of it, the only rank with that
-  /// process id on any host: containers have names of their own.
-  /// returns  -1: unknown, or several ranks are possible
+  /// Returns the rank of a process or GPU, or -1 if it is unknown or ambiguous. If `host` is empty, or no rank of it is
+  /// known, returns the only rank with this number on any host, because containers have host names of their own.
   [[nodiscard]] int rank_of(std::string_view host, std::int64_t pid) const;
   [[nodiscard]] int rank_of_gpu(std::string_view host, std::int64_t bus_id) const;
 
@@ -31,11 +30,11 @@ class ProcessRanks {
 
   Ranks processes_;
   Ranks gpus_;
-  std::map<std::string, int> hosts_;  ///< that are known, and how often
+  std::map<std::string, int> hosts_;  ///< known hosts with the number of their entries
 };
 
-/// The process id in a line of the kernel's: `Killed process 4711 (`, `,pid=4711,`, `pid=4711, name=`.
-/// returns  -1: there is none
+/// Returns the process id in a kernel log line, `Killed process 4711 (`, `,pid=4711,` or `pid=4711, name=`; -1 if there
+/// is none.
 std::int64_t pid_in_kernel_line(std::string_view line);
 
 }  // namespace ringside::job

@@ -35,13 +35,13 @@ logs::TorchPrefix group_in(const logs::Record& record) {
   return prefix;
 }
 
-/// Whether the line may be about the group in which the rank waits: it names none, or that one.
+/// Returns whether the line may be about the group in which the rank waits: it names none, or that one.
 bool may_be_of(const logs::TorchPrefix& prefix, const Wait& wait) {
   if (prefix.pg_id < 0 && prefix.pg_guid.empty()) return true;
   return !wait.has_group() || (wait.group == prefix.pg_guid && wait.group_number == prefix.pg_id);
 }
 
-/// Whether the group is not the default one, so that ranks are numbered differently in it.
+/// Returns whether the group is not the default one, so that ranks are numbered differently in it.
 bool is_of_subgroup(const logs::TorchPrefix& prefix) {
   if (prefix.pg_desc == "default_pg") return false;
   if (prefix.pg_id > 0) return true;
@@ -230,9 +230,9 @@ void WatchdogWaits::adopt(Wait& one) const {
   }
 }
 
-/// A process that was stopped (SIGSTOP, a debugger) and runs again: its watchdog has looked at no call yet, and reports the
-/// oldest one, long after the limit. The calls that it had enqueued before are over; the one that the others wait in is not
-/// among them.
+/// A process that was stopped (SIGSTOP, a debugger) and runs again: its watchdog has looked at no call yet, and reports
+/// the oldest one, long after the limit. The calls that it had enqueued before are over; the one that the others wait
+/// in is not among them.
 ///
 /// source  a job on an H200 with PyTorch 2.11: tests/hangdetect/jobs/h200-a-stopped-process
 void WatchdogWaits::correct_frozen(Wait& one) {

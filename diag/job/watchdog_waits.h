@@ -12,60 +12,64 @@
 
 namespace ringside::job {
 
-/// The call that a rank waits in, by the lines of PyTorch's watchdog.
+/// The call in which a rank waits, from lines of PyTorch's watchdog.
 struct Wait {
-  std::int64_t sequence = -1;  ///< of the call in its group
+  std::int64_t sequence = -1;  ///< sequence number of the call in its group; -1: unknown
   std::string operation;       ///< `ALLREDUCE`; empty: unknown
-  std::string shape;           ///< `1024, 8` of the releases that print no number of elements
+  std::string shape;           ///< `1024, 8`, in releases that do not print the number of elements
   std::int64_t numel_in = -1;
   std::int64_t numel_out = -1;
   std::int64_t timeout_ms = -1;
-  std::int64_t ran_ms = -1;  ///< how long the call had run when the watchdog looked at it
+  std::int64_t ran_ms = -1;  ///< run time of the call when the watchdog checked it; -1: unknown
   bool has_timed_out =
-      false;  ///< a line reports it for this very call; else only a status line does
-  std::optional<std::int64_t> enqueued;   ///< of its group on this rank; -1: none
-  std::optional<std::int64_t> completed;  ///< likewise
+      false;  ///< a line reports this call's time-out; false: only a status line is known
+  std::optional<std::int64_t>
+      enqueued;  ///< last enqueued call of the group; -1: none; nothing: unknown
+  std::optional<std::int64_t> completed;  ///< last completed call, likewise
   std::string group;                      ///< GUID; empty: unknown
   std::string description;
-  int group_number = -1;  ///< in that process: do not compare between ranks
+  int group_number = -1;  ///< number in that process, not comparable between ranks; -1: unknown
   int group_rank = -1;
-  logs::Place place;        ///< of the first line that shows it
-  bool has_status = false;  ///< a line shows what was enqueued
+  logs::Place place;        ///< first line that shows the wait
+  bool has_status = false;  ///< a status line was read
 
+  /// Returns whether the group is identified.
   [[nodiscard]] bool has_group() const { return !group.empty() || group_number >= 0; }
-  /// All enqueued calls have completed, and no line reports a time-out: the rank does not wait.
+  /// Returns whether all enqueued calls have completed and no line reports a time-out, so that the rank does not wait.
   [[nodiscard]] bool is_idle() const;
 };
 
-/// The waits of all ranks that a watchdog reports on.
+/// Collects the waits of all ranks from the lines of PyTorch's watchdog.
 ///
-/// A time-out line names the call and the rank, the status line after it the group: by name since 2.5, by description
-/// and place in 2.4, by a number of that process in 2.2 and 2.3, before that not at all. The exception that ends the
-/// process repeats both.
+/// A time-out line names the call and the rank; the status line after it identifies the group: since 2.5 by name, in
+/// 2.4 by description and group rank, in 2.2 and 2.3 by its number in the process, in earlier versions not at all. The
+/// exception that ends the process repeats both lines.
 ///
 /// source  docs/formats 5.2
 class WatchdogWaits {
  public:
-  /// Takes a message WatchdogTimeout, WatchdogStatus or DumpSignal. `rank` is the global one, -1 if the line's prefix
-  /// does not have it; the text of a work then may.
+  /// Takes a message WatchdogTimeout, WatchdogStatus or DumpSignal.
+  /// rank  global rank in the line's prefix; -1: none, then the rank in the text is used if there is one
   void take(const logs::Record& record, int rank);
 
-  /// Takes any other line with a `WorkNCCL(...) ran for`: an exception's text, a torn or glued line.
+  /// Takes another line with `WorkNCCL(...) ran for`: an exception's text, a torn or a merged line.
   void take_line(const logs::Record& record, int rank);
 
-  /// Completes torn lines, which can lose the work and keep its status, from other ranks of the group. Lines with
-  /// only a rank's place in a sub-group are assigned to the rank that another line has at that place.
+  /// Completes the waits; call it once, after the last line. Fields that torn lines lost are copied from other ranks of
+  /// the group. Lines with only a group rank are assigned to the global rank that another line gives for it.
   void complete();
 
-  /// Waits of ranks of which only the place in a sub-group is known: `group` and `group_rank`.
+  /// Returns the waits of ranks of which only `group` and `group_rank` are known.
   [[nodiscard]] const std::vector<Wait>& of_places() const { return of_places_; }
 
-  /// By global rank, in the order of the lines.
+  /// Returns the waits by global rank, in the order of the lines.
   [[nodiscard]] const std::map<int, std::vector<Wait>>& by_rank() const { return waits_; }
-  /// How far ranks had come that were signalled to dump: `sequence` is unset.
+  /// Returns the last enqueued and completed calls of ranks that were signalled to dump; `sequence` is unset.
   [[nodiscard]] const std::map<int, Wait>& signals() const { return signals_; }
+  /// Returns the number of time-out lines.
   [[nodiscard]] std::int64_t timeouts() const { return timeouts_; }
-  /// The size of the largest group, by the sizes of a call: output of an all-gather over its input. 0: unknown
+  /// Returns the size of the largest group, computed from a call's sizes (output over input of an all-gather); 0 if
+  /// unknown.
   [[nodiscard]] int world() const { return world_; }
 
  private:
@@ -79,11 +83,10 @@ class WatchdogWaits {
   static void correct_frozen(Wait& one);
   void place();
 
-  using Place =
-      std::pair<std::string, int>;  ///< a group as group_key() names it, and a place in it
+  using Place = std::pair<std::string, int>;  ///< a group's key (group_key()) and a group rank
   std::map<int, std::vector<Wait>> waits_;
-  std::map<Place, std::vector<Wait>> at_place_;  ///< until another line shows whose place it is
-  std::map<Place, int> rank_at_;                 ///< -1: of several
+  std::map<Place, std::vector<Wait>> at_place_;  ///< waits whose global rank is not known yet
+  std::map<Place, int> rank_at_;                 ///< -1: several ranks
   std::vector<Wait> of_places_;
   std::map<int, Wait> signals_;
   std::int64_t timeouts_ = 0;

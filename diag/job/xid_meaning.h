@@ -5,22 +5,23 @@
 
 namespace ringside::job {
 
-/// The meaning of a fault line of the GPU's driver for a job that uses the GPU.
+/// The effect of an Xid, a fault that the GPU driver logs, on a job that uses the GPU.
 enum class XidWeight : std::uint8_t {
-  Event,    ///< the job goes on; or a consequence of another fault
-  Warning,  ///< the job may go on
-  Fault     ///< work on the GPU ends
+  Event,    ///< the job continues, or the Xid follows another fault
+  Warning,  ///< the job may continue
+  Fault     ///< all work on the GPU ends
 };
 
+/// The meaning of a range of Xid codes.
 struct XidMeaning {
-  int first = 0, last = 0;  ///< codes
+  int first = 0, last = 0;  ///< first and last code
   XidWeight weight = XidWeight::Event;
   std::string_view text;
   std::string_view action;
 };
 
-/// returns  nullptr: not in the table
-/// source   docs/formats 8.1
+/// Returns the meaning of an Xid code, or nullptr if the table lacks it.
+/// source  docs/formats 8.1
 const XidMeaning* meaning_of_xid(int code);
 
 }  // namespace ringside::job

@@ -6,17 +6,16 @@
 
 namespace ringside::logs {
 
-/// The parts of NCCL's prefix that people keep when they quote a line: `NCCL WARN `, `[3] NCCL INFO `, `node-2 [3]
-/// NCCL INFO `, `host:XXXX:XXXX [0] f.cc:77 NCCL WARN `, `... NCCL WARN `, a collector's own columns before it, or
-/// the place in the
-/// source alone: `init.cc:943 `.
+/// Reads an incomplete NCCL prefix, as people quote it: `NCCL WARN `, `[3] NCCL INFO `, `node-2 [3] NCCL INFO `,
+/// `host:XXXX:XXXX [0] f.cc:77 NCCL WARN `, `... NCCL WARN `, a collector's columns before it, or only the source
+/// location: `init.cc:943 `.
 ///
-/// returns  false: there is no part of it. `level` is None where only the place is present; `pid` and `device` are -1
-///          and `host` is empty where they are missing
+/// prefix   `level` is None if there is only a location; `pid` and `device` are -1 and `host` is empty if missing
+/// returns  false if the text begins with no part of a prefix
 /// source   docs/formats 1.10
 bool read_bare_prefix(std::string_view text, NcclPrefix& prefix);
 
-/// `init.cc:943`, `misc/ibvwrap.cc:309`: a place in the sources of NCCL, RCCL or a plugin.
+/// Returns whether a word is a location in the sources of NCCL, RCCL or a plugin: `init.cc:943`, `misc/ibvwrap.cc:309`.
 bool is_source_place(std::string_view word);
 
 }  // namespace ringside::logs

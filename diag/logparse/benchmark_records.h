@@ -6,7 +6,7 @@
 
 #include "diag/logparse/record.h"
 
-/// nccl-tests' output. Its other lines (header, verdicts, failures) are messages.
+/// Records of nccl-tests' output. Its other lines (header, verdicts, failures) are messages of the catalogue.
 /// source  docs/formats 7.4
 namespace ringside::logs {
 
@@ -19,18 +19,20 @@ struct BenchmarkRank {
   std::string_view name;  ///< of the GPU
 };
 
+/// The row of column names.
 struct BenchmarkHeading {
   static constexpr RecordKind kKind = RecordKind::BenchmarkHeading;
   bool has_redop = false, has_root = false;
   std::string_view names;  ///< `size count type redop root time algbw ...`
 };
 
-/// One half of a row; -1: the row ended before it, or says N/A.
+/// The out-of-place or in-place half of a row; -1: the row ends before it, or has N/A.
 struct BenchmarkResult {
   float time_us = -1, algbw_gbs = -1, busbw_gbs = -1;
-  float wrong = -1;  ///< elements, or the largest error up to nccl-tests 2.12
+  float wrong = -1;  ///< wrong elements; up to nccl-tests 2.12 the largest error
 };
 
+/// A row of the table: one message size.
 struct BenchmarkRow {
   static constexpr RecordKind kKind = RecordKind::BenchmarkRow;
   std::uint64_t bytes = 0;
@@ -41,6 +43,7 @@ struct BenchmarkRow {
   BenchmarkResult out_of_place, in_place;
 };
 
+/// `# Avg bus bandwidth    : 48.2`
 struct BenchmarkAverage {
   static constexpr RecordKind kKind = RecordKind::BenchmarkAverage;
   float busbw_gbs = -1;

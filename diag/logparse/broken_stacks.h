@@ -5,16 +5,15 @@
 
 namespace ringside::logs {
 
-/// Whether both begin with the same words, ignoring numbers: steps of a progress bar, ranks of a list.
+/// Returns whether both lines begin with the same words, ignoring numbers, such as steps of a progress bar.
 bool begin_alike(std::string_view a, std::string_view b);
 
-/// Whether `next` continues a stack in a line (frame_line.h) that was broken: joined, more of its frames have a
-/// place.
+/// Returns whether `next` continues a wrapped one-line stack (frame_line.h): more frames have a source location after
+/// joining both lines.
 ///
-/// is_full      nothing more fitted on the line; for an editor's page, not the next word
-/// is_terminal  a terminal broke it, which can split words
-/// joined       gets both lines if they belong together
-/// returns      false: `joined` is not set
+/// is_full      the line is full: the next word of `next` would not have fitted
+/// is_terminal  a terminal wrapped the line, which can split words
+/// joined       set to both lines if the result is true
 bool goes_on_as_stack(std::string_view line, std::string_view next, bool is_full, bool is_terminal,
                       std::string& joined);
 

@@ -14,31 +14,31 @@ namespace ringside::logs {
 
 class Blocks;
 
-/// Bytes from front to end.
+/// A stream of bytes.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
 
-  /// returns  bytes put into `room`; 0: the end
-  /// errors   System: it cannot be read.  Corrupt: compressed data that is damaged or ends early. Earlier bytes are
-  ///          valid.
+  /// Reads up to room.size() bytes and returns their number; 0 at the end.
+  /// errors  System: the source cannot be read.  Corrupt: compressed data is damaged or ends early. The bytes before
+  ///         the error are valid.
   virtual Result<std::size_t> read(std::span<char> room) = 0;
 
-  /// All remaining bytes, in blocks; do not call read() as well.
+  /// Returns the remaining bytes in blocks. Do not call read() afterwards.
   virtual std::unique_ptr<Blocks> blocks();
 };
 
-/// Opens one file from `begin` on; "-" is stdin. A named pipe's writer has five seconds to open it. Compressed data,
-/// recognised by their first bytes, are decompressed.
+/// Opens a file at offset `begin`; "-" is stdin. Waits up to five seconds for the writer of a named pipe. Decompresses
+/// data whose first bytes show a compression.
 /// shape   begin is 0 for streams and compressed files
-/// errors  NotFound, System
+/// errors  NotFound: the file does not exist.  System: it cannot be opened
 Result<std::unique_ptr<ByteSource>> open_source(const std::string& name, std::uint64_t begin,
                                                 Clock& clock = real_clock());
 
-/// The compression that the first bytes of a file show.
+/// Returns the compression that the first bytes of a file show.
 Compression compression_of(std::span<const char> head);
 
-/// Why a file with these first bytes is no text, such as "an executable"; nullptr: it may be text.
+/// Returns the type of a binary file by its first bytes, such as "an executable"; nullptr if it may be text.
 const char* binary_kind(std::span<const char> head);
 
 }  // namespace ringside::logs

@@ -5,7 +5,7 @@
 
 #include "diag/logparse/record.h"
 
-/// What was called, what NCCL chose for it, and what it returned.
+/// Records of calls, of NCCL's choices for them, and of their results.
 /// source  docs/formats 1.3, 3.1 to 3.3
 namespace ringside::logs {
 
@@ -14,8 +14,8 @@ namespace ringside::logs {
 struct CollCall {
   static constexpr RecordKind kKind = RecordKind::CollCall;
   std::int16_t datatype = -1;
-  std::int32_t op = -1;    ///< 5 and more: made by the user
-  std::int32_t root = -1;  ///< the peer, for Send and Recv
+  std::int32_t op = -1;    ///< ncclRedOp_t; 5 and more: created by the user
+  std::int32_t root = -1;  ///< root; for Send and Recv the peer
   std::int32_t nranks = -1;
   std::uint64_t count = 0;     ///< elements
   std::uint64_t op_count = 0;  ///< hexadecimal in the line
@@ -24,11 +24,11 @@ struct CollCall {
   std::string_view function;      ///< `AllReduce`
 };
 
-/// A line of subsystem TUNING. Numbers and names of algorithms are of NCCL: 0 TREE, 1 RING, 2 COLLNET_DIRECT,
+/// A line of subsystem TUNING. The numbers are NCCL's: algorithms 0 TREE, 1 RING, 2 COLLNET_DIRECT,
 /// 3 COLLNET_CHAIN, 4 NVLS, 5 NVLS_TREE, 6 PAT; protocols 0 LL, 1 LL128, 2 SIMPLE.
 struct TuningChoice {
   static constexpr RecordKind kKind = RecordKind::TuningChoice;
-  std::int8_t algorithm = -1;  ///< -1: a kernel outside the table (symmetric, copy engine)
+  std::int8_t algorithm = -1;  ///< -1: a kernel without an algorithm (symmetric, copy engine)
   std::int8_t protocol = -1;
   std::int16_t channel_low = -1, channel_high = -1;
   float time_us = -1;  ///< up to 2.23: a model's estimate
@@ -37,14 +37,14 @@ struct TuningChoice {
   std::string_view kernel;    ///< 2.27+, symmetric
 };
 
-/// `ncclAllReduce(<args>)`, of level CALL.
+/// `ncclAllReduce(<args>)`, a line of level CALL.
 struct ApiCall {
   static constexpr RecordKind kKind = RecordKind::ApiCall;
   std::string_view function;   ///< `ncclGroupStart`
-  std::string_view arguments;  ///< what the parentheses hold
+  std::string_view arguments;  ///< text in the parentheses
 };
 
-/// `<file>:<line> -> <code>`: a result that is passed to the callers; the first of them in time is the innermost.
+/// `<file>:<line> -> <code>`: NCCL logs these lines as an error propagates up the call stack, the innermost first.
 struct ResultStack {
   static constexpr RecordKind kKind = RecordKind::ResultStack;
   std::int32_t code =

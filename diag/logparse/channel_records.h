@@ -6,11 +6,11 @@
 
 #include "diag/logparse/record.h"
 
-/// Channels, their edges, rings and trees.
+/// Records of channels, their connections, rings and trees.
 /// source  docs/formats 2.8 to 2.10, 4.7
 namespace ringside::logs {
 
-/// The transport of an edge, in the words of the line.
+/// The transport of a connection, as the line prints it.
 enum class Via : std::uint8_t {
   P2pDirect,    ///< `P2P/direct pointer`: one process
   P2pIpc,       ///< `P2P/IPC`
@@ -21,7 +21,7 @@ enum class Via : std::uint8_t {
   Shm,          ///< `direct shared memory`, `SHM/...`
   Net,          ///< `NET/<name>/<dev>`
   CollNet,      ///< `COLLNET/<name>/<dev>`
-  Unknown       ///< the word is not one of these, or lost
+  Unknown       ///< unknown or lost
 };
 
 enum class Direction : std::uint8_t { None, Send, Receive };
@@ -44,22 +44,23 @@ struct ChannelEdge {
   std::uint64_t from_id = 0;     ///< `[1b000]`, its digits read as hexadecimal; 0 where absent
   std::uint64_t to_id = 0;
   std::int32_t net_device = -1;  ///< index as in NetDevice
-  std::int32_t proxy = -1;       ///< PXN: the rank whose NIC it is
+  std::int32_t proxy = -1;       ///< PXN: the rank that owns the NIC; -1: none
   std::string_view net;          ///< `IB`, `Socket`, `AWS Libfabric`
   std::uint64_t comm = 0;        ///< RCCL only
   std::int32_t nranks = -1;      ///< RCCL
 };
 
-/// The whole ring in send direction from rank 0, as the comm's rank 0 prints it.
+/// The order of a ring in send direction from rank 0, printed by rank 0.
 struct RingOrder {
   static constexpr RecordKind kKind = RecordKind::RingOrder;
   bool ends_in_dots = false;  ///< 2.24+: the rest is omitted
   std::int32_t channel = -1;
   std::int32_t nchannels = -1;
   std::int32_t count = 0;  ///< ranks printed; up to 2.23 never more than 20
-  std::string_view ranks;  ///< IntCursor reads them
+  std::string_view ranks;  ///< to be read with IntCursor
 };
 
+/// `Ring 00 : 2 -> 3 -> 4`
 struct RingNeighbours {
   static constexpr RecordKind kKind = RecordKind::RingNeighbours;
   std::int32_t channel = -1;
@@ -68,7 +69,7 @@ struct RingNeighbours {
   std::int32_t nranks = -1;  ///< RCCL
 };
 
-/// A rank's place in a tree; -1: no such neighbour.
+/// A rank's neighbours in a tree; -1: none.
 struct TreeLink {
   std::int32_t channel = -1;
   std::int32_t rank = -1;
@@ -76,12 +77,13 @@ struct TreeLink {
   std::array<std::int32_t, 3> down{-1, -1, -1};
 };
 
+/// `Tree 0 : 2 -> 3 -> 4/-1/-1`
 struct TreeNeighbours {
   static constexpr RecordKind kKind = RecordKind::TreeNeighbours;
   TreeLink link;
 };
 
-/// All trees of a rank. TreeCursor reads them.
+/// The trees of a rank, to be read with TreeCursor.
 struct Trees {
   static constexpr RecordKind kKind = RecordKind::Trees;
   bool is_chain = false;     ///< `Collnet Chains`
@@ -93,7 +95,7 @@ struct Trees {
   std::string_view list;     ///< `[0] 4/-1/-1->3->2 [1] ...`
 };
 
-/// Walks Trees::list. Stops at an incomplete entry.
+/// Iterates over Trees::list. next() returns false at the end and at an incomplete entry.
 class TreeCursor {
  public:
   explicit TreeCursor(const Trees& trees)
@@ -107,7 +109,7 @@ class TreeCursor {
   std::int32_t count_ = 0;
 };
 
-/// Walks blank separated integers.
+/// Iterates over integers that are separated by blanks. next() returns false at the end.
 class IntCursor {
  public:
   explicit IntCursor(std::string_view list) : rest_(list) {}
@@ -117,6 +119,7 @@ class IntCursor {
   std::string_view rest_;
 };
 
+/// `Connected all rings ...`: the channels of one type are connected.
 struct Connected {
   static constexpr RecordKind kKind = RecordKind::Connected;
   enum class What : std::uint8_t { Rings, Trees, BinomialTrees, NvlsTree, CollNet, CollNetChain };

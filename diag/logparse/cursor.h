@@ -13,7 +13,7 @@
 
 namespace ringside::logs {
 
-/// The value of each hexadecimal digit; 255 for other characters.
+/// Maps a character to the value of the hexadecimal digit; 255 for other characters.
 inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   std::array<std::uint8_t, 256> values{};
   for (auto& value : values) value = 255;
@@ -23,7 +23,8 @@ inline constexpr std::array<std::uint8_t, 256> kHexDigits = [] {
   return values;
 }();
 
-/// Reads a text from left to right. Each reader takes what it names, or takes nothing and returns false.
+/// Reads a text from left to right. Each reading function consumes the named element and returns true, or consumes
+/// nothing and returns false. The text must outlive the cursor.
 class Cursor {
  public:
   explicit Cursor(std::string_view text) : at_(text.data()), end_(text.data() + text.size()) {}
@@ -46,7 +47,7 @@ class Cursor {
     at_ += literal.size();
     return true;
   }
-  /// Like eat(), for a literal: its length is known at compile time, and few instructions compare it.
+  /// Consumes a literal. The length is known at compile time, so that few instructions compare it.
   template <std::size_t N>
   bool eat(const char (&literal)[N]) {
     if (left() < N - 1 || std::memcmp(at_, literal, N - 1) != 0) return false;
@@ -58,8 +59,8 @@ class Cursor {
   }
   void skip(std::size_t count) { at_ += count < left() ? count : left(); }
 
-  /// A decimal number, of signed types with an optional minus. Digits beyond the type's range are no number, and
-  /// neither are more than nineteen, the most that 64 bits always hold.
+  /// Reads a decimal number, with an optional minus for signed types. Fails if the value exceeds the type's range or
+  /// has more than nineteen digits, the most that 64 bits always hold.
   template <typename T>
   bool number(T& value) {
     const char* p = at_;
@@ -81,7 +82,7 @@ class Cursor {
     return true;
   }
 
-  /// Hexadecimal digits, with or without 0x. shape  at most 16 digits
+  /// Reads a hexadecimal number with or without 0x. Fails for more than 16 digits.
   bool hex(std::uint64_t& value) {
     const char* p = at_;
     if (end_ - p >= 2 && p[0] == '0' && (p[1] | 0x20) == 'x') p += 2;
@@ -105,7 +106,7 @@ class Cursor {
     return true;
   }
 
-  /// Up to `stop`, which is taken too.
+  /// Sets `taken` to the text before `stop`, and consumes both.
   bool until(char stop, std::string_view& taken) {
     const void* found = left() == 0 ? nullptr : std::memchr(at_, stop, left());
     if (found == nullptr) return false;
@@ -132,7 +133,7 @@ class Cursor {
     while (at_ < end_ && *at_ != ' ') ++at_;
   }
 
-  /// The characters up to a blank or the end, at least one.
+  /// Reads at least one character, up to a blank or the end.
   bool word(std::string_view& taken) {
     const char* p = at_;
     while (p < end_ && *p != ' ' && *p != '\t') ++p;
@@ -149,7 +150,7 @@ class Cursor {
 
 inline bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 inline bool is_letter(char c) { return static_cast<unsigned char>((c | 0x20) - 'a') < 26; }
-/// A character of a host name. Underscores and dots do occur.
+/// Returns whether a character may be in a host name, including underscores and dots.
 inline bool is_host(char c) {
   return is_digit(c) || is_letter(c) || c == '-' || c == '_' || c == '.';
 }

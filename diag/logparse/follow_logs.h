@@ -8,34 +8,36 @@
 
 namespace ringside::logs {
 
-/// Reads files that grow (`-f`): everything there is, then what is added.
+/// Follows growing files (`-f`): reads their content, then what is appended.
 ///
-/// A file that became shorter, or was replaced under its name, is read from its start again; the rest of the old file
-/// is read first if it is still available. Folders are searched for new files at each poll.
-/// Files are opened for each poll and closed after it: any number of them may be followed.
+/// A file that was truncated or replaced is read from its start; the rest of the old file is read first if it is still
+/// available. Each poll searches folders for new files. Files are open only during a poll, so any number of files can
+/// be followed.
 ///
 /// Threads  one thread
 class LogFollower {
  public:
-  /// errors  InvalidArgument: no arguments
+  /// arguments  files, folders and globs, as for find_logs()
+  /// sink       must outlive the follower
+  /// errors     InvalidArgument: no arguments
   static Result<std::unique_ptr<LogFollower>> make(std::vector<std::string> arguments,
                                                    RecordSink& sink);
   ~LogFollower();
   LogFollower(const LogFollower&) = delete;
   LogFollower& operator=(const LogFollower&) = delete;
 
-  /// Reads what is new, up to the last whole line; a line without its end waits.
-  /// returns  bytes read; 0: nothing new
+  /// Reads new data up to the last whole line. A line without a newline is read by a later poll.
+  /// returns  bytes read; 0: no new data
   Bytes poll();
 
-  /// Parses lines without an end, too.
+  /// Parses the last lines even if they lack a newline. Call it once, at the end.
   void finish();
 
-  /// Nothing more can arrive: all inputs are pipes whose writers have gone.
+  /// Returns whether no more data can arrive, because all inputs are pipes whose writers have closed them.
   [[nodiscard]] bool is_over() const;
 
   [[nodiscard]] const LogFiles& files() const;
-  /// What was read so far; where() knows all places of it.
+  /// Returns the report on the data read so far; where() resolves its places.
   [[nodiscard]] ParseReport report() const;
 
  private:

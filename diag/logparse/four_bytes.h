@@ -6,14 +6,14 @@
 
 namespace ringside::logs {
 
-/// Four bytes as a number.
+/// Returns the four bytes at `p` as a number.
 inline std::uint32_t four_at(const char* p) {
   std::uint32_t key;
   std::memcpy(&key, p, 4);
   return key;
 }
 
-/// A filter in front of a search for such numbers: 2^kLogBits bits, one of them set for each number.
+/// A filter for a set of four-byte numbers (Bloom filter with one hash): 2^kLogBits bits, one set for each number.
 template <unsigned kLogBits>
 class FourByteFilter {
  public:

@@ -161,7 +161,7 @@ std::size_t frame_at(std::string_view part) {
   return is_glued ? colon + 1 : at;
 }
 
-/// Whether the text before a frame names a process, and is not part of a sentence.
+/// Returns whether the text before a frame names a process, and is not part of a sentence.
 bool is_label(std::string_view text) {
   constexpr std::size_t kLongest = 60;
   text = trimmed(text);

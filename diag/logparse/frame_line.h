@@ -7,29 +7,30 @@
 
 namespace ringside::logs {
 
-/// A line of a stack.
+/// A frame of a stack.
 struct FrameLine {
   std::string_view function;
-  std::string_view file;  ///< or the library of a C function
+  std::string_view file;  ///< source file, or the library of a C function
   std::int64_t line = -1;
 };
 
-/// Reads a frame as py-spy, faulthandler, gdb and PyTorch's recorder write it:
+/// Reads a stack frame as py-spy, faulthandler, gdb and PyTorch's recorder write it:
 ///   `all_reduce (torch/distributed/distributed_c10d.py:1316)`, `ncclGroupEnd (libnccl.so.2)`
 ///   `File "train.py", line 12 in main`
 ///   `#3  0x00007f00 in poll () from /lib/libc.so.6`, `#2 buggy from mismatch.py:8`
 ///   `sync_buffers at /app/models/splatting.py:650`
-/// The frames of a C++ exception (`frame #0: ...`) and of a traceback (`..., line 12, in main`) do not count: they
-/// show where an error was raised.
+/// Frames of a C++ exception (`frame #0: ...`) and of a traceback (`..., line 12, in main`) are not accepted, because
+/// they show where an error was raised.
 ///
 /// shape    a line without blanks at its ends
-/// returns  false: no frame
+/// returns  whether the line is a frame
 bool parse_frame(std::string_view text, FrameLine& frame);
 
-/// A whole stack in one line.
+/// A stack that is written in one line.
 struct LineStack {
-  std::string_view label;  ///< the text before it: `rank 3:`, `worker2: 40417`; empty: nothing
-  std::vector<FrameLine> frames;  ///< innermost first; a function's name alone has no file
+  std::string_view label;  ///< text before it: `rank 3:`, `worker2: 40417`; may be empty
+  std::vector<FrameLine>
+      frames;  ///< innermost first; `file` is empty if only the function is written
 };
 
 /// Reads a stack in one line, as people write it, or as a script prints it for each process:
@@ -39,7 +40,7 @@ struct LineStack {
 ///   `rank 0: all_reduce (distributed_c10d.py:2501) step (train.py:77)`
 /// The end that has `main`, `<module>`, `train` or `run` is the outermost one; without these the last frame is.
 ///
-/// returns  nothing: a frame alone without a rank's name before it, or no stack
+/// returns  nothing if the line is no stack, or is a single frame without a rank in front
 std::optional<LineStack> parse_stack_in_line(std::string_view text);
 
 bool is_stack_in_line(std::string_view text);

@@ -7,8 +7,8 @@
 
 namespace ringside::logs {
 
-/// An index by hash for a few thousand entries, each in one of four slots. It returns the slot; the caller stores the
-/// entries and checks that the entry is the right one.
+/// A 4-way set-associative index by hash, for a few thousand entries. The class returns slot numbers; the caller stores
+/// the entry of each slot, and must check that a found entry is the right one.
 class HashSlots {
  public:
   static constexpr std::uint32_t kNone = 0xffffffff;
@@ -16,6 +16,7 @@ class HashSlots {
   /// shape  slots: a power of two, at least four
   explicit HashSlots(std::uint32_t slots) : groups_(slots / kWays), last_(slots / kWays - 1) {}
 
+  /// Returns the slot with this hash, or kNone.
   [[nodiscard]] std::uint32_t find(std::uint64_t hash) const {
     const std::uint32_t group = group_of(hash);
     const std::uint32_t tag = tag_of(hash);
@@ -28,8 +29,8 @@ class HashSlots {
     return ways == 0 ? kNone : group * kWays + static_cast<std::uint32_t>(std::countr_zero(ways));
   }
 
-  /// A slot for a new entry: the one with the same hash, a free one, or the next one in rotation, whose entry is
-  /// dropped.
+  /// Returns a slot for a new entry: the one with the same hash, else a free one, else the next one in rotation, whose
+  /// old entry the caller overwrites.
   std::uint32_t take(std::uint64_t hash) {
     const std::uint32_t known = find(hash);
     if (known != kNone) return known;

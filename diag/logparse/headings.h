@@ -7,11 +7,11 @@
 
 namespace ringside::logs {
 
-/// A line that names the process whose lines follow, as people and `tail` write it between the outputs of several
-/// processes.
+/// A heading: a line that names the process whose lines follow, written by people or `tail` between the outputs of
+/// several processes.
 struct Heading {
-  /// A heading ends the part of a heading of its own style, whatever it names, and of any style if it names a
-  /// process.
+  /// A heading ends the part of a previous heading with the same style. If it names a process, it ends the part of a
+  /// previous heading with any style.
   enum class Style : std::uint8_t {
     Tail,     ///< `==> logs/rank3.log <==`
     Hashes,   ///< `### rank 3`
@@ -21,17 +21,16 @@ struct Heading {
     Plain     ///< `rank 3:`, `Output of rank 3:`, `[rank 3]`
   };
   Style style = Style::Plain;
-  std::int32_t rank = -1;  ///< global; -1: none, or several
-  std::string host;        ///< empty: none
-  bool is_bare =
-      false;  ///< `node-2:`, `node-2`: a name alone, which may be a label before an empty line
+  std::int32_t rank = -1;  ///< global rank; -1: the heading names none or several
+  std::string host;        ///< empty: the heading names none
+  bool is_bare = false;  ///< only a name, `node-2:`, which may also be a label before an empty line
 
+  /// Returns whether the heading names a rank or a host.
   [[nodiscard]] bool names_somebody() const { return rank >= 0 || !host.empty(); }
 };
 
-/// A plain heading is recognised only by its words, so it must name a process, and the line may contain nothing else;
-/// a decorated line is a heading whatever it contains.
-/// returns  nothing: the line is no heading
+/// Returns the heading in a line, or nothing. A plain heading must consist only of the name of a process. A decorated
+/// line is a heading with any content.
 std::optional<Heading> heading_of(std::string_view line);
 
 }  // namespace ringside::logs

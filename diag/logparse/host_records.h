@@ -5,7 +5,7 @@
 
 #include "diag/logparse/record.h"
 
-/// Lines of the machine and of the interpreter.
+/// Records of the kernel log and of Python tracebacks.
 /// source  docs/formats 5.1, 8.1
 namespace ringside::logs {
 

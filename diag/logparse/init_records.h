@@ -5,27 +5,28 @@
 
 #include "diag/logparse/record.h"
 
-/// What NCCL and RCCL print while a communicator is created, line by line. A number that a version does not print is
-/// -1 (0 for pointers and ids); an absent text is empty.
+/// Records of the lines that NCCL and RCCL print while they create a communicator. A number that the line lacks is -1
+/// (0 for pointers and ids); an absent text is empty.
 /// source  docs/formats 1.4, 1.9, 2.2 to 2.6, 2.10, 2.11
 namespace ringside::logs {
 
 enum class Library : std::uint8_t { Nccl, Rccl };
 
+/// A line that states the library's version.
 struct LibraryVersion {
   static constexpr RecordKind kKind = RecordKind::LibraryVersion;
   Library library = Library::Nccl;
-  bool is_of_benchmark = false;  ///< from nccl-tests' header: a number, no build
+  bool is_of_benchmark = false;  ///< from nccl-tests' header: a number without the build
   std::int32_t code = 0;         ///< 2.19.3 is 21903
   std::string_view text;         ///< `2.19.3+cuda12.3`
-  std::string_view toolkit;      ///< `12.3`: the CUDA or HIP that it was compiled with
+  std::string_view toolkit;      ///< `12.3`: the CUDA or HIP version of the build
 };
 
-/// The version of the library that a text names in passing: `NCCL error in: .., NCCL version 2.19.3`, `RCCL 2.20.5`.
-/// returns  empty: it names none
+/// Returns the library version inside a text, `NCCL error in: .., NCCL version 2.19.3` or `RCCL 2.20.5`; empty if there
+/// is none.
 std::string_view library_version_in(std::string_view text);
 
-/// An echo of a variable. `value` is as printed; the final period of integer echoes is removed.
+/// A line that states the value of a variable. The final period after an integer is removed from `value`.
 struct Environment {
   static constexpr RecordKind kKind = RecordKind::Environment;
   enum class How : std::uint8_t {
@@ -41,7 +42,7 @@ struct Environment {
   std::string_view value;
 };
 
-/// `NET/<net> : Using <list>`. NetDeviceCursor reads the list.
+/// `NET/<net> : Using <list>`. Read the list with NetDeviceCursor.
 struct NetDevices {
   static constexpr RecordKind kKind = RecordKind::NetDevices;
   bool relaxed_ordering = false;  ///< `[RO]`
@@ -57,6 +58,7 @@ struct NetworkInUse {
   std::string_view name;  ///< `IB`, `Socket`, `AWS Libfabric`, `IBext_v8`, ...
 };
 
+/// `Bootstrap : Using eth0:10.0.0.1<0>`
 struct BootstrapInterface {
   static constexpr RecordKind kKind = RecordKind::BootstrapInterface;
   std::string_view interface;  ///< `eth0`; the plugin's name where it carries the bootstrap
@@ -76,6 +78,7 @@ enum class CommEventType : std::uint8_t {
   FinalizeComplete
 };
 
+/// A step in the life of a communicator on one rank: `comm 0x.. rank .. - Init COMPLETE`.
 struct CommEvent {
   static constexpr RecordKind kKind = RecordKind::CommEvent;
   CommEventType event = CommEventType::InitComplete;
@@ -94,6 +97,7 @@ struct CommEvent {
   std::string_view function;  ///< `ncclCommInitRank`; empty up to 2.20
 };
 
+/// `comm 0x.. rank .. nRanks .. nNodes ..`
 struct CommNodes {
   static constexpr RecordKind kKind = RecordKind::CommNodes;
   std::uint64_t comm = 0;
@@ -105,7 +109,7 @@ struct CommNodes {
   std::int32_t mnnvl = -1;
 };
 
-/// Seconds; -1 where a version lacks the part.
+/// `Init timings - ...`, in seconds.
 struct InitTimings {
   static constexpr RecordKind kKind = RecordKind::InitTimings;
   std::int32_t rank = -1;
@@ -115,16 +119,19 @@ struct InitTimings {
   std::string_view function;
 };
 
+/// `Bootstrap timings total ...`, in seconds.
 struct BootstrapTimings {
   static constexpr RecordKind kKind = RecordKind::BootstrapTimings;
   float total = -1, create = -1, send = -1, recv = -1, ring = -1, delay = -1;
 };
 
+/// `16 coll channels, ...`
 struct ChannelCounts {
   static constexpr RecordKind kKind = RecordKind::ChannelCounts;
   std::int32_t coll = -1, collnet = -1, nvls = -1, p2p = -1, p2p_per_peer = -1;
 };
 
+/// `NET/IB : GPU Direct RDMA Enabled for HCA ...`
 struct GdrOfHca {
   static constexpr RecordKind kKind = RecordKind::GdrOfHca;
   bool is_enabled = false;
@@ -135,6 +142,7 @@ struct GdrOfHca {
   std::string_view reason;         ///< `nvidia-peermem`, `DMABUF`, or empty
 };
 
+/// `GPU Direct RDMA Enabled for GPU .. / HCA ..`
 struct GdrOfPair {
   static constexpr RecordKind kKind = RecordKind::GdrOfPair;
   bool is_enabled = false;
@@ -148,8 +156,9 @@ struct GdrOfPair {
 
 /// One entry of NetDevices::list.
 struct NetDevice {
-  std::int32_t index = -1;   ///< what `via NET/IB/<index>` means; in a merged NIC that of the part
-  std::int32_t merged = -1;  ///< index of the virtual NIC that it is part of
+  std::int32_t index =
+      -1;  ///< index in `via NET/IB/<index>`; in a merged NIC the index of the part
+  std::int32_t merged = -1;  ///< index of the merged NIC that contains it; -1: none
   std::string_view name;     ///< `mlx5_0`; an interface for Socket
   std::int32_t port = -1;
   std::string_view rail;  ///< 2.30
@@ -157,7 +166,7 @@ struct NetDevice {
   std::string_view link;  ///< `IB`, `RoCE`; the address for Socket
 };
 
-/// Walks NetDevices::list:  for (NetDeviceCursor at(devices); at.next(device);)
+/// Iterates over NetDevices::list:  for (NetDeviceCursor at(devices); at.next(device);)
 class NetDeviceCursor {
  public:
   explicit NetDeviceCursor(const NetDevices& devices) : rest_(devices.list) {}

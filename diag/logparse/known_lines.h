@@ -11,7 +11,7 @@
 
 namespace ringside::logs {
 
-/// A bit for each of a text's first characters.
+/// A bit for each of the first kMost characters of a text.
 struct TextBits {
   static constexpr std::size_t kWords = 3;
   static constexpr std::size_t kMost = kWords * 64;
@@ -21,7 +21,7 @@ struct TextBits {
   void set(std::size_t at) { words[at / 64] |= std::uint64_t{1} << (at % 64); }
 };
 
-/// `n01:411:980` at the start of a line, and its meaning.
+/// A line prefix `n01:411:980`, and the speaker that it means.
 struct alignas(64) KnownPrefix {
   static constexpr std::size_t kMost = 55;
   std::array<char, kMost> bytes{};
@@ -30,65 +30,65 @@ struct alignas(64) KnownPrefix {
   std::int32_t tid = -1;
 };
 
-/// A text of level INFO, and its meaning, which covers all texts that differ from it only in the digits of its
-/// fields.
+/// A text of level INFO with its record. It also matches texts that differ only in the digits of its fields.
 struct alignas(64) KnownText {
   static constexpr std::size_t kMostFields = 12;
 
-  /// A number in a text, and where in the record it belongs.
+  /// A number in the text, and its location in the record.
   struct Field {
     std::uint8_t at = 0, size = 0, base = 0, width = 0;
     std::uint16_t to = 0;  ///< bytes from the record's start
   };
 
   std::uint64_t key = 0;
-  std::uint16_t size = 0;  ///< 0: not to be known
+  std::uint16_t size = 0;  ///< 0: unused
   std::uint8_t nfields = 0;
-  std::uint8_t nusual = 0;  ///< the fields before it are always read; the rest only if they differ
-  std::uint8_t blanks = 0;  ///< before the message's text
-  bool continues = false;   ///< unprefixed lines after it may belong to it
-  TextBits literal{};       ///< characters that must be the same
+  std::uint8_t nusual =
+      0;  ///< the first nusual fields are always read, the rest only if they differ
+  std::uint8_t blanks = 0;  ///< blanks before the message's text
+  bool continues = false;   ///< lines without a prefix after it may belong to it
+  TextBits literal{};       ///< characters that must be equal
   TextBits seldom{};        ///< characters of the fields after nusual
   Record meaning;
   std::array<Field, kMostFields> fields{};
   std::array<char, TextBits::kMost> text{};
 
-  /// Fills the record from a text that matches.
+  /// Fills a record from a matching text.
   ///
-  /// with_seldom  fields after nusual may differ
-  /// returns      false: a number is invalid, and the record is unchanged
+  /// with_seldom  also reads the fields after nusual
+  /// returns      false, with the record unchanged, if a number is invalid
   bool fill(std::string_view from, bool with_seldom, Record& record) const;
 };
 
-/// What is known of a line before it is parsed.
+/// The result of KnownLines::match() for one line.
 struct LineMatch {
   static constexpr std::uint32_t kNone = HashSlots::kNone;
-  std::uint32_t prefix = kNone;  ///< its slot
-  std::uint32_t text = kNone;    ///< its slot
-  std::uint8_t prefix_size = 0;  ///< 0: no line of the form `n01:411:980 [3] NCCL INFO text`
+  std::uint32_t prefix = kNone;  ///< slot of its prefix
+  std::uint32_t text = kNone;    ///< slot of its text
+  std::uint8_t prefix_size = 0;  ///< 0: the line has not the form `n01:411:980 [3] NCCL INFO text`
   std::uint8_t text_at = 0;
   std::int16_t device = -1;
-  bool has_fields = false;      ///< the text is of a kind whose numbers differ
-  bool differs_seldom = false;  ///< in a field that seldom does
+  bool has_fields = false;      ///< the known text has fields
+  bool differs_seldom = false;  ///< a field after KnownText::nusual differs
   std::uint64_t prefix_hash = 0;
-  std::uint64_t key = 0;  ///< of the text; 0: too short or too long to be known
+  std::uint64_t key = 0;  ///< key of the text; 0: too short or too long to be learnt
 };
 
-/// Memory of lines of level INFO: the processes of a job log thousands of times, and print the same text, or texts
-/// that differ in a few numbers alone. The results equal those of parse_nccl_text(): the class learns from it,
-/// including the places of the numbers.
+/// A cache of parsed lines of level INFO, because the processes of a job print the same text, or texts that differ only
+/// in a few numbers, thousands of times. The results equal those of parse_nccl_text(), from which the class learns
+/// texts and the locations of their numbers.
 ///
-/// Threads    one
-/// Ownership  views in what KnownText::fill() fills point into this object, until the next learn_text()
+/// Threads    one thread uses an object
+/// Ownership  views in a record that KnownText::fill() fills are valid until the next learn_text()
 class KnownLines {
  public:
   KnownLines();
 
   /// Looks up consecutive lines.
   ///
-  /// begin    where line 0 starts
-  /// ends     where each of them ends, as find_line_ends() returns it, counted from `block`
-  /// matches  gets one for each line
+  /// begin    start of the first line
+  /// ends     ends of the lines, as find_line_ends() returns them, as offsets from `block`
+  /// matches  set to the result for each line
   /// shape    Blocks::kSlack characters can be read after the last line
   void match(const char* begin, const char* block, std::span<const std::uint32_t> ends,
              LineMatch* matches) const;
@@ -98,17 +98,17 @@ class KnownLines {
   }
   [[nodiscard]] const KnownText& text(const LineMatch& match) const { return texts_[match.text]; }
 
-  /// Learns the writer of a line: the first of the matches belongs to it. Matches that refer to the slot which is
-  /// reused are cleared; learn_text() does the same.
+  /// Learns the prefix of a line, whose match is matches.front(). If a slot is reused, clears the matches that refer to
+  /// it. learn_text() does the same.
   /// shape  matches.front().prefix_size > 0
   void learn_prefix(std::string_view line, std::uint32_t speaker, std::int32_t tid,
                     std::span<LineMatch> matches);
 
-  /// Whether the text is worth learning: it came before and was not known then.
+  /// Returns whether the text should be learnt: it was looked up before without success.
   bool wants(const LineMatch& match);
 
   /// Learns a text.
-  /// shape  parse_nccl_text() understood it to its end, and no other line begins in it
+  /// shape  parse_nccl_text() returned Parsed::Whole for it
   void learn_text(std::string_view text, std::span<LineMatch> matches);
 
  private:
@@ -117,7 +117,7 @@ class KnownLines {
   HashSlots prefix_slots_, text_slots_;
   std::vector<KnownPrefix> prefixes_;
   std::vector<KnownText> texts_;
-  std::vector<std::uint64_t> seen_;  ///< keys that were not known last
+  std::vector<std::uint64_t> seen_;  ///< keys of recent lookups without success
 };
 
 }  // namespace ringside::logs

@@ -4,15 +4,14 @@
 
 #include "diag/logparse/undress.h"
 
-/// Removes what collectors and viewers put before each line of a text: names of pods and containers, numbers of
-/// lines.
+/// Removes the labels that log collectors and viewers add before each line: names of pods and containers, line numbers.
 namespace ringside::logs {
 
-/// Takes off the label that most lines have one shape of: `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `.
-/// returns  whether there were some
+/// Removes labels if most lines have a label of the same shape: `train-worker-0 `, `trainer_1  | `, `ip-10-0-0-1: `.
+/// returns  whether any label was removed
 bool take_labels(std::vector<UndressedLine>& lines);
 
-/// Takes off a viewer's numbers: lines numbered one after the other, which begin at one or within a file.
+/// Removes a viewer's line numbers if they are consecutive. They may begin at any number.
 void take_viewer_numbers(std::vector<UndressedLine>& lines);
 
 }  // namespace ringside::logs

@@ -17,8 +17,8 @@
 namespace ringside::logs {
 namespace {
 
-/// Whether a line begins with a level, where the prefix is lost, or with a prefix: a wrapped line does not continue
-/// so.
+/// Returns whether a line begins with a level, where the prefix is lost, or with a prefix: a wrapped line does not
+/// continue so.
 bool has_prefix_at_start(std::string_view text) {
   NcclPrefix prefix;
   if (read_nccl_prefix(text, prefix)) return true;
@@ -51,7 +51,7 @@ bool has_prefix_at_start(std::string_view text) {
   return true;
 }
 
-/// Whether the text begins as lines of other programs do that appear between the stack's lines.
+/// Returns whether the text begins as lines of other programs do that appear between the stack's lines.
 bool begins_like_others(std::string_view text) {
   static constexpr std::array<std::string_view, 46> kStarts = {"Traceback",
                                                                "File \"",
@@ -225,8 +225,8 @@ bool is_row(std::string_view text) {
 }
 }  // namespace
 
-/// Whether a line of a full page can begin a program's line: a header, a tag, a label, a frame, a row, words that
-/// begin messages. Broader than begins_line(): a page can be full by chance.
+/// Returns whether a line of a full page can begin a program's line: a header, a tag, a label, a frame, a row, words
+/// that begin messages. Broader than begins_line(): a page can be full by chance.
 bool begins_on_full_page(std::string_view text) {
   static constexpr auto kWords = std::to_array<std::string_view>(
       {"[default",   "[E",          "[W",         "[I",         "[PG ",       "[c10d]",
@@ -242,14 +242,14 @@ bool begins_on_full_page(std::string_view text) {
   return parse_ras(text, record) != Parsed::No || begins_as_message(text);
 }
 
-/// Whether the line cannot continue: a rule across the page, a frame of a stack, the end of a known message.
+/// Returns whether the line cannot continue: a rule across the page, a frame of a stack, the end of a known message.
 bool ends_line(std::string_view text) {
   const bool is_rule = text.find_first_not_of("-=*#_+ ") == std::string_view::npos;
   return is_rule || is_frame_line(text) || text.ends_with("before timing out.") ||
          text.ends_with("(most recent call first):") || text.ends_with("(most recent call last):");
 }
 
-/// Whether the line must continue: `terminated with exception: [Rank 1]` announces what a watchdog caught.
+/// Returns whether the line must continue: `terminated with exception: [Rank 1]` announces what a watchdog caught.
 bool announces(std::string_view text) {
   if (!text.ends_with(']')) return text.ends_with("exception:");
   const std::size_t at = text.rfind("[Rank ");

@@ -18,47 +18,50 @@
 
 namespace ringside::logs {
 
-/// Turns lines of one shard into records: unwraps a line, finds the beginnings in it, parses the text after each, and
-/// passes the records on in batches.
+/// Parses the lines of one shard into records and passes them to a sink in batches. Removes the prefixes that launchers
+/// and collectors add. A torn line gives a record for each beginning of a line in it.
 ///
-/// Ordering   lines come in order; parse() may pass records on later, flush() passes on all
-/// Threads    one
-/// Ownership  a line's bytes stay where they are until the next flush()
+/// Ordering   pass lines in order; flush() passes all collected records to the sink
+/// Threads    one thread uses a parser
+/// Ownership  a line's bytes must stay valid until the next flush(); `sink` must outlive the parser
 class LineParser {
  public:
   explicit LineParser(RecordSink& sink);
 
-  /// Begins a new piece of input: closes what the last one left open.
+  /// Begins a new piece of input and ends the records that the last piece left open.
   void begin(std::uint32_t piece, std::uint32_t file, std::string_view path);
 
-  /// Parses one line without its '\n'. `is_odd`: it has control characters. `is_cut`: its end is omitted.
+  /// Parses one line without its '\n'.
+  /// is_odd  the line has control characters
+  /// is_cut  the end of the line is omitted
   void parse(std::string_view line, std::uint32_t number, bool is_odd, bool is_cut);
 
-  /// Like parse(), for a line of a paste; its bytes need not stay.
+  /// Parses a line of a paste. The parser copies its bytes.
   void parse_restored(const RestoredLine& line, bool is_odd);
 
-  /// Sets the writer of the next lines, where they do not name it themselves: a host, empty if unknown, and a rank,
-  /// -1 if unknown.
+  /// Sets the writer of the next lines that do not name their writer.
+  /// host  empty: unknown
+  /// rank  -1: unknown
   void begin_part(std::string_view host, std::int32_t rank);
 
-  /// Parses consecutive lines; `number` is that of the first.
-  /// begin  where the first one starts
-  /// ends   as find_line_ends() returns them, counted from `block`
+  /// Parses consecutive lines; `number` is the line number of the first.
+  /// begin  start of the first line
+  /// ends   ends of the lines as find_line_ends() returns them, as offsets from `block`
   /// shape  Blocks::kSlack characters can be read after the last line
   void parse_lines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                    std::uint32_t number);
 
-  /// Passes on the collected records. The lines' bytes may move after it.
+  /// Passes the collected records to the sink. Afterwards the lines' bytes are no longer used.
   void flush();
 
-  /// Ends the input: closes what was left open, and passes on all records.
+  /// Ends the input and passes all records to the sink.
   void finish();
 
   [[nodiscard]] ParseCounts& counts() { return counts_; }
   [[nodiscard]] const UnparsedShapes& unparsed() const { return unparsed_; }
 
  private:
-  /// Where a word is next in a line that is parsed piece by piece, so that the rest is not searched for each piece.
+  /// The next occurrence of a word in a line that is parsed in pieces, so that the line is searched only once.
   struct Sought {
     const char* at = nullptr;   ///< `end`: nowhere
     const char* end = nullptr;  ///< of that line

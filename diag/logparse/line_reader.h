@@ -18,28 +18,30 @@ struct LineRange {
   std::uint64_t end = kEnd;
 };
 
-/// The number of bytes up to which a line is kept whole, by its first character; of longer ones kMaxLine bytes are
+/// Returns the longest line, in bytes, that is kept whole, by its first character. Of longer lines kMaxLine bytes are
 /// kept.
 std::size_t longest_from(char first);
 
-/// Cuts bytes into lines and passes them to a parser. Uses one block of memory, which grows for a report in one line.
+/// Splits bytes into lines and passes them to a parser. Uses one block of memory, which grows only for a JSON report in
+/// one line.
 ///
 /// Threads  one
 class LineReader {
  public:
   LineReader();
 
-  /// Reads a source, which is positioned one byte before range.begin (at 0 if that is 0), to the end of the range.
-  /// Call parser.begin() first; the parser is flushed.
+  /// Reads a source to the end of the range and flushes the parser. Call parser.begin() first.
   ///
-  /// progress  called with the bytes of each block; returns false to stop
-  /// lines     gets the number of lines
-  /// errors    of the source; the lines before it were parsed
+  /// source    positioned one byte before range.begin, or at 0 if range.begin is 0
+  /// progress  called with the size of each block; returns false to stop
+  /// lines     set to the number of lines
+  /// errors    those of the source; the lines before the error were parsed
   Status read(ByteSource& source, LineRange range, LineParser& parser,
               const std::function<bool(std::size_t)>& progress, std::uint64_t& lines);
 
-  /// Parses the whole lines of a growing text, from line number `first` on.
-  /// returns  bytes of whole lines
+  /// Parses the whole lines of a growing text. The first has line number `first`.
+  /// lines    set to the number of lines
+  /// returns  the size of the whole lines in bytes
   std::size_t parse_whole_lines(std::span<char> text, LineParser& parser, std::uint64_t first,
                                 std::uint64_t& lines);
 

@@ -10,7 +10,7 @@
 
 namespace ringside::logs {
 
-/// A problem of an input that the user should know of; the rest is read.
+/// A problem with one input, to be shown to the user. Other inputs are read.
 struct InputProblem {
   std::string file;
   std::string what;  ///< "gzip data ends early: 17 lines were read"
@@ -19,6 +19,7 @@ struct InputProblem {
 
 enum class Compression : std::uint8_t { None, Gzip, Zstd };
 
+/// One input file.
 struct LogFile {
   std::string name;        ///< as given or found; "-" is stdin
   Bytes size;              ///< on disk; 0 for a stream
@@ -30,14 +31,14 @@ struct LogFile {
 /// in names by value (rank2 before rank10).
 struct LogFiles {
   std::vector<LogFile> files;
-  std::vector<InputProblem> problems;  ///< what was skipped, and why
+  std::vector<InputProblem> problems;  ///< skipped inputs with the reason
 
-  [[nodiscard]] Bytes total() const;
+  [[nodiscard]] Bytes total() const;  ///< sum of the files' sizes
 };
 
 /// Finds the files that the arguments name: files, folders (all regular files below), globs (quoted, so that the
-/// shell does not expand them), "-" for stdin. No file stays open. An argument that names nothing is a problem in the
-/// result, and the others are found.
+/// shell does not expand them), "-" for stdin. No file stays open. An argument that names no file becomes a problem in
+/// the result.
 LogFiles find_logs(const std::vector<std::string>& arguments);
 
 /// The file and line of a Place.

@@ -5,16 +5,16 @@
 
 namespace ringside::logs {
 
-/// A part of a file in memory, without a copy. If the file is truncated, the bytes after its end read as zeros and
-/// was_cut() returns true: the signal (SIGBUS) that this would raise is caught while there is any mapping; a SIGBUS
-/// at another address goes to the previous handler.
+/// A memory-mapped part of a file. If the file is truncated while it is mapped, the bytes after its end read as zeros
+/// and was_cut() returns true: the class handles the SIGBUS. A SIGBUS at another address goes to the previous handler.
 ///
-/// Threads  one, and one mapping per thread at a time
+/// Threads  one thread uses a mapping, and a thread has at most one mapping at a time
 class Mapping {
  public:
   Mapping() = default;
 
-  /// offset  a multiple of the page size. data() is null where it cannot be mapped.
+  /// Maps `size` bytes. data() is nullptr if that fails.
+  /// offset  a multiple of the page size
   Mapping(int fd, std::uint64_t offset, std::size_t size);
   ~Mapping() { release(); }
   Mapping(Mapping&& other) noexcept;

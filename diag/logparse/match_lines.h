@@ -8,7 +8,7 @@
 
 namespace ringside::logs {
 
-/// What lines are compared with.
+/// The prefixes and texts with which lines are compared.
 struct LinesToMatch {
   const HashSlots& prefix_slots;
   const HashSlots& text_slots;
@@ -16,12 +16,12 @@ struct LinesToMatch {
   std::span<const KnownText> texts;
 };
 
-/// As KnownLines::match().
+/// Implements KnownLines::match().
 void match_lines(const char* begin, const char* block, std::span<const std::uint32_t> ends,
                  const LinesToMatch& known, LineMatch* matches);
 
-/// For tests: runs a function with each version of match_lines() on this machine, one for an instruction set.
-/// threads  no other thread parses meanwhile
+/// For tests: calls run() once for each instruction set of this machine for which match_lines() has a version.
+/// Threads  no other thread may parse at the same time
 void with_each_instruction_set(const std::function<void(const char* name)>& run);
 
 }  // namespace ringside::logs

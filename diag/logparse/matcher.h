@@ -11,23 +11,25 @@
 
 namespace ringside::logs {
 
-/// The catalogue, indexed for search. A pattern that starts with text is found by its first characters; a pattern
-/// that starts with a hole by a piece of its longest text, anywhere in the line.
+/// Finds the message of the catalogue that matches a text. A hole is a `{field}` of a pattern. Patterns that start with
+/// text are indexed by their first characters, patterns that start with a hole by a piece of their longest text.
 ///
-/// Threads  immutable once made: any thread may match
+/// Threads  immutable: any thread may match
 class Matcher {
  public:
+  /// Returns the matcher of the whole catalogue.
   static const Matcher& of_catalogue();
 
-  /// The pattern that matches the text, without blanks at its end. Of several the most specific wins: one that starts
-  /// with text or a word before one that starts with any hole, then the one with more text, then the first.
-  /// returns  false: none matches
+  /// Sets `message` to the most specific pattern that matches the text: one that starts with text or a word before one
+  /// that starts with a hole, then the one with more text, then the first.
+  /// text     without blanks at its end
+  /// returns  false if no pattern matches
   bool match(std::string_view text, Message& message) const;
 
-  /// Whether a pattern's first words, `least` characters of them or more, begin the text.
+  /// Returns whether the text begins with the first words of a pattern, of at least `least` characters.
   [[nodiscard]] bool begins(std::string_view text, std::size_t least) const;
 
-  /// The hole of that name in a pattern; -1: it has none.
+  /// Returns the index of the hole with this name in a pattern, or -1.
   [[nodiscard]] int hole(std::uint16_t pattern, std::string_view name) const;
 
  private:

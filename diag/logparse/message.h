@@ -7,8 +7,8 @@
 
 #include "diag/logparse/record.h"
 
-/// The catalogue: every line that is recognised by its words and a few fields. One row for each message in
-/// catalogue/*.def: its name, its meaning, the patterns of all versions, a sample of each.
+/// The catalogue of messages: lines that are recognised by fixed words and a few fields. catalogue/*.def has a row for
+/// each message: its name, its meaning, the patterns of all versions, and a sample of each.
 namespace ringside::logs {
 
 enum class MessageId : std::uint16_t {
@@ -17,7 +17,7 @@ enum class MessageId : std::uint16_t {
 #undef RINGSIDE_MESSAGE
 };
 
-/// A line of the catalogue. `message_argument(record, "peer")` reads a field.
+/// A line that matches a message. Read a field with `message_argument(record, "peer")`.
 struct Message {
   static constexpr RecordKind kKind = RecordKind::Message;
   static constexpr int kFields = 10;
@@ -30,15 +30,15 @@ struct Message {
   std::array<Slice, kFields> slices{};
 };
 
-/// The value of the pattern's hole of that name; empty where this version's pattern has no such hole.
+/// Returns the value of the field with this name; empty if this version's pattern lacks the field.
 /// shape  record.kind == RecordKind::Message
 std::string_view message_argument(const Record& record, std::string_view name);
 
-/// Like message_argument(), as a number: decimal, or hexadecimal after `0x`.  returns  `otherwise` if there is none
+/// Returns a field as a number, decimal or hexadecimal with `0x`; `otherwise` if it is not a number.
 std::int64_t message_number(const Record& record, std::string_view name,
                             std::int64_t otherwise = -1);
 
-/// Whether the record is this line of the catalogue.
+/// Returns whether the record is this message.
 bool is_message(const Record& record, MessageId id);
 
 /// The catalogue's entry for a message.
@@ -48,16 +48,17 @@ struct MessageFacts {
   std::string_view meaning;  ///< one line
 };
 
+/// Returns the entry of a message.
 MessageFacts facts_of(MessageId id);
 
-/// One form of a message.
+/// One pattern of a message.
 struct MessagePattern {
   MessageId id{};
-  std::string_view pattern;  ///< literal text with holes: `Connect to {address} failed : {error}`
+  std::string_view pattern;  ///< literal text with fields: `Connect to {address} failed : {error}`
   std::string_view sample;   ///< a line's text that it matches, and no other pattern does
 };
 
-/// All of them, as the catalogue lists them.
+/// Returns all patterns in the order of the catalogue.
 std::span<const MessagePattern> message_patterns();
 
 }  // namespace ringside::logs

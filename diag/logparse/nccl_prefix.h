@@ -15,21 +15,21 @@ struct NcclPrefix {
   std::int32_t tid = -1;
   std::int16_t device = -1;
   Level level = Level::None;
-  std::uint32_t begin = 0;  ///< where it starts
-  std::uint32_t end = 0;    ///< where the message starts
+  std::uint32_t begin = 0;  ///< offset of the prefix
+  std::uint32_t end = 0;    ///< offset of the message
 };
 
 class Cursor;
 
-/// Takes what follows `NCCL`: a blank, the level's word, and a blank or the end.  returns  false: some of it may be
-/// taken
+/// Reads the text after `NCCL`: a blank, the level, and a blank or the end. If it returns false, some of the text may
+/// be consumed.
 bool take_level(Cursor& cursor, Level& level);
 
-/// A prefix at the very start of a line.
+/// Reads a prefix at the start of a line. Returns false if there is none.
 bool read_nccl_prefix(std::string_view line, NcclPrefix& prefix);
 
-/// The first prefix at or after `from`, anywhere in the line. Its host may include letters of the torn line's earlier
-/// text: the characters before `begin` belong to it only as far as a known host does.
+/// Finds the first prefix at or after `from`. In a torn line, `host` may begin with characters of the text before it;
+/// the caller compares it with known hosts. Returns false if there is none.
 bool find_nccl_prefix(std::string_view line, std::size_t from, NcclPrefix& prefix);
 
 }  // namespace ringside::logs

@@ -7,8 +7,8 @@
 
 namespace ringside::logs {
 
-/// The characters of a text that its parser reads as numbers, and where it stores them: with these the next text that
-/// differs only in them can be read.
+/// The fields of a text: the characters that a parser reads as numbers, and where it stores them. With these, another
+/// text that differs only in its fields can be read without the parser.
 struct TextFields {
   struct Field {
     std::uint8_t at = 0, size = 0;  ///< in the text
@@ -21,8 +21,8 @@ struct TextFields {
   std::size_t count = 0;
 };
 
-/// A cursor that records the fields it reads. A parser that goes back by assigning an older cursor drops the fields
-/// recorded since. Parsers end by asking is_done().
+/// A cursor that records the fields it reads. Assigning an older cursor, to go back, drops the fields recorded since. A
+/// parser must call is_done() last, which stores the number of fields.
 ///
 /// shape  texts of at most 255 characters; a field beyond TextFields::kMost makes is_done() false
 class NotingCursor : public Cursor {

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kBlock = 64 << 10;
 
-/// Whether a line is inside JSON that spans many lines: it has a key and leaves something open, or consists of
+/// Returns whether a line is inside JSON that spans many lines: it has a key and leaves something open, or consists of
 /// numbers and brackets.
 bool is_inside_json(std::string_view line) {
   const std::size_t last = line.find_last_not_of(" \t\r");

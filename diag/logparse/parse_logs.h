@@ -14,7 +14,7 @@
 #include "diag/logparse/record.h"
 #include "diag/logparse/speakers.h"
 
-/// Bytes -> lines -> records. Example:
+/// Reads log files and passes their lines, parsed into records, to sinks. Example:
 ///
 ///   LogFiles files = find_logs({"logs/"});
 ///   std::vector<MySink> mine(shards);                       // shards: as many as threads may work
@@ -24,7 +24,7 @@
 ///   report.where(place)                                     // file and line of what was kept
 namespace ringside::logs {
 
-/// Takes the records of one shard: a contiguous part of the input, in its order.
+/// Receives the records of one shard, a contiguous part of the input, in order.
 ///
 /// Ordering   shard 0 is the first part of the input, and so on: the records of a shard precede those of the next
 ///            one. A large file is split between shards at line ends, but not within a JSON report of up to
@@ -47,29 +47,31 @@ struct UnparsedShape {
   std::string example;  ///< the first such line, at most 300 bytes
 };
 
-/// Counts of lines by outcome.
+/// Numbers of lines by result.
 struct ParseCounts {
   std::uint64_t bytes = 0;  ///< after decompression
   std::uint64_t lines = 0;
-  std::uint64_t torn = 0;      ///< lines with a second beginning in them
-  std::uint64_t overlong = 0;  ///< cut at kMaxLine
-  std::uint64_t binary = 0;    ///< with NUL bytes
+  std::uint64_t torn = 0;      ///< lines with the beginning of another line inside
+  std::uint64_t overlong = 0;  ///< lines cut at kMaxLine
+  std::uint64_t binary = 0;    ///< lines with NUL bytes
   std::array<std::uint64_t, kRecordKinds> records{};
 
   ParseCounts& operator+=(const ParseCounts& other);
 };
 
 inline constexpr std::size_t kMaxLine = 256 << 10;  ///< bytes; the rest is skipped
-/// A line that begins with a brace is kept whole up to this size: ncclras and nccl-tests may write a report as one
-/// line.
+/// Size in bytes up to which a line that begins with a brace is kept whole, because ncclras and nccl-tests write JSON
+/// reports in one line.
 inline constexpr std::size_t kMaxReport = 32 << 20;
 
+/// The result of a run.
 struct ParseReport {
   ParseCounts counts;
   std::vector<UnparsedShape> unparsed;  ///< most frequent first; at most 1,000 shapes
-  std::vector<InputProblem> problems;   ///< of reading; those of LogFiles are not repeated
+  std::vector<InputProblem>
+      problems;  ///< problems while reading; those of LogFiles are not repeated
 
-  /// shape  a Place that a sink of this run was given
+  /// Returns the file and line of a place.  shape  a place from a record of this run
   [[nodiscard]] FileLine where(Place place) const;
 
   struct Piece {
@@ -82,19 +84,18 @@ struct ParseReport {
 struct ParseOptions {
   /// Called occasionally from any worker with the bytes done so far (of LogFiles::total()).
   std::function<void(Bytes)> progress;
-  std::stop_token stop;  ///< ends early, with what was read so far
+  std::stop_token stop;  ///< ends the run early
 };
 
-/// Reads everything once: one worker thread for each sink (the caller's thread where there is one sink). Memory is
-/// bounded, whatever the input is: each worker has a buffer of 1 MiB (of kMaxReport for a line that is a report) and
-/// its speakers.
+/// Reads the files once, with one worker thread for each sink (with a single sink, in the caller's thread).
 ///
+/// Memory  for each worker a buffer of 1 MiB (of kMaxReport for a report in one line) and its speakers
 /// shape   1 .. 256 sinks
-/// errors  Aborted: stopped. Files that cannot be read are problems in the report, not errors.
+/// errors  Aborted: stopped. A file that cannot be read is a problem in the report, not an error
 Result<ParseReport> parse_logs(const LogFiles& files, std::span<RecordSink* const> sinks,
                                const ParseOptions& options);
 
-/// Text that is already in memory, as one file called `name`; one sink.
+/// Parses a text in memory as one file.
 ParseReport parse_text(std::string_view text, RecordSink& sink);
 
 }  // namespace ringside::logs

@@ -4,23 +4,24 @@
 
 #include "diag/logparse/record.h"
 
-/// The parsers of single texts. Each sets the record to one of its kinds, or leaves it unchanged.
+/// The parsers of a line's text. Each sets `record` to a kind of record, or leaves it unchanged and returns Parsed::No.
 namespace ringside::logs {
 
 enum class Parsed : std::uint8_t {
   No,     ///< not a line of this parser
-  Open,   ///< understood, and its end is free text: another line may begin in it
+  Open,   ///< understood; it ends with free text, in which another line may begin
   Whole,  ///< understood to its last character
-  Broken  ///< partly understood: it ends too early, or continues with a foreign text
+  Broken  ///< partly understood: it ends early, or continues with text of another line
 };
 
-/// Parses the text after ` NCCL INFO ` and the like. Tries all parsers below, then the catalogue.
+/// Parses the text after an NCCL prefix such as ` NCCL INFO `. Tries all parsers below, then the catalogue.
 Parsed parse_nccl_text(std::string_view text, Level level, Record& record);
 
-/// Whether lines without a prefix after this one may belong to it.
+/// Returns whether following lines without a prefix may belong to this record.
 bool may_go_on(const Record& record);
 
-/// Parses a line without that prefix, after wrappers and PyTorch's prefixes, without leading blanks.
+/// Parses a line without an NCCL prefix.
+/// text  the line without launchers' and PyTorch's prefixes and without leading blanks
 Parsed parse_plain_text(std::string_view text, Record& record);
 
 Parsed parse_channel(std::string_view text,
@@ -31,8 +32,8 @@ Parsed parse_connected(std::string_view text, Record& record);  ///< `Connected 
 Parsed parse_comm(std::string_view text, Record& record);       ///< `comm 0x`, `nccl.. comm 0x`
 Parsed parse_init(std::string_view text, Record& record);  ///< timings, counts, bootstrap, network
 Parsed parse_environment(std::string_view text, Record& record);  ///< `NCCL_X set by environment`
-/// Like parse_environment(), without the library's prefix before it: only that sentence, as a program's own words are
-/// many.
+/// Parses a variable in a line without NCCL's prefix. Accepts only NCCL's sentence, because programs print similar
+/// text.
 Parsed parse_echo(std::string_view text, Record& record);
 Parsed parse_shell_variable(std::string_view text, Record& record);  ///< `+ export NCCL_X=y`
 Parsed parse_version(std::string_view text, Record& record);   ///< `NCCL version`, `RCCL version`
@@ -49,12 +50,12 @@ Parsed parse_python(std::string_view text, Record& record);     ///< tracebacks 
 Parsed parse_ras(std::string_view text, Record& record);        ///< rows and ranks of ncclras
 Parsed parse_message(std::string_view text, Record& record);    ///< the catalogue
 
-/// A text that begins with the words of a message of the catalogue, eight characters of them or more.
+/// Returns whether a text begins with at least eight characters of a message of the catalogue.
 bool begins_message(std::string_view text);
 
 struct TextFields;
 
-/// Like parse_channel() and parse_call(), and records which parts of the text are fields of the record.
+/// Parse like parse_channel() and parse_call(), and also store which characters of the text are fields of the record.
 /// shape  texts of at most 255 characters; the fields are valid only if the text is Whole
 Parsed note_channel(std::string_view text, Record& record, TextFields& fields);
 Parsed note_call(std::string_view text, Record& record, TextFields& fields);

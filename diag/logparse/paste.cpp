@@ -21,7 +21,7 @@
 
 namespace ringside::logs {
 
-/// Whether a message begins here. A pattern that may start with anything is no evidence, unless it started with
+/// Returns whether a message begins here. A pattern that may start with anything is no evidence, unless it started with
 /// nothing; a number or a word is.
 bool begins_as_message(std::string_view text) {
   Message message;
@@ -90,7 +90,7 @@ bool is_known(std::string_view line) {
   return parsed == Parsed::Whole || parsed == Parsed::Open;
 }
 
-/// Whether the joined line is recognised, while the first piece alone is not.
+/// Returns whether the joined line is recognised, while the first piece alone is not.
 bool becomes_known(std::string_view alone, std::string_view joined) {
   Record record;
   const Parsed before = parse_joined(alone, record);
@@ -110,15 +110,15 @@ bool becomes_known(std::string_view alone, std::string_view joined) {
          after.as<Message>().fields > fields;
 }
 
-/// Whether the joined line is still recognised as its beginning is.
+/// Returns whether the joined line is still recognised as its beginning is.
 bool stays_known(std::string_view alone, std::string_view joined) {
   Record record;
   if (parse_joined(alone, record) != Parsed::Whole) return true;
   return parse_joined(joined, record) == Parsed::Whole;
 }
 
-/// Whether the line is of the stack, a launcher, the kernel or a program that reports an error: people wrap those
-/// too.
+/// Returns whether the line is of the stack, a launcher, the kernel or a program that reports an error: people wrap
+/// those too.
 bool may_go_on(std::string_view text) {
   return is_of_stack(text) ||
          contains_any(text, {"rror: ", "illed ", " failed", "srun: ", "slurmstepd"});
@@ -196,12 +196,12 @@ Page page_of(const std::vector<UndressedLine>& lines) {
 /// The length of a line's first word: an editor would have put it on the previous line if it fitted.
 std::size_t first_word(std::string_view text) { return std::min(text.find(' '), text.size()); }
 
-/// Whether a line ends open: a prefix without its text, or words that announce more text.
+/// Returns whether a line ends open: a prefix without its text, or words that announce more text.
 bool ends_open(std::string_view text) {
   return text.ends_with(':') || text.ends_with("NCCL WARN") || text.ends_with("NCCL INFO");
 }
 
-/// Whether a line was split manually or by an editor: only trouble counts, as people keep such lines.
+/// Returns whether a line was split manually or by an editor: only trouble counts, as people keep such lines.
 bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
                      const std::string& joined) {
   if (contains_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
@@ -225,12 +225,12 @@ bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_v
          becomes_known(text, joined);
 }
 
-/// Whether the first part alone means nothing, and ends in the middle of a word.
+/// Returns whether the first part alone means nothing, and ends in the middle of a word.
 bool is_cut_within_word(std::string_view text, std::string_view rest) {
   return is_letter(text.back()) && is_letter(rest.front()) && !is_known(text);
 }
 
-/// Whether all text after the prefixes is a piece of one word.
+/// Returns whether all text after the prefixes is a piece of one word.
 bool ends_in_first_word(std::string_view line) {
   const Wrapping wrapping = strip_wrappers(line, false);
   const std::string_view own = line.substr(wrapping.size);
@@ -266,7 +266,7 @@ class Joiner {
   }
 
  private:
-  /// Whether the line after `at` goes on with `line`; `joined` is then both.
+  /// Returns whether the line after `at` goes on with `line`; `joined` is then both.
   bool goes_on(const RestoredLine& line, std::size_t at, std::string& joined) {
     if (line.lines >= kMostJoined || at + 1 >= lines_.size()) return false;
     const UndressedLine& next = lines_[at + 1];
@@ -390,7 +390,7 @@ std::size_t sense_of(const std::vector<RestoredLine>& lines) {
   return found;
 }
 
-/// Whether lines that continue in the next one are as wide as a terminal.
+/// Returns whether lines that continue in the next one are as wide as a terminal.
 bool are_full(Lines& lines, std::size_t width) {
   std::size_t full = 0;
   std::size_t broken = 0;

@@ -14,21 +14,21 @@ namespace ringside::logs {
 /// Texts up to this size are normalised before they are parsed: the limit of issue trackers. A larger text is a file.
 inline constexpr std::size_t kMaxPaste = 64 << 10;
 
-/// A line as its program wrote it, as far as it can be restored.
+/// A line, restored to the form in which its program wrote it.
 struct RestoredLine {
-  std::string text;          ///< indented as it was, without what was put before it
-  std::uint32_t number = 0;  ///< of its first line in the paste, from 0
-  std::uint32_t lines = 1;   ///< of the paste that it is made of
-  std::string stamp = {};    ///< the time that a collector put before it; empty where none did
-  std::string host = {};     ///< that a label before it named, or the heading above it
-  std::int32_t rank = -1;    ///< that the heading above it named
-  bool is_gap = false;       ///< an empty line, a fence, `...`
+  std::string text;          ///< with its original indent, without added prefixes
+  std::uint32_t number = 0;  ///< number of its first line in the paste, from 0
+  std::uint32_t lines = 1;   ///< number of lines of the paste that were joined
+  std::string stamp = {};    ///< time that a log collector added in front; empty: none
+  std::string host = {};   ///< host named by a label in front or the heading above; empty: unknown
+  std::int32_t rank = -1;  ///< rank named by the heading above; -1: unknown
+  bool is_gap = false;     ///< an empty line, a fence, `...`
 
-  /// The text with its time, which shows when it was written.
+  /// Returns the text with `stamp` in front.
   [[nodiscard]] std::string stamped() const;
 };
 
-/// The lines of a paste, without decoration: see undress.h.
+/// Returns the lines of a paste without decoration (undress.h).
 ///
 /// A wrapped line is joined with the next one, if that begins no line of its own, and one of these conditions holds:
 ///
@@ -43,17 +43,17 @@ struct RestoredLine {
 /// Memory  a copy of the text
 std::vector<RestoredLine> restore_paste(std::string_view text);
 
-/// Whether every line begins with NCCL's whole prefix: then nothing needs to be restored.
+/// Returns whether every line begins with a complete NCCL prefix, so that nothing must be restored.
 bool is_as_written(std::string_view text);
 
-/// Whether it is a line of NCCL, RCCL, a plugin, verbs, Gloo, c10d or a watchdog, by its words, whatever surrounds
-/// it.
+/// Returns whether the words of a line show the communication stack: NCCL, RCCL, a plugin, verbs, Gloo, c10d, a
+/// watchdog.
 bool is_of_stack(std::string_view text);
 
-/// Whether a message of the catalogue begins with its first word, and not after a person's own words.
+/// Returns whether the text starts with a message of the catalogue, without other words in front.
 bool begins_as_message(std::string_view text);
 
-/// Whether it also reports trouble.
+/// Returns whether the line is of the communication stack and reports a problem.
 bool is_trouble_of_stack(std::string_view text);
 
 }  // namespace ringside::logs

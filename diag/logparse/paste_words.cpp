@@ -17,8 +17,8 @@ bool is_trouble_of_stack(std::string_view text) {
   if (contains(text, "CCL INFO ")) return false;
   if (contains_any(text, {"CCL WARN", "atchdog caught", "Got completion", "WorkNCCL("}))
     return true;
-  constexpr std::size_t kHead =
-      200;  // further on, it is a value among those of a program's settings
+  constexpr std::size_t kHead = 200;  // later words are often values in a program's settings
+  // Some first letters are omitted, so that both capitalisations match.
   return is_of_stack(text.substr(0, kHead)) &&
          contains_any(
              text, {" error",  "Error",   "ERROR",    "fail",    "Fail",     "FAIL",     "annot ",

@@ -8,10 +8,10 @@
 
 namespace ringside::logs {
 
-/// Finds which of many texts may occur in a line. Each is indexed by a piece of seven characters, at any position.
+/// Finds the texts, out of many, that may occur in a line. Each text is indexed by a piece of seven of its characters.
 ///
-/// The search looks at every fourth place of a line: four characters there are the key of a filter that holds the
-/// pieces in their four alignments. Most lines of other programs pass through it without a hit.
+/// The search tests the four characters at every fourth offset of the line with a filter, which holds each piece in
+/// four alignments. Most lines of other programs have no match in the filter.
 ///
 /// Ordering  add() for each text, then finish(), once
 /// Threads   after finish() any thread may search
@@ -20,15 +20,15 @@ class PieceIndex {
   static constexpr std::size_t kShortest =
       7;  ///< then one of a piece's alignments meets every fourth place
 
-  /// The seven characters of a text that are the rarest together in other programs' output.
+  /// Returns the seven consecutive characters of a text that are rarest in other programs' output.
   /// shape  kShortest characters or more
   static std::string_view rarest_piece(std::string_view text);
 
-  /// shape  piece: kShortest characters
+  /// Adds a piece of the text `id`.  shape  piece: kShortest characters
   void add(std::string_view piece, std::uint16_t id);
   void finish();
 
-  /// Appends the ids whose pieces may occur in the text; an id may come several times.
+  /// Appends the ids of the texts that may occur in `text`, possibly with duplicates.
   void search(std::string_view text, std::vector<std::uint16_t>& ids) const;
 
  private:

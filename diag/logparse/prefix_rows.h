@@ -15,7 +15,8 @@ struct PrefixRow {
 
 std::span<const PrefixRow> prefix_rows();
 
-/// Takes the first row that matches at the start of the text.  returns  false: none does, and nothing is taken
+/// Consumes the prefix of the first row that matches at the cursor and stores its values in `wrapping`. Returns false
+/// and consumes nothing if no row matches.
 bool take_prefix_row(Cursor& cursor, Wrapping& wrapping);
 
 }  // namespace ringside::logs

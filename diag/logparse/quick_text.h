@@ -6,21 +6,20 @@
 #include <cstring>
 #include <string_view>
 
-/// Reads the most frequent lines: eight characters at a time, in a word.
+/// Parses numbers and finds characters eight bytes at a time, for the most frequent lines.
 namespace ringside::logs {
 
 static_assert(std::endian::native == std::endian::little, "the first character is the lowest byte");
 
-/// Eight characters, the first in the lowest byte.
-/// shape  so many can be read
+/// Returns the eight characters at `text`, the first in the lowest byte.
+/// shape  eight characters can be read
 inline std::uint64_t word_at(const char* text) {
   std::uint64_t word;
   std::memcpy(&word, text, 8);
   return word;
 }
 
-/// Eight decimal digits at once, the first in the lowest byte.
-/// returns  false: another character is among them
+/// Parses eight decimal digits, the first in the lowest byte. Returns false if another character is among them.
 /// source   digits are summed in pairs, pairs in fours, and fours in eights, each by a multiplication
 inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {
   const std::uint64_t digits = text - 0x3030303030303030U;
@@ -33,7 +32,7 @@ inline bool eight_digits(std::uint64_t text, std::uint64_t& value) {
   return are_digits;
 }
 
-/// A decimal number of one to eight digits.
+/// Parses a decimal number of one to eight digits.
 /// shape    eight characters can be read before its end
 /// returns  false: it is no such number
 inline bool short_number(std::string_view digits, std::uint64_t& value) {
@@ -43,8 +42,7 @@ inline bool short_number(std::string_view digits, std::uint64_t& value) {
   return eight_digits((text & ~others) | (0x3030303030303030U & others), value);
 }
 
-/// Eight hexadecimal digits at once, the first in the lowest byte.
-/// returns  false: another character is among them
+/// Parses eight hexadecimal digits, the first in the lowest byte. Returns false if another character is among them.
 inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;
   constexpr std::uint64_t kHigh = 0x80 * kEach;
@@ -62,7 +60,7 @@ inline bool eight_hex_digits(std::uint64_t text, std::uint64_t& value) {
   return are_digits;
 }
 
-/// A hexadecimal number of one to sixteen digits.
+/// Parses a hexadecimal number of one to sixteen digits.
 /// shape    sixteen characters can be read before its end
 /// returns  false: it is no such number
 inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
@@ -79,8 +77,8 @@ inline bool all_hex_digits(std::string_view digits, std::uint64_t& value) {
   return true;
 }
 
-/// Where a character first occurs in sixteen; 16 where it does not.
-/// shape  so many can be read
+/// Returns the index of the first `sought` in sixteen characters, or 16.
+/// shape  sixteen characters can be read
 inline std::size_t find_in_sixteen(const char* text, char sought) {
   constexpr std::uint64_t kEach = 0x0101010101010101U;
   // The lowest byte that is zero: those below it do not borrow.

@@ -6,11 +6,11 @@
 
 #include "diag/logparse/record.h"
 
-/// A report of ncclras, as text or JSON. Its other lines are messages of the family "ras".
+/// Records of an ncclras report, as text or JSON. Its other lines are messages of catalogue/ras.def.
 /// source  docs/formats 7.1
 namespace ringside::logs {
 
-/// A row of the text's table (a group of like communicators), or a communicator of the JSON.
+/// A row of the text's table (a group of equal communicators), or a communicator of the JSON.
 struct RasComm {
   static constexpr RecordKind kKind = RecordKind::RasComm;
   bool is_json = false;

@@ -11,8 +11,8 @@
 
 namespace ringside::logs {
 
-/// What a line states. Each kind but the last rows has a struct of its own, whose kKind names it; the header that
-/// holds it is on the right.
+/// The kind of a line. Each kind except the last four has a struct with the same name and kKind, in the header on the
+/// right.
 enum class RecordKind : std::uint8_t {
   Message,             ///< a line of the catalogue                                     message.h
   LibraryVersion,      ///< `NCCL version 2.19.3+cuda12.3`                         init_records.h
@@ -62,16 +62,16 @@ inline constexpr int kRecordKinds = static_cast<int>(RecordKind::Text) + 1;
 /// The word after `NCCL` in the prefix. None: the line has no NCCL prefix.
 enum class Level : std::uint8_t { None, Info, Warn, Trace, Call };
 
-/// Where a line is: opaque, 8 bytes, ordered as the input is. LogFiles::where() returns its file and line.
+/// The position of a line, ordered like the input. ParseReport::where() returns its file and line.
 struct Place {
-  std::uint32_t piece = 0;  ///< a part of a file
-  std::uint32_t line = 0;   ///< from the start of the piece, in '\n'
+  std::uint32_t piece = 0;  ///< number of a part of a file
+  std::uint32_t line = 0;   ///< line in the piece, counting '\n'
   friend auto operator<=>(Place, Place) = default;
 };
 
 /// One parsed line. A torn line gives a record for each beginning of a line in it.
 ///
-/// Ownership  `line` and all views in the payload are valid only during RecordSink::take(): copy what is kept
+/// Ownership  `line` and the views in the payload are valid only during RecordSink::take(); copy them to keep them
 struct Record {
   static constexpr std::size_t kPayload = 96;
 
@@ -91,7 +91,7 @@ struct Record {
 
   [[nodiscard]] std::string_view text() const { return line.substr(text_at); }
 
-  /// The struct of this kind of record.  shape  T::kKind == kind
+  /// Returns the payload.  shape  T::kKind == kind
   template <typename T>
   [[nodiscard]] const T& as() const {
     RINGSIDE_ASSERT(T::kKind == kind, "a record of kind {} read as {}", static_cast<int>(kind),
@@ -99,7 +99,7 @@ struct Record {
     return *std::launder(reinterpret_cast<const T*>(payload_));
   }
 
-  /// Makes it a record of that kind, with a default payload to fill.
+  /// Sets the kind to T's and returns the default payload to fill.
   template <typename T>
   T& make() {
     static_assert(sizeof(T) <= kPayload && alignof(T) <= 8 && std::is_trivially_copyable_v<T>);
@@ -117,11 +117,11 @@ struct Record {
   alignas(8) std::byte payload_[kPayload];
 };
 
-/// Where in NCCL a warning was written: `misc/socket.cc:58`, `f.cc:58 (f)`, or a plugin's whole signature.
-/// returns  empty for other levels
+/// Returns the source location that an NCCL warning prints, `misc/socket.cc:58`, `f.cc:58 (f)` or a plugin's function
+/// signature; empty for other levels.
 std::string_view location(const Record& record);
 
-/// A short name: "channel_edge". --explain-unparsed and tests print it.
+/// Returns the kind's name, "channel_edge", which --explain-unparsed and tests print.
 const char* to_string(RecordKind kind);
 
 }  // namespace ringside::logs

@@ -106,7 +106,7 @@ RowMatcher::RowMatcher(const std::vector<Row>& rows) {
   pieces_.finish();
 }
 
-/// Whether the pattern matches with its first text at `at`.
+/// Returns whether the pattern matches with its first text at `at`.
 bool RowMatcher::fits_at(const Pattern& pattern, std::string_view small, std::string_view line,
                          std::size_t at, std::vector<Captured>& fields) {
   fields.clear();

@@ -11,32 +11,33 @@
 
 namespace ringside::logs {
 
-/// A field of a pattern, and what it took of a line.
+/// A field of a pattern with its value in a line.
 struct Captured {
   std::string_view name, value;
 };
 
-/// A form that matches a line.
+/// A catalogue row that matches a line, with its fields.
 struct RowMatch {
-  std::uint16_t row = 0;  ///< of catalogue_rows()
+  std::uint16_t row = 0;  ///< index of catalogue_rows()
   std::vector<Captured> fields;
 };
 
-/// Finds all rows of the catalogue that match a line anywhere. Of several forms of one row the first counts.
+/// Finds all rows of the catalogue that match anywhere in a line. Of several forms of one row the first counts.
 ///
-/// Threads  immutable once made: any thread may match
+/// Threads  immutable: any thread may match
 class RowMatcher {
  public:
   static const RowMatcher& of_catalogue();
   explicit RowMatcher(const std::vector<Row>& rows);
 
-  /// matches  of the line, in the order of the catalogue; their values are views of the line
+  /// Sets `matches` to the rows that match the line, in the order of the catalogue.
+  /// Ownership  values are views into `line`
   void match(std::string_view line, std::vector<RowMatch>& matches) const;
 
-  /// Whether a row of a program begins the line: then it does not continue another line.
+  /// Returns whether the line begins with a row of a program, so that it does not continue the previous line.
   [[nodiscard]] bool begins(std::string_view line) const;
 
-  /// Why a pattern cannot be used; empty: it can.
+  /// Returns the reason why a pattern is invalid; empty if it is valid.
   static std::string problem_of(std::string_view pattern);
 
  private:

@@ -5,42 +5,43 @@
 #include <string_view>
 #include <vector>
 
-/// The meaning of lines of text, as data: rows/*.def, one file for each program. diag/facts makes facts of them.
+/// The catalogue of rows: patterns of log lines with the facts that they state. rows/*.def has a file for each program;
+/// diag/facts emits the facts.
 namespace ringside::logs {
 
-/// An entry of the catalogue, as its file has it.
+/// An entry of a catalogue file.
 struct RowEntry {
   enum class Kind : std::uint8_t {
-    Program,  ///< the rows below are of this program
-    Row,   ///< a form that may occur anywhere in a line, in any case, and the facts that it emits
-    Form,  ///< another form of the row above
+    Program,  ///< the following rows belong to this program
+    Row,  ///< a pattern that may match anywhere in a line, ignoring case, and the facts that it emits
+    Form,       ///< another pattern of the row above
     LookAlike,  ///< a line that the row above must not match
     Message,    ///< the facts of a message of catalogue/
-    Place       ///< a source file, and which part of the stack its errors are of
+    Place       ///< a source file, and the domain of its errors
   };
   Kind kind = Kind::Row;
   std::string_view id;       ///< of a row; a program's name; a place's file
   std::string_view pattern;  ///< text with fields; versions of a program
   std::string_view spec;     ///< the facts; a place's domain
-  std::string_view sample;   ///< a line that the form matches
+  std::string_view sample;   ///< a line that the pattern matches
   std::string_view
-      expected;  ///< its facts, as facts::to_text() has them; empty: as the spec has them
+      expected;  ///< the sample's facts, as facts::to_text() prints them; empty: equal to `spec`
   std::uint16_t message = 0;  ///< logs::MessageId
 };
 
 std::span<const RowEntry> row_entries();
 
-/// A form of a row, prepared for matching.
+/// One pattern of a row, prepared for matching.
 struct Row {
   std::string_view program;
   std::string_view id;
   std::string_view pattern;
   std::string_view spec;
-  std::size_t entry = 0;    ///< of row_entries()
-  bool is_general = false;  ///< of errors.def: a code's meaning, whatever program prints it
+  std::size_t entry = 0;    ///< index of row_entries()
+  bool is_general = false;  ///< from errors.def: the meaning of a code in any program's line
 };
 
-/// The rows of the catalogue with their forms, in its order.
+/// Returns all patterns in the order of the catalogue.
 const std::vector<Row>& catalogue_rows();
 
 }  // namespace ringside::logs

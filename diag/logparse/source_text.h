@@ -7,19 +7,17 @@
 
 namespace ringside::logs {
 
-/// A line that a person wrote for a machine and no program printed: of Python, a shell, C, a container's description.
-/// It uses the words of the stack, but is no evidence of a run.
+/// Returns whether a line is source code or configuration (Python, shell, C, a container description), which is no
+/// evidence of a run although it mentions the communication stack.
 ///
-/// shape  without blanks at its ends; the line of a source that a traceback quotes looks alike: the caller checks
-///        that
+/// shape  without blanks at its ends. The caller must exclude source lines that a traceback quotes
 bool is_source_line(std::string_view text);
 
-/// Which lines of a text are source, or rows of a table that explains: a table by its header, or by the variable that
-/// a row begins with, and a fenced block by most of its lines.
+/// Returns, for each line, whether it is source code or a row of an explanatory table. A table is recognised by its
+/// header or by a variable at the start of a row, a fenced block of source by most of its lines.
 ///
 /// lines    without decoration
-/// dressed  the same lines with their fences and tables' bars, but without colours and quotation marks
-/// returns  one for each
+/// dressed  the same lines with fences and table bars, but without colours and quotation marks
 std::vector<bool> source_lines(const std::vector<std::string>& lines,
                                const std::vector<std::string>& dressed);
 

@@ -11,24 +11,24 @@ namespace ringside::logs {
 
 /// The implementation of a SpeakerTable: finds or makes a speaker by its prefixes.
 struct SpeakerTable::Impl {
-  /// What distinguishes one speaker from another.
+  /// The identity of a speaker.
   struct Key {
     std::string_view host;
     std::int32_t pid = -1;
     std::int32_t launcher_rank = -1;
     std::int32_t local_rank = -1;
-    std::uint32_t file = 0;  ///< where it was first seen; not part of the key
+    std::uint32_t file = 0;  ///< file in which it first appears; not compared
   };
 
   std::uint32_t find(const Key& key);
 
-  /// Whether a process on this host has logged.
+  /// Returns whether a speaker is on this host.
   [[nodiscard]] bool knows_host(std::string_view host) const;
 
-  /// The speaker by a file's name, computed once for each file.
+  /// Returns the speaker of a file's name (speaker_of_file()), computed once for each file.
   std::uint32_t speaker_of(std::uint32_t file, std::string_view path);
 
-  static constexpr std::uint32_t kMost = 1 << 18;  ///< more are one nameless speaker
+  static constexpr std::uint32_t kMost = 1 << 18;  ///< further speakers are one nameless speaker
 
   std::deque<Speaker> speakers;  ///< their strings stay where they are
 

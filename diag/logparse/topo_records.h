@@ -6,7 +6,7 @@
 
 #include "diag/logparse/record.h"
 
-/// The topology and graph dumps of NCCL_DEBUG_SUBSYS=GRAPH.
+/// Records of the topology and graph dumps that NCCL prints with NCCL_DEBUG_SUBSYS=GRAPH.
 /// source  docs/formats 2.7
 namespace ringside::logs {
 
@@ -26,10 +26,10 @@ struct TopoNode {
   std::string_view link;     ///< `PCI`, `NVL`, `SYS`, `NET`, ...; empty at a root
   std::string_view type;     ///< `CPU`, `PCI`, `GPU`, `NET`, `NVS`, `NIC`
   std::string_view id;       ///< `1B000`, `0-1b000`, `0`
-  std::string_view details;  ///< `1/1/2`: what the parentheses hold
+  std::string_view details;  ///< `1/1/2`: text in the parentheses
 };
 
-/// `GPU/1B000 :GPU/1B000 (0/5000.0/LOC) NET/0 (3/24.0/PXB) ...`. TopoPathCursor walks it.
+/// `GPU/1B000 :GPU/1B000 (0/5000.0/LOC) NET/0 (3/24.0/PXB) ...`. Read the list with TopoPathCursor.
 struct TopoPaths {
   static constexpr RecordKind kKind = RecordKind::TopoPaths;
   std::string_view type;  ///< of the source
@@ -37,6 +37,7 @@ struct TopoPaths {
   std::string_view list;
 };
 
+/// One entry of TopoPaths::list.
 struct TopoPath {
   std::string_view type, id;  ///< of the destination
   std::int32_t hops = -1;
@@ -44,6 +45,7 @@ struct TopoPath {
   std::string_view path;  ///< `NVL`, `PIX`, ...
 };
 
+/// Iterates over TopoPaths::list. next() returns false at the end.
 class TopoPathCursor {
  public:
   explicit TopoPathCursor(const TopoPaths& paths) : rest_(paths.list) {}

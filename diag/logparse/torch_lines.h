@@ -24,7 +24,7 @@ struct TorchPrefix {
   std::string_view time;  ///< `E301 10:20:30`: month and day, no year; order by the second only
 };
 
-/// The prefix of a record's line, before record.text().
+/// Returns PyTorch's prefix of a record's line, which precedes record.text().
 TorchPrefix torch_prefix(const Record& record);
 
 /// Finds `[PG ID 4 PG GUID 11(tp) Rank 1]` anywhere in a text: exceptions and lines without a logger have it there.
@@ -41,13 +41,14 @@ struct TorchWork {
   std::int64_t timeout_ms = -1;
 };
 
-/// Takes the text with or without `WorkNCCL(` and `)`.
+/// Parses a work. The text may omit `WorkNCCL(` and `)`.
 TorchWork parse_work(std::string_view text);
 
-/// `[0, 1, 5]`, `0, 1, 5`, `0-3,5`: numbers in their order, 2^20 at most; other words are skipped.
+/// Returns the numbers of a list, `[0, 1, 5]`, `0, 1, 5` or `0-3,5`, in order, at most 2^20. Skips other words.
 std::vector<std::int32_t> parse_rank_list(std::string_view text);
 
-/// `KEY: value, KEY: value, ...` of the environment line.  returns  empty if the key is not there
+/// Returns the value of a key in `KEY: value, KEY: value, ...`, PyTorch's line of variables; empty if the key is
+/// absent.
 std::string_view value_of_key(std::string_view text, std::string_view key);
 
 }  // namespace ringside::logs

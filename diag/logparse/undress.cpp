@@ -334,7 +334,7 @@ std::string own_host(const std::vector<UndressedLine>& lines, std::size_t begin,
   return {};
 }
 
-/// Whether the name also labels other lines; then it labels an empty line here.
+/// Returns whether the name also labels other lines; then it labels an empty line here.
 bool is_label_elsewhere(const std::vector<UndressedLine>& lines, std::string_view name) {
   return std::any_of(lines.begin(), lines.end(), [&](const UndressedLine& line) {
     const std::string_view text = trimmed_left(line.text);

@@ -8,18 +8,18 @@
 
 namespace ringside::logs {
 
-/// A line of a paste, and what was added before it.
+/// A line of a paste without decoration, with the values of the removed prefixes.
 struct UndressedLine {
-  std::string text;   ///< indented as its program wrote it
-  std::string stamp;  ///< a collector's time, and what a container's runtime puts after it
-  std::string host;   ///< that a label before it names, `n01` of `n01: `, or the heading above it
+  std::string text;   ///< the line with its program's indent
+  std::string stamp;  ///< time and stream that a log collector or container runtime added
+  std::string host;   ///< host named by a label in front, `n01: `, or the heading above
   std::size_t columns =
-      0;  ///< width with all of that, without quotation marks, as a page or a terminal shows it
-  std::uint32_t quotes = 0;  ///< `> ` before it
+      0;  ///< width with all prefixes but without quotation marks, as a terminal shows it
+  std::uint32_t quotes = 0;  ///< number of `> ` in front
   bool is_gap = false;       ///< empty, a fence, `...`: omitted lines, or decoration
   bool is_indented = false;  ///< blanks precede it
-  bool is_heading = false;   ///< it names the writer of the following lines
-  std::int32_t rank = -1;    ///< named by the heading above it
+  bool is_heading = false;   ///< the line names the writer of the following lines
+  std::int32_t rank = -1;    ///< rank named by the heading above; -1: unknown
 };
 
 /// Removes what is added to the lines of a text between a program and a thread: colours, quotation marks, code
@@ -29,18 +29,18 @@ struct UndressedLine {
 ///
 /// A text before every line is taken for a label only where most lines have one of its shape. Ranks' own tags
 /// (`[rank3]:`, `3: `) stay.
-/// returns  as many as the text has lines
+/// returns  one entry for each line of the text
 std::vector<UndressedLine> undress(std::string_view paste);
 
 /// Undresses one line: removes colours, `> `, `| a | b |`, fences, backquotes, bullets.
 /// returns  empty for a fence
 std::string undecorated(std::string_view line);
 
-/// Whether the line marks omitted lines, or only decorates a paste.
+/// Returns whether the line marks omitted lines or is only decoration.
 /// shape  without blanks at its ends
 bool is_gap(std::string_view text);
 
-/// Characters as a terminal counts them.
+/// Returns the width of a text in characters, as a terminal counts them.
 std::size_t columns_of(std::string_view text);
 
 }  // namespace ringside::logs

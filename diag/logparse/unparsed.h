@@ -9,13 +9,14 @@
 
 namespace ringside::logs {
 
-/// Counts unrecognised lines by their shape, with the first of each.
-/// Memory is bounded: shapes beyond the thousandth are one shape, "(other shapes)".
+/// Counts unrecognised lines by shape and keeps the first line of each shape.
+///
+/// Memory  bounded: after 1,000 shapes, new shapes are counted as "(other shapes)"
 class UnparsedShapes {
  public:
   void add(std::string_view text, Place place);
   void merge(const UnparsedShapes& later);
-  /// Most frequent first, then in order of appearance.
+  /// Returns the shapes, the most frequent first, then in order of appearance.
   [[nodiscard]] std::vector<UnparsedShape> sorted() const;
 
  private:

@@ -5,28 +5,29 @@
 
 #include "diag/audit/audit.h"
 
-/// The parts that the text and the page have in common.
+/// The parts that the text report and the HTML page of an audit share.
 namespace ringside::audit {
 
+/// A line of the report's head.
 struct HeadField {
   std::string name;  ///< "job"
   std::string text;
 };
 
-/// The job in a few lines: logs, damage, ranks and hosts, transports, networks, channels, what was measured.
+/// Returns the head of a report: logs, damaged lines, ranks and hosts, transports, networks, channels, measurements.
 std::vector<HeadField> head_of(const Audit& audit);
 
-/// "2 errors, 1 warning, 0 notes"
+/// Returns the number of findings by severity: "2 errors, 1 warning, 0 notes".
 std::string counts_text(const std::vector<Finding>& findings);
 
-/// How many findings are above this one, each the cause of the next.
+/// Returns the number of findings in the chain of causes of this finding; 0 for a first cause.
 int depth_of(const std::vector<Finding>& findings, std::size_t index);
 
-/// The file without its folders, and the line; for a single file only the line, to save room.
+/// Returns the file name without folders, and the line; only the line if the audit has a single file.
 std::string short_place(const Audit& audit, logs::Place place);
 
-/// The inputs that could not be read, by reason: a folder may hold thousands of broken files.
-/// returns  "a.log, b.log: gzip data ends early"
+/// Returns the inputs that could not be read, one text for each reason, because a folder may have thousands of broken
+/// files: "a.log, b.log: gzip data ends early".
 std::vector<std::string> unread_inputs(const Audit& audit);
 
 }  // namespace ringside::audit

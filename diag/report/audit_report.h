@@ -5,44 +5,47 @@
 #include "base/json.h"
 #include "diag/audit/audit.h"
 
-/// An audit for people and for programs. Nothing here prints.
+/// Formats an audit as text, JSON or HTML. The functions return the text and do not print.
 namespace ringside::audit {
 
+/// The layout of text reports.
 struct TextStyle {
-  int width = 100;  ///< columns; lines are cut or wrapped to it
+  int width = 100;  ///< columns; longer lines are cut or wrapped
   bool has_colour = false;
-  bool is_verbose = false;  ///< notes (info) in full, all kept lines of evidence
+  bool is_verbose = false;  ///< prints notes in full and all kept lines of evidence
 };
 
-/// Worst first, consequences under their causes, evidence quoted, the fix as a command.
+/// Returns the findings, the worst first and consequences below their causes, with quoted evidence and the fix.
 std::string report_text(const Audit& audit, const TextStyle& style);
 
-/// The job model as text: hosts, communicators, transports, rings, versions, variables, timings.
+/// Returns the job's facts: hosts, communicators, transports, rings, versions, variables, timings.
 std::string facts_text(const Audit& audit, const TextStyle& style);
 
-/// Rank by rank, the transport from the row's rank to the column's; of the largest communicator. Ranks beyond
-/// the width are folded to hosts.
+/// Returns a matrix of the transports from each rank (row) to each rank (column) of the largest communicator. If it is
+/// wider than the style's width, rows and columns are hosts.
 std::string matrix_text(const Audit& audit, const TextStyle& style);
 
-/// The page of docs/findings on a finding; of `all`, the list of them.
+/// Returns the page of docs/findings on a finding; for the id `all` the list of findings.
 /// errors  InvalidArgument: no finding has that id
 Result<std::string> about_text(std::string_view id);
 
-/// The index of these pages, docs/findings/README.md.
+/// Returns the index of these pages, docs/findings/README.md.
 std::string findings_index();
 
-/// Lines that the parser did not understand, by shape.
+/// Returns the lines that the parser did not understand, grouped by shape.
 std::string unparsed_text(const Audit& audit, const TextStyle& style);
 
+/// Return the audit or only its facts as JSON.
 /// schema  ringside.audit/1: findings, facts, files, problems
 Json report_json(const Audit& audit);
 Json facts_json(const Audit& audit);
 
-/// The report as one page of HTML without other files.
+/// Returns the report as one HTML page without external files.
 std::string report_html(const Audit& audit);
 
-/// The changes from one run to the other: findings gone and new, versions, variables, transports, channels.
+/// Returns the changes between two runs: removed and new findings, versions, variables, transports, channels.
 std::string diff_text(const Audit& before, const Audit& after, const TextStyle& style);
+/// Returns the same changes as JSON.
 /// schema  ringside.audit-diff/1
 Json diff_json(const Audit& before, const Audit& after);
 

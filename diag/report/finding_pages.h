@@ -11,7 +11,7 @@ struct FindingPage {
   std::string_view text;
 };
 
-/// All of them, sorted by name; README, the index, is one.
+/// All pages, sorted by name, including the index, README.
 extern const std::span<const FindingPage> kFindingPages;
 
 }  // namespace ringside

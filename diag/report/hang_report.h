@@ -9,33 +9,37 @@
 #include "base/result.h"
 #include "diag/hangdetect/examine.h"
 
-/// An examination for people and for programs. Nothing here prints.
+/// Formats an examination of a hung job as text, JSON or HTML. The functions return the text and do not print.
 namespace ringside::hang {
 
-/// The verdict in the first line; then the reason, where each rank is, other hypotheses, what to collect.
+/// Returns the verdict in the first line, then the reason, the position of each rank, other hypotheses, and inputs to
+/// collect.
 std::string report_text(const Examination& all);
 
-/// schema ringside.hang/1
+/// Returns the examination as JSON.
+/// schema  ringside.hang/1
 Json report_json(const Examination& all);
 
-/// One page without external files: the verdict, and a lane for each rank with its last calls.
+/// Returns one HTML page without external files: the verdict, and a row for each rank with its last calls.
 std::string report_html(const Examination& all);
 
-/// Ranks at the same place, as a row of the table.
+/// A row of the report's table: ranks with the same position.
 struct PlaceRow {
   std::vector<int> ranks;
-  std::string call;   ///< the one that it is blocked in, or its last one
+  std::string call;   ///< the blocked call, or the last call
   std::string state;  ///< `waits`, `idle`, `no dump`
-  std::string waits;  ///< the ranks that it waits for
+  std::string waits;  ///< the ranks that these ranks wait for
 };
+
+/// Returns the rows of the table, one for each position.
 std::vector<PlaceRow> place_rows(const Examination& all);
 
-/// The number of dumps that were read, without dumps made from log lines.
+/// Returns the number of dump files that were read, without dumps made from log lines.
 std::size_t dumps_read(const Examination& all);
 
-/// The page on a kind, docs/findings/hang_<kind>.md: its meaning, how to confirm and fix it, when it is a false
-/// alarm, an example.
-/// errors  InvalidArgument: no such kind; the message lists the kinds
+/// Returns the page on a class of hangs, docs/findings/hang_<kind>.md: its meaning, how to confirm and fix it, false
+/// alarms, an example.
+/// errors  InvalidArgument: the class does not exist; the message lists all classes
 Result<std::string_view> page_of(std::string_view kind);
 
 }  // namespace ringside::hang

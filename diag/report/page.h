@@ -5,8 +5,8 @@
 
 namespace ringside::report {
 
-/// One page of HTML without other files, light or dark as the reader's system is: the head and the styles that all
-/// pages share, then the added parts, in order.
+/// Builds an HTML page without external files, in the light or dark scheme of the reader's system: first the head with
+/// the shared styles, then the added parts in order.
 ///
 ///     Page page("ringside audit", "ringside audit");
 ///     page.begin_fields();
@@ -15,20 +15,21 @@ namespace ringside::report {
 ///     write(std::move(page).finish());
 class Page {
  public:
-  /// style  rules of this page alone, after the shared ones
+  /// style  CSS rules of this page, after the shared ones
   Page(std::string_view title, std::string_view heading, std::string_view style = "");
 
-  /// Appends markup as it is: pass text from a file through escaped_markup() first.
+  /// Appends markup without escaping it. Pass text from a file through escaped_markup() first.
   Page& operator+=(std::string_view markup);
 
-  /// A list of names and texts. A field without text is omitted.
+  /// Begins a list of names and texts. field() appends one pair, escaped; it omits a pair without text.
   void begin_fields() { *this += "<dl>\n"; }
   void field(std::string_view name, std::string_view text);
   void end_fields() { *this += "</dl>\n"; }
 
-  /// Text in a box, its lines as they are; escaped.
+  /// Appends a box with escaped text, whose line breaks are kept.
   void box(std::string_view text);
 
+  /// Returns the complete page.
   [[nodiscard]] std::string finish() &&;
 
  private:

@@ -105,7 +105,7 @@ Program with_still_counter(Program program) {
 
 const Program kStep = calls_of({8, 16, 16, 16, 32, 64, 8, 16, 16, 16, 32, 64, 128, 256});
 
-TEST(CallsOfRanks, ALostLineAccusesNobody) {
+TEST(CallsOfRanks, ALostLineGivesNoCulprit) {
   for (std::size_t at = 0; at < kStep.size(); ++at) {
     EXPECT_EQ(culprits_of({kStep, without(kStep, at), kStep}), kNone) << at;
     EXPECT_EQ(culprits_of({kStep, without(kStep, at)}), kNone) << at;
@@ -114,14 +114,14 @@ TEST(CallsOfRanks, ALostLineAccusesNobody) {
   }
 }
 
-TEST(CallsOfRanks, LinesLostInBlocksAccuseNobody) {
+TEST(CallsOfRanks, LinesLostInBlocksGiveNoCulprit) {
   EXPECT_EQ(culprits_of({kStep, without(kStep, 3, 5), without(kStep, 6, 7), kStep}), kNone);
   EXPECT_EQ(culprits_of({kStep, without(kStep, 0, 4), kStep}),
             kNone);  // its beginning was rotated away
   EXPECT_EQ(culprits_of({kStep, without(kStep, 11, 3), kStep}), kNone);  // it was killed
 }
 
-TEST(CallsOfRanks, ATornLineAccusesNobody) {
+TEST(CallsOfRanks, ATornLineGivesNoCulprit) {
   for (std::size_t at = 0; at + 1 < kStep.size(); ++at) {
     EXPECT_EQ(culprits_of({kStep, torn_at(kStep, at), kStep}), kNone) << at;
   }
@@ -203,7 +203,7 @@ TEST(CallsOfRanks, EachArgumentOfACallCounts) {
 }
 
 // The sum lets the comparison be skipped where it could find nothing.
-TEST(CallSums, AreThoseOfTheWholeHoweverItIsCut) {
+TEST(CallSums, AreIndependentOfTheDivisionIntoPieces) {
   const std::vector<std::uint32_t> signatures = {7, 7, 9, 0xffffffff, 1, 7, 12, 3};
   CallSum whole;
   for (const std::uint32_t one : signatures) whole.add(one);
@@ -248,7 +248,7 @@ TEST(CallSums, ExchangedCallsAreFoundWhereverTheLogIsCut) {
 }
 
 // 200 programs of 60 calls on 5 ranks, each of which loses a tenth of its lines.
-TEST(CallsOfRanks, RandomHolesAccuseNobodyAndHideNoCallThatDiffers) {
+TEST(CallsOfRanks, RandomHolesGiveNoCulpritAndHideNoDifference) {
   std::mt19937 random(20261121);
   const auto below = [&](std::size_t limit) { return random() % limit; };
   for (int round = 0; round < 200; ++round) {

@@ -57,7 +57,7 @@ std::set<std::string> ids_of(std::span<const std::string_view> parts) {
 }
 
 // Processes, communicators and tables that are split over all parts still give one job.
-TEST(AuditCases, AreJudgedAlikeHoweverTheyAreCutIntoShards) {
+TEST(AuditCases, AreJudgedEquallyForAnyDivisionIntoShards) {
   const auto cases = all_cases();
   ASSERT_GE(cases.size(), 200U);
   for (const std::filesystem::path& path : cases) {

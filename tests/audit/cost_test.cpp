@@ -25,7 +25,7 @@ TEST(AuditCost, TcpCostsMostOfTheBandwidth) {
   EXPECT_GT(finding.cost->expected_gbs, 10 * finding.cost->actual_gbs);
 }
 
-TEST(LogRelease, IsWhatALineSaysOrTheNearest) {
+TEST(LogRelease, IsTheVersionInALineOrTheNearest) {
   const auto release_in = [](const std::string& version) {
     return release_of(
         audit_text("n01:4000:4100 [0] NCCL INFO NCCL version " + version + "\n").facts);
@@ -36,7 +36,7 @@ TEST(LogRelease, IsWhatALineSaysOrTheNearest) {
   EXPECT_EQ(release_in("2.8.4+cuda11.2").name, "2.18");
 }
 
-TEST(LogRelease, IsTheDefaultWhereNoLineSaysIt) {
+TEST(LogRelease, IsTheDefaultIfNoLineNamesIt) {
   const LogRelease release = release_of(audit_text("n01:4000:4100 [0] NCCL INFO comm\n").facts);
   EXPECT_FALSE(release.is_said);
   EXPECT_EQ(release.text(), "NCCL 2.31, as no line says which");
@@ -56,7 +56,7 @@ TEST(AuditCost, IsOfTheReleaseThatWroteTheLog) {
   EXPECT_NE(of_old.expected_gbs, of_new.expected_gbs);
 }
 
-TEST(AuditCost, HostsThatNobodyKnowsAreAnError) {
+TEST(AuditCost, UnknownHostsAreAnError) {
   Audit audit = audit_text(job_over_tcp());
   EXPECT_FALSE(add_costs(audit, "no-such-preset"));
 }

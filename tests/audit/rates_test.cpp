@@ -53,7 +53,7 @@ TEST(AuditRates, ATenthOfWhatIsExpectedIsAFinding) {
   EXPECT_GT(audit.findings.front().cost->expected_gbs, 8 * 39);
 }
 
-TEST(AuditRates, WhatIsExpectedIsNone) {
+TEST(AuditRates, ExpectedRatesAreNoFinding) {
   EXPECT_EQ(audit_text(table_of(2, 8, kH100, 340)).worst(), Severity::Info);
   EXPECT_EQ(audit_text(table_of(1, 8, kH100, 370)).worst(), Severity::Info);
   // Fewer NICs than a DGX has: the logs do not show how many these hosts have.

@@ -35,7 +35,7 @@ TEST(AuditRefutations, ALimitThatTheTextShowsIsNamed) {
   EXPECT_THAT(audit.findings.front().fix, HasSubstr("ulimit -l unlimited"));
 }
 
-TEST(AuditRefutations, WhatIsNotInTheTextAndWouldDecideIsSaid) {
+TEST(AuditRefutations, MissingEvidenceThatWouldDecideIsListed) {
   const Audit audit = audit_text(kRefused);
   ASSERT_FALSE(audit.findings.empty());
   ASSERT_EQ(audit.findings.front().unseen.size(), 1U);
@@ -74,7 +74,7 @@ TEST(AuditRefutations, AGidIndexIsJudgedByTheTableOfItsHost) {
   EXPECT_TRUE(finding.unseen.empty());
 }
 
-TEST(AuditRefutations, AnIndexThatTheTableHasIsNotBlamed) {
+TEST(AuditRefutations, AnIndexInTheTableIsNoFinding) {
   const Audit audit = audit_text(gids_of("w-2", 5) + kNoDevice);
   ASSERT_FALSE(audit.findings.empty());
   EXPECT_THAT(audit.findings.front().title, Not(HasSubstr("is empty")));

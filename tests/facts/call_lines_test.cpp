@@ -61,7 +61,7 @@ TEST(CallLines, TransfersHavePeersAndTags) {
             "call state=unknown op=send input=100 tag=7 peer=1");
 }
 
-TEST(CallLines, SentencesAndTimesAreNone) {
+TEST(CallLines, SentencesAndTimesAreNoCalls) {
   for (const std::string_view line :
        {"rank 3 never reaches the barrier", "Is rank 3 in all_reduce?",
         "rank 2 skips all_reduce: its loss is nan",

@@ -17,7 +17,7 @@ TEST(FrameRows, EachSampleIsAFrameOfItsRow) {
   }
 }
 
-TEST(FrameRows, WordsOfWholeNamesAreNoParts) {
+TEST(FrameRows, WholeNamesDoNotMatchParts) {
   EXPECT_EQ(frame_row("items", "train.py"), nullptr);
   EXPECT_EQ(frame_row("collector", "train.py"), nullptr);
   EXPECT_EQ(frame_row("forward", "model.py"), nullptr);

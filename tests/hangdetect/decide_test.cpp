@@ -71,7 +71,7 @@ Verdict verdict_with(const std::vector<Words>& words) {
 
 // A firewall before rank 2 lets its own messages out: it gives up first, and the others see it leave. Or the
 // connection returns late, and only delivers that the others left.
-TEST(Decide, ARankWhoseDumpSpeaksOfOthersIsNotDead) {
+TEST(Decide, ARankWhoseDumpReportsOthersIsNotDead) {
   using What = LogStatement::What;
   for (const auto& words :
        {std::vector<Words>{{What::EngineGone, {2}, {0, 1, 3}}, {What::EngineCut, {}, {2}}},
@@ -88,7 +88,7 @@ TEST(Decide, ARankWhoseDumpSpeaksOfOthersIsNotDead) {
 }
 
 // 0 sends to 1, 1 receives from 0, and neither ends.
-TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
+TEST(Decide, ATransferPendingAtBothEndsIsAConnectionFailure) {
   SmallJob job(2);
   const int pair = job.add_group("0", {0, 1}, "default_pg");
   job.all_call(pair, "nccl:all_reduce", 64, 5);
@@ -100,7 +100,7 @@ TEST(Decide, BothEndsOfATransferThatDoesNotEndBlameTheConnection) {
 }
 
 // Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
-TEST(Decide, AnExchangeInOneBatchIsNoCircle) {
+TEST(Decide, AnExchangeInOneBatchIsNoCycle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
   job.all_call(ring, "nccl:all_reduce", 64, 5);
@@ -160,7 +160,7 @@ TEST(Decide, NothingPendingWithARecorderThatOmitsCallsIsNotCertain) {
 }
 
 // Ranks 0-2 pass 64 elements, rank 3 passes 63: three against one.
-TEST(Decide, TheFewWhoPassAnotherSizeAreNamed) {
+TEST(Decide, TheFewRanksWithAnotherSizeAreCulprits) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 5);
@@ -235,7 +235,7 @@ TEST(Decide, TwoGroupsEnteredInOppositeOrdersAreACycle) {
   EXPECT_THAT(verdict.best.culprits, ElementsAre(3)) << "its habit is the pair before the world";
 }
 
-TEST(Decide, AChainIsFollowedToTheRankThatWaitsForNobody) {
+TEST(Decide, AChainIsFollowedToTheUnblockedRank) {
   SmallJob job(4);
   const int left = job.add_group("1", {0, 1});
   const int middle = job.add_group("2", {1, 2});
@@ -247,7 +247,7 @@ TEST(Decide, AChainIsFollowedToTheRankThatWaitsForNobody) {
   EXPECT_THAT(job.verdict().best.culprits, ElementsAre(3));
 }
 
-TEST(Decide, EqualCallsThatNobodyEndsAreAStallWithoutACulprit) {
+TEST(Decide, EqualCallsPendingOnAllRanksAreAStallWithoutACulprit) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 5);
@@ -276,7 +276,7 @@ TEST(Decide, AFinishedJobIsNotAHang) {
 }
 
 // Rank 1 has ended call 4 and gone on to 5; rank 0's dump ends at 3, so it is simply older.
-TEST(Decide, DumpsOfDifferentMomentsAccuseNobody) {
+TEST(Decide, DumpsOfDifferentMomentsGiveNoCulprit) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   job.all_call(world, "gloo:all_reduce", 64, 3);
@@ -302,7 +302,7 @@ TEST(Decide, TwoReceivesThatFaceEachOtherAreUnmatched) {
 }
 
 // Calls 3 and 4 are pending on rank 1 only: the others ended them, which they could not without it.
-TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
+TEST(Decide, AStuckDeviceIsFoundThoughItsHostContinues) {
   SmallJob job(3);
   const int world = job.add_group("0", {0, 1, 2}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 2);
@@ -317,7 +317,7 @@ TEST(Decide, ADeviceThatStandsStillIsFoundThoughItsHostWentOn) {
 }
 
 // Rank 2 was stopped in call 3 of a ring: its earlier messages let 0 and 1 finish the call, but not rank 3 after it.
-TEST(Decide, WhoComesBehindASilentRankInARingDoesNotStandStillByItself) {
+TEST(Decide, ARankBehindASilentRankInARingIsNotStuckItself) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 2);

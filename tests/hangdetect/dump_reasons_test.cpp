@@ -34,7 +34,7 @@ RankDump read_back(const FlightDump& dump, int rank, Names& names, bool is_json 
   return *std::move(read);
 }
 
-TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
+TEST(DumpReasons, ADeathNamesTheGlobalRank) {
   for (const bool is_json : {false, true}) {
     Names names;
     FlightDump dump = dump_of("rank 1 is gone: its process or host ended without a goodbye");
@@ -47,7 +47,7 @@ TEST(DumpReasons, ADeathIsToldByItsRankInTheWholeJob) {
   }
 }
 
-TEST(DumpReasons, AConnectionThatBrokeIsToldFromOneThatBringsAnotherMessageOrNone) {
+TEST(DumpReasons, ABrokenConnectionDiffersFromAWrongOrMissingMessage) {
   const auto reason_of = [](const std::string& how) {
     Names names;
     const std::vector<RankDump> dumps{
@@ -60,7 +60,7 @@ TEST(DumpReasons, AConnectionThatBrokeIsToldFromOneThatBringsAnotherMessageOrNon
   EXPECT_EQ(reason_of("waited 2 s for a chunk of step 3"), std::nullopt);
 }
 
-TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
+TEST(DumpReasons, EveryDeathInTheReasonIsReported) {
   Names names;
   const auto ranks_in = [&](const std::string& rest) {
     const std::vector<RankDump> dumps{read_back(
@@ -73,7 +73,7 @@ TEST(DumpReasons, EveryDeathThatTheReasonNamesIsTold) {
   EXPECT_THAT(ranks_in(", and so did rank"), testing::ElementsAre(0));
 }
 
-TEST(DumpReasons, WhoDoesNotAnswerIsTold) {
+TEST(DumpReasons, ARankWithoutAnAnswerIsReported) {
   const std::string why = " (rank 1 lost rank 2 on channel 0: waited 2 s for a chunk of step 7)";
   const auto ranks_in = [](const std::string& reason) {
     Names names;
@@ -90,7 +90,7 @@ TEST(DumpReasons, WhoDoesNotAnswerIsTold) {
               testing::ElementsAre(0, 3));
 }
 
-TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
+TEST(DumpReasons, ABrokenConnectionGivesNoCulpritAndATimeoutNoStatement) {
   Names names;
   const std::vector<RankDump> cut{
       read_back(dump_of("rank 1 lost rank 2 on channel 0: the connection was cut"), 1, names)};
@@ -104,7 +104,7 @@ TEST(DumpReasons, ABrokenConnectionAccusesNobodyAndATimeoutSaysNothing) {
   EXPECT_TRUE(reasons_of(timeout, names).empty());
 }
 
-TEST(DumpReasons, AConnectionThatCannotBeMadeIsToldAsOneThatBroke) {
+TEST(DumpReasons, AFailedConnectIsReportedAsABrokenConnection) {
   Names names;
   const std::vector<RankDump> dumps{
       read_back(dump_of("rank 0 cannot reach rank 1 on channel 0: Call to ibv_modify_qp failed "
@@ -135,14 +135,14 @@ std::vector<ConnectionProgress> between(FlightDump::Progress sender,
   return connections_of(dumps);
 }
 
-TEST(DumpConnections, WhatWasSentAndHasNotComeToWhoWaitsIsLost) {
+TEST(DumpConnections, AChunkThatAWaitingReceiverLacksIsLost) {
   const auto lost = between({.messages = 9}, {.messages = 7, .is_waiting = true});
   ASSERT_EQ(stalled_connections(lost).size(), 1U);
   EXPECT_EQ(stalled_connections(lost)[0].sender, 0);
   EXPECT_EQ(stalled_connections(lost)[0].receiver, 1);
 }
 
-TEST(DumpConnections, WhatLiesThereForWhoIsElsewhereIsNot) {
+TEST(DumpConnections, AChunkForAReceiverThatDoesNotWaitIsNotLost) {
   EXPECT_TRUE(stalled_connections(between({.messages = 9}, {.messages = 7})).empty());
 }
 
@@ -153,7 +153,7 @@ TEST(DumpConnections, ARankThatWaitsForDataNeverSentIsNotHeldByTheConnection) {
   EXPECT_TRUE(lacking[0].is_lacking());
 }
 
-TEST(DumpConnections, WhoCannotSendThoughEverythingWasTakenIsHeldByTheConnection) {
+TEST(DumpConnections, ASenderBlockedAfterAllWasReceivedIsBlockedByTheConnection) {
   const auto blocked = between({.messages = 7, .is_waiting = true}, {.messages = 7});
   ASSERT_EQ(stalled_connections(blocked).size(), 1U);
   EXPECT_TRUE(stalled_connections(blocked)[0].is_blocked);

@@ -28,7 +28,7 @@ TEST(LastLines, ALineMayBeginWithItsRank) {
   EXPECT_EQ(read_ranked_line("").rank, -1);
 }
 
-TEST(LastLines, OneThatSaysSomethingElseIsOdd) {
+TEST(LastLines, ALineWithOtherWordsIsOdd) {
   const OddLine odd = odd_line_out(lines({"step 413 forward done", "step 413 forward done",
                                           "step 412 forward done", "finished after 412 steps"}));
   EXPECT_THAT(odd.odd, ElementsAre(3));
@@ -44,7 +44,7 @@ TEST(LastLines, NumbersCountWhereTheyAreArgumentsOfACall) {
   EXPECT_THAT(odd_line_out(lines({"loss 1.0", "loss 1.0", "loss 2.0"})).odd, IsEmpty());
 }
 
-TEST(LastLines, OfHalvesNobodyIsOdd) {
+TEST(LastLines, EqualHalvesHaveNoOddRank) {
   EXPECT_THAT(odd_line_out(lines({"a", "a", "b", "b"})).odd, IsEmpty());
   EXPECT_THAT(odd_line_out(lines({"a", "b"})).odd, IsEmpty());
   EXPECT_THAT(odd_line_out(lines({"a", "b", "c", "d"})).odd, IsEmpty());

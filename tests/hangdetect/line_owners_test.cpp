@@ -63,7 +63,7 @@ TEST(LineOwners, AProcessThatTheKernelKilledIsTheRankOfALaunchersTable) {
   EXPECT_THAT(why_of(best), HasSubstr("memory"));
 }
 
-TEST(LineOwners, AProcessOfAnotherIdIsNobodysRank) {
+TEST(LineOwners, AnUnknownProcessIdHasNoRank) {
   const Explanation best = verdict_of(begun("hgx1", 60011, 4, "9b000") + kKilled);
   EXPECT_EQ(best.kind, Kind::DeadRank);
   EXPECT_THAT(best.culprits, IsEmpty());
@@ -78,7 +78,7 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
 }
 
 // Both ended in the same second: the table shows it, and the line before it names only the first.
-TEST(LineOwners, WhatALaunchersTableSaysOfSeveralStays) {
+TEST(LineOwners, ALaunchersTableOfSeveralRanksIsKept) {
   const auto fallen = [](int number, int rank, int pid) {
     return "[" + std::to_string(number) +
            "]:\n  time      : 2025-03-11_15:25:53\n  host      : n4\n" +
@@ -130,7 +130,7 @@ TEST(LineOwners, RanksThatDidNotAnswerMayBeAListOrARange) {
               ElementsAre(3, 21));
 }
 
-TEST(Barriers, WhoDidNotComeIsWhoIsNotAmongThoseThatDid) {
+TEST(Barriers, MissingRanksAreAllButThoseThatArrived) {
   const std::string gave_up =
       "RuntimeError: Rank 0 timed out in monitoredBarrier after 30000 ms.\n Successfully processed "
       "ranks: 1, 2, 4, 6, 7\n";
@@ -141,7 +141,7 @@ TEST(Barriers, WhoDidNotComeIsWhoIsNotAmongThoseThatDid) {
 }
 
 // Names of rank 0's own line in addition to the ranks that arrived.
-TEST(Barriers, RanksThatFailedToPassAreNamedWhateverElseIsSaidOfIt) {
+TEST(Barriers, RanksThatFailedToPassAreNamedInAnyWording) {
   const Explanation best = verdict_of(
       "[Rank 0]: Rank 3 failed to pass monitoredBarrier in 30000 ms\n[Rank 0]: Ranks 3, 5 failed "
       "to "
@@ -165,7 +165,7 @@ constexpr const char* kStoreLost =
     "[rank9]:[W120 04:12:02.101 TCPStore.cpp:122] [c10d] recvValue failed on SocketImpl(fd=41, "
     "addr=[worker-1]:39110, remote=[worker-0]:29400): failed to recv, got 0 bytes\n";
 
-TEST(EndedFromOutside, ConnectionsThatEndThenAccuseNobody) {
+TEST(EndedFromOutside, ConnectionsThatEndThenGiveNoCulprit) {
   for (const std::string end :
        {"slurmstepd: error: *** JOB 81 ON n01 CANCELLED AT 2025-03-04T10:11:12 DUE TO TIME LIMIT "
         "***\n",
@@ -196,7 +196,7 @@ TEST(EndedProcesses, WhatEndsAfterSrunHasEndedTheStepIsNoCause) {
   EXPECT_EQ(best.exit_code, -11);
 }
 
-TEST(EndedProcesses, AnAbortIsAConsequenceAndNamesNobody) {
+TEST(EndedProcesses, AnAbortIsAConsequenceAndGivesNoCulprit) {
   for (const char* line : {"n01.cluster: rank 3 died from signal 6 and dumped core\n",
                            "n01.cluster: rank 3 died from signal 15\n"})
     EXPECT_THAT(verdict_of(line).culprits, IsEmpty()) << line;
@@ -218,14 +218,14 @@ TEST(FailedTransfers, TheNextStepFitsTheStatus) {
   EXPECT_THAT(step_of(completion(13)), HasSubstr("py-spy"));
 }
 
-TEST(FailedTransfers, AFlushedQueueAloneSaysThatSomethingFailedBefore) {
+TEST(FailedTransfers, AFlushedQueueShowsThatSomethingFailedBefore) {
   const Explanation best = verdict_of(completion(5));
   EXPECT_EQ(best.kind, Kind::NetworkStall);
   EXPECT_THAT(best.culprits, IsEmpty());
   EXPECT_THAT(step_of(completion(5)), HasSubstr("first failed completion"));
 }
 
-TEST(ExceptionsAlone, ARemoteProcessThatExitedIsNobodyInParticular) {
+TEST(ExceptionsAlone, ARemoteProcessThatExitedGivesNoCulprit) {
   const Explanation best = verdict_of(
       "torch.distributed.DistBackendError: NCCL error in: ProcessGroupNCCL.cpp:1970, remote "
       "process "

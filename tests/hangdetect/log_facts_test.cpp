@@ -312,7 +312,7 @@ TEST(LogFacts, OneThatHasEnqueuedWhatTheOthersWaitInIsNotBehind) {
   EXPECT_NE(Log(text).verdict().kind, Kind::DivergedControlFlow);
 }
 
-TEST(LogFacts, ALineThatSpeaksForManyRanksCountsForEach) {
+TEST(LogFacts, ALineAboutManyRanksCountsForEach) {
   const Explanation best = Log("[Rank 1-7] Watchdog caught collective operation timeout: "
                                "WorkNCCL(SeqNum=70003, OpType=ALLREDUCE, NumelIn=1, NumelOut=1, "
                                "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n")
@@ -333,7 +333,7 @@ TEST(LogFacts, ShapesOfOldReleasesAreCompared) {
   EXPECT_THAT(best.culprits, ElementsAre(2));
 }
 
-TEST(LogFacts, AReceiveThatWaitsAloneBlamesNobody) {
+TEST(LogFacts, AReceiveThatWaitsAloneGivesNoCulprit) {
   const Explanation best = Log("[rank4]: Watchdog caught collective operation timeout: "
                                "WorkNCCL(SeqNum=5510, OpType=RECV, NumelIn=64, NumelOut=64, "
                                "Timeout(ms)=1000) ran for 1001 milliseconds before timing out.\n")
@@ -342,7 +342,7 @@ TEST(LogFacts, AReceiveThatWaitsAloneBlamesNobody) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-TEST(LogFacts, MonitoredBarrierNamesWhoDidNotCome) {
+TEST(LogFacts, MonitoredBarrierNamesTheMissingRanks) {
   const Explanation best = Log("[rank0]: RuntimeError: [Rank 0]: Ranks 3, 5 failed to pass "
                                "monitoredBarrier in 60000 ms\n")
                                .verdict();
@@ -399,14 +399,14 @@ TEST(LogFacts, CallsOfGroupsThatNothingNamesAreNotComparedAcrossGroups) {
   EXPECT_LT(best.confidence, 0.8);
 }
 
-TEST(LogFacts, AQuietLogAccusesNobody) {
+TEST(LogFacts, AQuietLogGivesNoCulprit) {
   const Explanation best = Log("step 180 loss 2.2394\nstep 181 loss 2.2336\n").verdict();
   EXPECT_THAT(best.culprits, IsEmpty());
   EXPECT_LT(best.confidence, 0.5);
 }
 
 // A cut takes the tag of a paste's first line; faulthandler's list of threads follows it.
-TEST(LogFacts, ACrashIsOfTheRankWhoseThreadsFollow) {
+TEST(LogFacts, ACrashBelongsToTheRankWhoseThreadsFollow) {
   const std::string thread = "Thread 0x00007f2a (most recent call first):\n";
   for (const std::string tag : {"[rank5]: Current ", "rank 5: "}) {
     const Explanation best = Log("Fatal Python error: Bus error\n" + tag + thread).verdict();
@@ -417,7 +417,7 @@ TEST(LogFacts, ACrashIsOfTheRankWhoseThreadsFollow) {
 }
 
 // SGLang and others tag the first line of a traceback alone.
-TEST(LogFacts, ATracebackIsOfWhoeverBeganIt) {
+TEST(LogFacts, ATracebackBelongsToTheRankThatBeganIt) {
   const Explanation best =
       Log("[2025-04-11 08:08:08 TP3] Worker hit an exception: Traceback (most recent call last):\n"
           "  File \"/sgl/tp_worker.py\", line 110, in forward\n"

@@ -121,7 +121,7 @@ TEST(ProcessStacks, WhateverItIsGivenItEnds) {
 }
 
 // A line that begins with a rank is that rank's, and no frame of the one before it.
-TEST(ProcessStacks, AWholeStackInOneLineIsOfWhoeverItNames) {
+TEST(ProcessStacks, AStackInOneLineBelongsToTheNamedRank) {
   const auto all = stacks(
       "rank0-2: all_reduce (distributed_c10d.py:2501) <- backward (train.py:88) <- main\n"
       "rank3: recv_into (socket.py:705) <- hf_hub_download (huggingface_hub/file_download.py:9)\n"

@@ -18,7 +18,7 @@ constexpr const char* kRows =
     "it hangs\nrank 0: seq 812 nccl:all_reduce [[4]] started\n"
     "rank 1: seq 812 nccl:all_reduce [[4]] started\n";
 
-TEST(CallRows, WhoStandsInAnotherCallThanMostIsNamed) {
+TEST(CallRows, ARankInAnotherCallThanMostIsNamed) {
   const Explanation behind =
       verdict_on(std::string(kRows) + "rank 2: seq 811 nccl:all_reduce [[4]] completed\n");
   EXPECT_EQ(behind.kind, Kind::MissingRank);
@@ -39,7 +39,7 @@ TEST(CallRows, WhoStandsInAnotherCallThanMostIsNamed) {
   EXPECT_THAT(transfer.culprits, ElementsAre(2));
 }
 
-TEST(CallRows, WhereAllStandInOneCallNobodyIs) {
+TEST(CallRows, RanksInOneCallGiveNoCulprit) {
   const Explanation best =
       verdict_on(std::string(kRows) + "rank 2: seq 812 nccl:all_reduce [[4]] started\n");
   EXPECT_THAT(best.culprits, IsEmpty());
@@ -56,7 +56,7 @@ std::vector<int> slow_in(const std::string& text) {
   return slow_ranks(timers.timers());
 }
 
-TEST(RankTimers, WhoseOwnWorkTakesMuchLongerIsSlow) {
+TEST(RankTimers, ARankWithMuchLongerOwnWorkIsSlow) {
   EXPECT_THAT(slow_in("| timer (ms) | rank 42 | **rank 44** | rank 45 |\n|---|---|---|---|\n"
                       "| forward-compute | 1188.42 | **5610.33** | 1190.1 |\n"
                       "| all-grads-sync | 14204.5 | 210.4 | 14205.7 |\n"),
@@ -66,7 +66,7 @@ TEST(RankTimers, WhoseOwnWorkTakesMuchLongerIsSlow) {
               ElementsAre(1));
 }
 
-TEST(RankTimers, WaitingForOthersAndNoiseAreNone) {
+TEST(RankTimers, WaitsAndNoiseShowNoSlowRank) {
   EXPECT_THAT(slow_in("all-grads-sync:\nrank  0: 10\nrank  1: 400\nrank  2: 11\n"), IsEmpty());
   EXPECT_THAT(slow_in("forward:\nrank  0: 1500.1\nrank  1: 1510.0\nrank  2: 1502.3\n"
                       "batch-generator:\nrank  0: 2.1\nrank  1: 9.7\nrank  2: 2.2\n"),

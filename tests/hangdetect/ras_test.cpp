@@ -162,7 +162,7 @@ TEST(Ras, ARankWithoutADumpThatLaunchedLessNeverCame) {
   EXPECT_THAT(best.culprits, ElementsAre(2));
 }
 
-TEST(Ras, WhatTheServerSaysBeforeTheReportIsPassedOver) {
+TEST(Ras, ServerOutputBeforeTheReportIsIgnored) {
   const auto read = parse_ras_report("SERVER PROTOCOL 2\nOK\n" + report({{"0xa", {{0, 1}}}}, "t"));
   ASSERT_TRUE(read);
   ASSERT_EQ(read->communicators.size(), 1U);

@@ -20,7 +20,7 @@ std::string wait_state(int rank, const std::string& function, const std::string&
          " (train.py:" + (function == "norm" ? "40" : "80") + ")   <- group=" + group + "\n";
 }
 
-TEST(StackGroups, RanksThatWaitInOneGroupForThoseOfAnotherAreACircle) {
+TEST(StackGroups, RanksBlockedAcrossGroupsFormACycle) {
   const Explanation best =
       verdict_on(wait_state(0, "norm", "tp [0,1]") + wait_state(1, "flush", "dp [1,3]") +
                  wait_state(2, "flush", "dp [0,2]") + wait_state(3, "norm", "tp [2,3]"));
@@ -28,14 +28,14 @@ TEST(StackGroups, RanksThatWaitInOneGroupForThoseOfAnotherAreACircle) {
   EXPECT_THAT(best.culprits, ElementsAre(0, 1, 2, 3));
 }
 
-TEST(StackGroups, WithoutTheirGroupsRanksAtTwoPlacesHaveDivergedAndNobodyIsNamed) {
+TEST(StackGroups, WithoutGroupsTheVerdictIsDivergedControlFlow) {
   const Explanation best = verdict_on(wait_state(0, "norm", "x") + wait_state(1, "flush", "x") +
                                       wait_state(2, "flush", "x") + wait_state(3, "norm", "x"));
   EXPECT_EQ(best.kind, Kind::DivergedControlFlow);
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-TEST(StackGroups, ANumberThatDiffersBesideTheSameFramesTellsOfTwoCalls) {
+TEST(StackGroups, DifferentAnnotatedValuesMeanDifferentCalls) {
   const auto gathers = [](int rank, const char* note) {
     return "rank " + std::to_string(rank) +
            "\n    all_gather (torch/distributed/distributed_c10d.py:2757)\n    forward "
@@ -50,7 +50,7 @@ TEST(StackGroups, ANumberThatDiffersBesideTheSameFramesTellsOfTwoCalls) {
             Kind::DivergedControlFlow);
 }
 
-TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
+TEST(ListedSource, AnItemCallIsAGpuWait) {
   const auto doing = [](const char* code, const char* caller) {
     ListedSource source;
     source.take(code);
@@ -66,7 +66,7 @@ TEST(ListedSource, AProcessStandsAtALineThatWaitsForItsGpu) {
       << "the source is of another file";
 }
 
-TEST(ProcessStacks, TheOthersInBracketsStandAtOnePlaceAndWaitForTheirGpus) {
+TEST(ProcessStacks, TheOtherRanksInBracketsWaitForTheirGpusAtOnePlace) {
   const auto stacks = read_process_stacks(
       read_paste("of rank 0:\n    barrier (distributed_c10d.py:3685)\n    main (a.py:1)\n"
                  "and the other three (1, 2, 3) look like\n    item (a.py:9)\n    main (a.py:9)\n"),
@@ -76,7 +76,7 @@ TEST(ProcessStacks, TheOthersInBracketsStandAtOnePlaceAndWaitForTheirGpus) {
   EXPECT_EQ(stacks[1].activity, Activity::GpuWait);
 }
 
-TEST(ProcessStacks, AStackThatIsNotRepeatedIsThatOfWhomItNames) {
+TEST(ProcessStacks, AStackThatIsNotRepeatedBelongsToTheNamedRank) {
   const auto stacks = read_process_stacks(
       read_paste("task 0\n    barrier (distributed_c10d.py:3685)\n    main (a.py:1)\n"
                  "task 1: the same as task 0\n4 GPUs, DDP, rank 2:\n    evaluate (a.py:9)\n"),

@@ -67,7 +67,7 @@ constexpr const char* kGaveUp =
     "operation timeout: WorkNCCL(SeqNum=2452, OpType=ALLREDUCE, NumelIn=3, NumelOut=3, "
     "Timeout(ms)=600000) ran for 600057 milliseconds before timing out.\n";
 
-TEST(Rocm, AGpuThatHangsIsThatOfTheRankThatSaysSo) {
+TEST(Rocm, AHungGpuBelongsToTheRankThatReportsIt) {
   const std::string hang =
       "HW Exception by GPU node-7 (Agent handle: 0x55c1e0b2f4d0) reason :GPU Hang\n";
   const Explanation best = verdict_on("[default5]:" + hang + kGaveUp);
@@ -80,7 +80,7 @@ TEST(Rocm, AGpuThatHangsIsThatOfTheRankThatSaysSo) {
               ElementsAre(3));
 }
 
-TEST(LostPaths, RetriesThatAreUsedUpAreOfTheNetworkAndBlameNobody) {
+TEST(LostPaths, ExhaustedRetriesAreANetworkFailureWithoutACulprit) {
   for (const char* line : {"[c1:308:0:308] ib_mlx5_log.c:179  Transport retry count exceeded on "
                            "mlx5_0:1/RoCE (synd 0x15)",
                            "[n07:mpi_rank_31][handle_cqe] Msg from 12: wc.status=12 (transport "
@@ -95,7 +95,7 @@ TEST(LostPaths, RetriesThatAreUsedUpAreOfTheNetworkAndBlameNobody) {
   }
 }
 
-TEST(OtherSizes, ALibraryThatGotMoreOrLessThanItExpectedTellsThatRanksDisagree) {
+TEST(OtherSizes, AnUnexpectedMessageSizeShowsThatRanksDisagree) {
   for (const char* line :
        {"RuntimeError: [enforce fail at gloo/transport/tcp/pair.cc:453] op.preamble.length <= "
         "op.nbytes. 4096 vs 2048",
@@ -107,7 +107,7 @@ TEST(OtherSizes, ALibraryThatGotMoreOrLessThanItExpectedTellsThatRanksDisagree) 
   }
 }
 
-TEST(Raisers, WhoStandsAtTheEndOfItsProgramIsAwayAndNotLate) {
+TEST(Raisers, ARankAtTheEndOfItsProgramIsAbsent) {
   const Explanation best = verdict_on(
       "[rank2]: Traceback (most recent call last):\n[rank2]:   File \"a.py\", line 6, in main\n"
       "[rank2]: KeyError: 'ids'\n" +
@@ -117,7 +117,7 @@ TEST(Raisers, WhoStandsAtTheEndOfItsProgramIsAwayAndNotLate) {
   EXPECT_THAT(best.culprits, ElementsAre(2));
 }
 
-TEST(Tasks, ThoseThatDidNotComeToABarrierAreCountedWhereNobodyIsNamed) {
+TEST(Tasks, MissingRanksOfABarrierAreCountedIfNoRankIsNamed) {
   const std::string barrier =
       "jaxlib.XlaRuntimeError: DEADLINE_EXCEEDED: Barrier timed out. # of tasks that reached the "
       "barrier: 7/8.";

@@ -119,7 +119,7 @@ TEST(Traces, ARankThatBeginsACallWhenOthersHaveGivenItUpNeverCame) {
 
 // The job was killed. Ranks 0 and 1 wrote what they had when they began to wait in call 9; what rank 2 had
 // not written when it froze goes back to call 7.
-TEST(Traces, ARankWhoseEventsEndEarlierThanTheCallThatOthersWaitInStoodStill) {
+TEST(Traces, ARankWhoseEventsEndBeforeTheOthersCallWasStuck) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 7; ++k) job.all_call(k);
   for (std::uint32_t k = 7; k < 9; ++k) {
@@ -186,7 +186,7 @@ TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
 }
 
 // The same with the damage among old calls: the last events of every rank are there, and show which rank is missing.
-TEST(Traces, OldDamageIsToldAndTheVerdictStands) {
+TEST(Traces, OldDamageIsReportedAndTheVerdictIsUnchanged) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 3; ++k) job.all_call(k);
   for (const int rank : {0, 1}) job.call(rank, 3, 2 * kSecond, 2 * kSecond + 1000, 1, 1, false);

@@ -23,7 +23,7 @@ TEST(WaitGraph, TheRankInEveryCycleBreaksTheComponent) {
   EXPECT_THAT(cycles[0].breakers, ElementsAre(1));
 }
 
-TEST(WaitGraph, EveryRankOfOneCircleBreaksIt) {
+TEST(WaitGraph, EveryRankOfOneCycleBreaksIt) {
   const auto cycles = wait_cycles({{1}, {2}, {0}});
   ASSERT_EQ(cycles.size(), 1U);
   EXPECT_THAT(cycles[0].breakers, ElementsAre(0, 1, 2));
@@ -38,7 +38,7 @@ TEST(WaitGraph, AComponentThatWaitsForAnotherIsAVictim) {
 }
 
 // A ring of 100,000 ranks: recursion would not survive it.
-TEST(WaitGraph, LongCirclesDoNotExhaustTheStack) {
+TEST(WaitGraph, LongCyclesDoNotExhaustTheStack) {
   std::vector<std::vector<int>> waits(100'000);
   for (std::size_t i = 0; i < waits.size(); ++i)
     waits[i] = {static_cast<int>((i + 1) % waits.size())};

@@ -28,7 +28,7 @@ TEST(RasTwice, AJobOfWhichTheLastRanksHaveGoneOnMoves) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-TEST(RasTwice, OneThatStandsWhileTheOthersLaunchAFewMoreIsNamed) {
+TEST(RasTwice, ARankStuckWhileOthersLaunchAFewMoreIsNamed) {
   const Explanation best = verdict_on(counted(15, 5120, 6, 5104) + counted(15, 5152, 6, 5104));
   EXPECT_EQ(best.kind, Kind::MissingRank);
   EXPECT_THAT(best.culprits, ElementsAre(6));
@@ -44,7 +44,7 @@ constexpr const char* kStoreGone =
     "SocketImpl(fd=67, "
     "addr=[localhost]:41210, remote=[localhost]:29500): Broken pipe\n";
 
-TEST(EndsWell, TheStoreOfAJobThatHasEndedIsMissedByNobody) {
+TEST(EndsWell, ALostStoreAfterTheEndIsNoFailure) {
   const std::string end = "{'train_runtime': 7867.4, 'train_loss': 0.8, 'epoch': 3.0}\n";
   EXPECT_EQ(verdict_on(end + kStoreGone + "99120   COMPLETED      0:0   02:13:40\n").kind,
             Kind::NotAHang);
@@ -54,7 +54,7 @@ TEST(EndsWell, TheStoreOfAJobThatHasEndedIsMissedByNobody) {
       << "a server that is up has not ended";
 }
 
-TEST(EndsWell, AJobWhoseCallHadNotTimedOutAtItsTimeLimitDidNotStand) {
+TEST(EndsWell, AJobWithoutATimeoutAtItsTimeLimitDidNotHang) {
   const std::string steps = "step 51200 | loss 0.4\nstep 51250 | loss 0.4\nstep 51300 | loss 0.4\n";
   const std::string end =
       "slurmstepd: error: *** STEP 7.0 ON n1 CANCELLED AT 2025-02-14T08:00:12 DUE TO TIME LIMIT "

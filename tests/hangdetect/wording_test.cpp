@@ -51,7 +51,7 @@ std::string status_of(int rank, int at, int enqueued, int completed) {
          ", last completed work: " + std::to_string(completed) + "\n";
 }
 
-TEST(Wording, WhoHasCompletedAllThatItEnqueuedWaitsForNothing) {
+TEST(Wording, ARankThatCompletedAllEnqueuedCallsDoesNotWait) {
   const Said said = said_of(status_of(0, 40, 40, 40));
   EXPECT_THAT(said.best.culprits, IsEmpty());
   EXPECT_THAT(why_of(said.best), Not(HasSubstr("entered")));
@@ -72,7 +72,7 @@ TEST(Wording, TheHighestRankIsNoSizeOfTheJob) {
   EXPECT_THAT(why_of(said.best), Not(HasSubstr("of 6")));
 }
 
-TEST(Wording, WhoWritesOfOtherThingsWhileTheOthersTimeOutIsQuoted) {
+TEST(Wording, ARankThatLogsOtherWorkWhileOthersTimeOutIsQuoted) {
   const std::string others = timeout_of(1, 12) + timeout_of(2, 12) + timeout_of(3, 12);
   const Said late = said_of(others + "[rank0]: 42 of 100 shards\n");
   EXPECT_THAT(late.best.culprits, testing::ElementsAre(0));
@@ -109,7 +109,7 @@ TEST(Wording, StacksThatAreHereAreNotMissed) {
   EXPECT_THAT(why_of(said.best), Not(HasSubstr("the stacks of the others are not here")));
 }
 
-TEST(Wording, WordsOfOtherProgramsAccuseNobody) {
+TEST(Wording, WordsOfOtherProgramsGiveNoCulprit) {
   const Said said =
       said_of("[81223.511] Out of memory: Killed process 4211 (chrome) total-vm:1kB\n");
   EXPECT_EQ(said.best.kind, Kind::Unknown);

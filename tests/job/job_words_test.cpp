@@ -36,7 +36,7 @@ TEST(JobWords, OtherProgramsUseTheWordsOfAJob) {
   }
 }
 
-TEST(JobWords, ALineOfTheStackOrAProgramOfAJobTells) {
+TEST(JobWords, LinesOfTheStackOrOfJobProgramsShowAJob) {
   for (const std::string text :
        {"n01:77:78 [0] NCCL INFO anything at all", "srun: error: n01: task 3: Killed",
         "[81223.511] Out of memory: Killed process 4211 (pt_main_thread) total-vm:11kB",

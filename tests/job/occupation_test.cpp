@@ -38,7 +38,7 @@ TEST(Occupation, ABarWithoutALabelIsWorkWhereItCountsData) {
   EXPECT_EQ(occupation_in("100%|###| 41/41 [30:20<00:00, 141 examples/s]").what, What::BarDone);
 }
 
-TEST(Occupation, TheBarOfTheTrainingItselfStandsBecauseTheJobDoes) {
+TEST(Occupation, TheTrainingsOwnProgressBarIsNotAnOccupation) {
   EXPECT_EQ(occupation_in(" 45%|####5     | 450/1000 [00:45<00:55, 10.0it/s]").what, What::None);
   EXPECT_EQ(occupation_in("Epoch 3:  45%|####5 | 450/1000 [00:45<00:55]").what, What::None);
   EXPECT_EQ(occupation_in("2026-03-14T09:26:53Z Epoch 3:  45%|## | 450/1000 [00:45<00:55]").what,

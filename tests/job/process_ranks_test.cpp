@@ -5,7 +5,7 @@
 namespace ringside::job {
 namespace {
 
-TEST(ProcessRanks, OneNumberOnTwoHostsIsToldApartByTheHost) {
+TEST(ProcessRanks, EqualPidsOnTwoHostsAreDistinguishedByHost) {
   ProcessRanks ranks;
   ranks.know("n03", 71, 6);
   ranks.know("n04.cluster.example", 71, 14);

@@ -78,7 +78,7 @@ TEST(WatchdogWaits, AStatusBelongsToTheTimeoutBeforeIt) {
   EXPECT_EQ(waits.timeouts(), 1);
 }
 
-TEST(WatchdogWaits, WhoHasCompletedAllIsIdleUnlessALineSaysThatItTimedOut) {
+TEST(WatchdogWaits, ARankThatCompletedAllCallsIsIdleUnlessALineReportsATimeout) {
   EXPECT_TRUE(waits_in(status_of(2, 40, 40, 40)).by_rank().at(2).front().is_idle());
   EXPECT_FALSE(waits_in(status_of(2, 40, 40, 39)).by_rank().at(2).front().is_idle());
   EXPECT_FALSE(waits_in(timeout_of(2, "SeqNum=40, OpType=ALLREDUCE, NumelIn=1, NumelOut=1") +

@@ -40,7 +40,7 @@ TEST(WorldSize, LinesOfTheStackSayIt) {
             8);
 }
 
-TEST(WorldSize, WhoSpeaksSaysNothingOfIt) {
+TEST(WorldSize, RanksWithLogLinesDoNotCount) {
   EXPECT_EQ(size_in("[rank5]:[E612 08:15:40.101 ProcessGroupNCCL.cpp:616] [Rank 5] Watchdog caught "
                     "collective operation timeout: WorkNCCL(SeqNum=12, OpType=ALLREDUCE, "
                     "NumelIn=64, NumelOut=64, Timeout(ms)=600000) ran for 600010 milliseconds "

@@ -84,7 +84,7 @@ TEST_F(LargeFile, ThatIsMadeShorterWhileItIsReadEndsWithAnError) {
 }
 
 // `{ head -c 1000000 >part; ringside audit -; } <log`: bytes that were read before are not read again.
-TEST_F(LargeFile, OnStandardInputStartsWhereItStands) {
+TEST_F(LargeFile, OnStandardInputStartsAtItsPosition) {
   std::string all;
   for (int i = 0; all.size() < (2 << 20); ++i) all += "step " + std::to_string(i) + "\n";
   write(all);

@@ -38,7 +38,7 @@ TEST(Corpus, FastAndPlainReaderAgreeOnItsLinesAndTheirMutations) {
   EXPECT_GT(expect_readers_agree(some_lines(corpus_logs(), 64)), 1000U);
 }
 
-TEST(Corpus, ALineLikeOneThatIsKnownByHeartSaysWhatItSaysAlone) {
+TEST(Corpus, ALineLikeACachedOneParsesAsItDoesAlone) {
   EXPECT_GT(expect_known_lines_change_nothing(some_lines(corpus_logs(), 64)), 1000U);
 }
 

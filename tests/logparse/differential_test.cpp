@@ -37,7 +37,7 @@ TEST(Differential, FastAndPlainReaderAgreeOnLinesAndTheirMutations) {
   EXPECT_GT(expect_readers_agree(sample_lines()), 1000U);
 }
 
-TEST(Differential, ALineLikeOneThatIsKnownByHeartSaysWhatItSaysAlone) {
+TEST(Differential, ALineLikeACachedOneParsesAsItDoesAlone) {
   EXPECT_GT(expect_known_lines_change_nothing(sample_lines()), 1000U);
 }
 

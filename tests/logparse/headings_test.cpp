@@ -40,7 +40,7 @@ TEST(Headings, NameAHostAndARankOnIt) {
   EXPECT_EQ(both->host, "node-2");
 }
 
-TEST(Headings, LinesOfProgramsAreNone) {
+TEST(Headings, ProgramLinesAreNoHeadings) {
   for (const std::string line :
        {"[rank3]:", "[rank3]: Traceback (most recent call last):", "rank 3: loss 2.1",
         "  rank      : 3 (local_rank: 3)", "Rank 3 failed", "step 3:", "\"rank\": 0,",
@@ -96,7 +96,7 @@ TEST(Headings, AHostHasTheNameThatItsOwnLinesGiveIt) {
   EXPECT_EQ(lines.back().host, "gpu17");
 }
 
-TEST(Headings, WhatIsBelowIsSaidByThatRankUnlessItSaysOtherwise) {
+TEST(Headings, LinesBelowBelongToThatRankUnlessTheyNameAnother) {
   std::vector<std::int32_t> ranks;
   each_record(
       "### rank 5\nCUDA error: unspecified launch failure\n[rank7]: RuntimeError: boom\n",

@@ -115,7 +115,7 @@ TEST(Pastes, OtherProgramsLinesStayAsTheyAre) {
   EXPECT_EQ(texts(lines[0] + "\n" + lines[1] + "\n" + lines[2] + "\n"), lines);
 }
 
-TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
+TEST(Pastes, DecorationAroundALineIsRemoved) {
   EXPECT_EQ(undecorated("> > NCCL INFO x"), "NCCL INFO x");
   EXPECT_EQ(undecorated("```bash"), "");
   EXPECT_EQ(undecorated("`NCCL WARN x`"), "NCCL WARN x");
@@ -129,7 +129,7 @@ TEST(Pastes, WhatStandsAroundALineIsTakenOff) {
   EXPECT_EQ(texts("    NCCL INFO a\n      b\n"), (Lines{"NCCL INFO a", "  b"}));
 }
 
-TEST(Pastes, LabelsThatAllLinesHaveAreTakenOffAndRowsOfTablesAreNone) {
+TEST(Pastes, LabelsOfAllLinesAreRemovedAndTableRowsAreNoLabels) {
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nweb-7f9c4 |   b\n"), (Lines{"NCCL INFO a", "  b"}));
   EXPECT_EQ(texts("web-7f9c4 | NCCL INFO a\nb\n"), (Lines{"web-7f9c4 | NCCL INFO a", "b"}));
   EXPECT_EQ(texts("AllReduce |  7.4/ 5.1 |\n"), (Lines{"AllReduce |  7.4/ 5.1 |"}));
@@ -191,7 +191,7 @@ TEST(Pastes, RowsOfATableAreNotJoinedHoweverWideTheyAre) {
   EXPECT_EQ(texts(row + "\n" + row + "\n" + row + "\n").size(), 3U);
 }
 
-TEST(Pastes, TheHostThatALabelNamesSpeaks) {
+TEST(Pastes, TheHostInALabelIsTheSpeaker) {
   std::string host;
   each_record("ip-10-1-0-7: RuntimeError: NCCL error\nip-10-1-0-7: and no more\n",
               [&](const Record&, const Speaker& speaker) { host = speaker.host; });

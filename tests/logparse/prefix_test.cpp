@@ -269,7 +269,7 @@ TEST(TorchLines, PartsOfTheirTexts) {
   EXPECT_EQ(value_of_key("size: 8", "rank"), "");
 }
 
-TEST(Speakers, AreToldByTheNamesOfFiles) {
+TEST(Speakers, AreReadFromFileNames) {
   EXPECT_EQ(speaker_of_file("logs/rank_12.log").launcher_rank, 12);
   EXPECT_EQ(speaker_of_file("run/attempt_0/3/stderr.log").local_rank, 3);
   EXPECT_EQ(speaker_of_file("nccl.n01.4711.log").host, "n01");

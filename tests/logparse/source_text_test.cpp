@@ -37,7 +37,7 @@ TEST(SourceText, WhatPeopleWriteForMachinesIsSource) {
   }
 }
 
-TEST(SourceText, WhatProgramsPrintIsNone) {
+TEST(SourceText, ProgramOutputIsNoSource) {
   for (const std::string line :
        {"n01:411:980 [3] NCCL INFO Bootstrap : Using eth0:10.1.0.2<0>",
         "RuntimeError: NCCL error: unhandled system error", "step 3 loss = 2.1 (lr 0.1)",
@@ -61,7 +61,7 @@ std::size_t gaps(std::string_view paste) {
 }
 
 // A fence at each end of the block, and the four lines of it: the last but one is a comment among source.
-TEST(SourceText, ABlockOfSourceIsLeftOutAsAWhole) {
+TEST(SourceText, ABlockOfSourceIsSkippedCompletely) {
   EXPECT_EQ(gaps("```python\nimport torch\ndist.all_reduce(x)\n# Rank 3 failed to pass "
                  "monitoredBarrier in 30000 ms\nloss.backward()\n```\n[rank0]: step 1\n"),
             6U);

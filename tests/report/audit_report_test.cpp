@@ -13,14 +13,14 @@
 namespace ringside::audit {
 namespace {
 
-TEST(AuditReport, TextQuotesTheLineAndTheMend) {
+TEST(AuditReport, TextQuotesTheLineAndTheFix) {
   const std::string text = report_text(audit_text(job_over_tcp(), "logs/rank7.log"), {});
   EXPECT_NE(text.find("socket_fallback"), std::string::npos);
   EXPECT_NE(text.find("line 1: Using network Socket"), std::string::npos) << text;
   EXPECT_NE(text.find("NCCL_NET=IB"), std::string::npos);
 }
 
-TEST(AuditReport, ThePageEscapesWhatALogSays) {
+TEST(AuditReport, ThePageEscapesLogText) {
   const Audit audit = audit_text(
       "n01:1:1 [0] init.cc:5 NCCL WARN Duplicate GPU detected : rank 0 and rank 1 both on CUDA "
       "device <b>\n");
@@ -115,7 +115,7 @@ TEST(FindingTypes, AreSortedAndTheirFamiliesAreIdsWithoutOne) {
 }
 
 // Health and ignorance must not look alike.
-TEST(AuditReport, WhatWasNotReadIsSaid) {
+TEST(AuditReport, UnreadInputsAreListed) {
   const Audit odd =
       audit_text("n01:1:1 [0] init.cc:77 NCCL WARN The flux of the network is inverted\n");
   EXPECT_EQ(odd.worst(), Severity::Warning);

@@ -22,7 +22,7 @@ std::string example_of(std::string_view page) {
   return std::string(page.substr(open + 4, end + 1 - open - 4));
 }
 
-TEST(HangPages, EachKindHasOneThatSaysWhatToDo) {
+TEST(HangPages, EachKindHasAPageWithAdvice) {
   for (int i = 0; i <= static_cast<int>(Kind::Unknown); ++i) {
     const std::string kind = to_string(static_cast<Kind>(i));
     const auto page = page_of(kind);

@@ -43,7 +43,7 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   EXPECT_THAT(page, HasSubstr("<p>" + kind + ": "));
 }
 
-TEST(HangReport, EachKindLeadsToWhatDocsFormatsSaysOfIt) {
+TEST(HangReport, EachKindRefersToItsSectionOfDocsFormats) {
   for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
     EXPECT_THAT(reference_of(static_cast<Kind>(kind)), testing::StartsWith("docs/formats "));
   }
@@ -85,7 +85,7 @@ TEST(HangReport, LinesKeepToAHundredColumnsAndSteerNoTerminal) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-TEST(HangReport, ThePageEscapesNamesAndStandsAlone) {
+TEST(HangReport, ThePageEscapesNamesAndNeedsNoOtherFiles) {
   const std::string page = report_html(rank_2_is_missing("<b>&'s"));
   EXPECT_THAT(page, HasSubstr("&lt;b&gt;&amp;"));
   EXPECT_THAT(page, Not(HasSubstr("<b>")));

@@ -57,7 +57,7 @@ Result<Job> decide_job(const ExpectedJob& expected, const ringside::Environment&
   return make_job(expected.hosts, topology, channels);
 }
 
-/// Whether the GRAPH lines have the ring that the model finds for this job's nodes.
+/// Returns whether the GRAPH lines have the ring that the model finds for this job's nodes.
 bool has_logged_rings(const JobFacts& facts, const Job& job) {
   constexpr float kPrinted = 1e-3F;
   return std::ranges::all_of(job.reports, [&](const NodeReport& report) {

@@ -187,7 +187,8 @@ void compare_gdr(const JobFacts& facts, Findings& findings) {
   finding.fix = "modprobe nvidia-peermem on the hosts named";
 }
 
-/// Whether this version echoes variables by default, so that each process that finished its start has printed them.
+/// Returns whether this version echoes variables by default, so that each process that finished its start has printed
+/// them.
 bool always_echoes(const JobFacts& facts) {
   constexpr int kAsked = 21200, kDefault = 21600;  // 2.12 to 2.15 echo on demand
   bool is_known = false;

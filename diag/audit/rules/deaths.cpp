@@ -33,7 +33,7 @@ void say_killed(Finding& finding) {
   finding.fix = "dmesg -T | grep -i 'killed process' on its host; more memory for the container";
 }
 
-/// Whether communicators were closed, or a benchmark finished: later lines have no effect on the job.
+/// Returns whether communicators were closed, or a benchmark finished: later lines have no effect on the job.
 bool has_ended_well(const JobFacts& facts) {
   const bool is_closed =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
@@ -44,7 +44,7 @@ bool has_ended_well(const JobFacts& facts) {
                                   [](const BenchmarkTable& table) { return table.is_concluded; });
 }
 
-/// Whether every line of a crash that names its signal names SIGABRT.
+/// Returns whether every line of a crash that names its signal names SIGABRT.
 bool are_aborts(const MessageLines& crashes) {
   bool has_any = false;
   for (const KeptMessage& line : crashes.kept) {

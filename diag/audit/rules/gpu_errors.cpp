@@ -61,7 +61,7 @@ bool is_out_of_memory(std::string_view text) {
                             "cuda failure 2 '", "failed to cuda malloc", "failed to cuda calloc"});
 }
 
-/// Whether the text states the reason of a CUDA error, which has a finding of its own.
+/// Returns whether the text states the reason of a CUDA error, which has a finding of its own.
 bool has_reason(std::string_view text) {
   static const PlainSet kReasons = [] {
     PlainSet reasons;

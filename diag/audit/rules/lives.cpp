@@ -31,7 +31,7 @@ std::int32_t host_of_absent(const CommFacts& comm, std::int32_t rank,
   return seen != seen_on.end() && seen->second < full ? seen->first : -1;
 }
 
-/// Whether a person or program ended the job.
+/// Returns whether a person or program ended the job.
 bool was_ended(const JobFacts& facts) {
   return !facts.python_errors.empty() ||
          facts.messages.has_any({MessageId::SlurmCancelled, MessageId::SlurmTaskEnded,

@@ -30,7 +30,7 @@ bool lacks_a_library(std::string_view error) {
   return !contains(before.substr(begin + 1), "nccl");
 }
 
-/// Whether the process loaded a network plugin.
+/// Returns whether the process loaded a network plugin.
 bool has_loaded(const JobFacts& facts, std::uint32_t process) {
   const MessageLines& lines = facts.messages[MessageId::PluginLoaded];
   return std::any_of(lines.kept.begin(), lines.kept.end(), [&](const KeptMessage& message) {
@@ -388,7 +388,7 @@ namespace {
 
 constexpr std::size_t kMostOfAHost = 8;  // GPUs; seldom sixteen
 
-/// Whether an excerpt may be of a job on several hosts: it shows one host or none, and not that this is all.
+/// Returns whether an excerpt may be of a job on several hosts: it shows one host or none, and not that this is all.
 bool may_span_hosts(const JobFacts& facts) {
   const std::size_t ranks = facts.longest_ring;
   const bool is_large = ranks > kMostOfAHost;

@@ -38,7 +38,7 @@ std::string text_of(const JobFacts& facts, const End& end) {
                      devices == nullptr ? fmt::format("device {}", index) : (*devices)[index]);
 }
 
-/// Whether both hosts list the same devices, several of them, and the two ends use different ones.
+/// Returns whether both hosts list the same devices, several of them, and the two ends use different ones.
 bool is_crossed(const JobFacts& facts, const End& from, const End& to) {
   const std::string& net = facts.nets[from.link->net];
   const std::vector<std::string>* here = devices_of(facts, from.member->host, net);

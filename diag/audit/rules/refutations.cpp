@@ -27,7 +27,7 @@ bool has_no_nic_resources(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::NicResources).evidence.empty();
 }
 
-/// Whether some port is active, and no line failed or names one that is down.
+/// Returns whether some port is active, and no line failed or names one that is down.
 bool has_ports_enough(const JobFacts& facts) {
   bool is_active = false, is_needed = false;
   for (const CapabilityFact& port : facts.capabilities) {
@@ -155,7 +155,7 @@ void name_memlock(const JobFacts& facts, Finding& finding) {
   }
 }
 
-/// Whether the plugin sets the variable itself: unsetting it has no effect, or harms.
+/// Returns whether the plugin sets the variable itself: unsetting it has no effect, or harms.
 bool is_set_by_plugin(const JobFacts& facts, std::string_view variable) {
   for (const MessageId id : {MessageId::OfiSetting, MessageId::OfiPlatform, MessageId::OfiOther}) {
     for (const KeptMessage& message : facts.messages[id].kept) {

@@ -31,7 +31,7 @@ int ranks_a_host(const CommFacts& comm) {
   return most;
 }
 
-/// Whether a release raises the channels to those of NVLS beyond any bound. The bound still holds for other
+/// Returns whether a release raises the channels to those of NVLS beyond any bound. The bound still holds for other
 /// collectives.
 /// source  NCCL 2.20 .. 2.27 graph/connect.cc
 bool hides_bounds(const JobFacts& facts, const CommFacts& comm) {

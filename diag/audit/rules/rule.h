@@ -7,27 +7,26 @@ namespace ringside::audit {
 #define RINGSIDE_RULE(look, reference) void look(const JobFacts& facts, Findings& findings);
 #include "diag/audit/rules/rules.def"
 
-/// A known fault of a release in use (releases.def).
+/// A known bug of a release in use (releases.def).
 struct KnownFault {
   std::string title;  ///< `a known fault of NCCL 2.25.1, fixed in 2.26.2`; empty: none is known
-  std::string fix;    ///< a clause or two; may be empty
+  std::string fix;    ///< what to do; may be empty
 };
 
-/// The known fault of a release that the text names, if it explains lines of that reason.
+/// Returns the known bug of a release in the logs that explains lines of this type; an empty title if there is none.
 KnownFault known_fault(const JobFacts& facts, PlainLine line);
 
-/// Removes findings that other lines of the text refute, and makes confirmed ones precise. Drops advice that the text
-/// already answers: commands whose output is there, variables that a plugin sets itself. Lists evidence that would
-/// decide a finding and is not in the text. Runs after all other rules.
+/// Revises the findings of all other rules, so it runs last. Removes findings that other lines refute, and adds details
+/// to confirmed ones. Removes advice that the text already answers: commands whose output is present, variables that a
+/// plugin sets itself. Lists missing inputs that would decide a finding.
 void weigh_against_text(const JobFacts& facts, Findings& findings);
 
-/// Replaces NVIDIA's tools in advice on AMD's GPUs; rules write NVIDIA's.
+/// Replaces NVIDIA's tools in the advice if the job has AMD GPUs. Rules write NVIDIA's tools.
 void say_for_vendor(const JobFacts& facts, Finding& finding);
 
-/// Puts findings below the finding that they follow from, and sorts the rest: worst first, causes of failures before
-/// losses of speed.
+/// Sorts findings: each consequence after its cause, first causes by severity, failures before slowdowns.
 ///
-/// returns  first causes, each directly before its consequences; caused_by is set
+/// returns  the first causes, each directly before its consequences, with caused_by set
 /// source   docs/formats 9.10
 std::vector<Finding> order_by_cause(std::vector<Finding> findings);
 

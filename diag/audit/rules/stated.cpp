@@ -75,7 +75,7 @@ bool is_graver(const Warning& a, const Warning& b) {
   return a.source.place < b.source.place;
 }
 
-/// Whether ranks have connected and nothing failed: the job goes on, in spite of warnings.
+/// Returns whether ranks have connected and nothing failed: the job goes on, in spite of warnings.
 bool is_running(const JobFacts& facts) {
   const bool has_met =
       std::any_of(facts.comms.begin(), facts.comms.end(), [](const CommFacts& comm) {
@@ -87,14 +87,14 @@ bool is_running(const JobFacts& facts) {
   return (has_met || has_results) && !facts.has_failure();
 }
 
-/// Whether it describes the machine: what a library finds out at its start stays true while the job runs.
+/// Returns whether it describes the machine: what a library finds out at its start stays true while the job runs.
 bool is_of_machine(const Warning& warning) {
   return !warning.is_general &&
          (warning.domain == Domain::Gpu || warning.domain == Domain::Driver ||
           warning.domain == Domain::Configuration);
 }
 
-/// Whether the program went on after the warning, or had finished before it.
+/// Returns whether the program went on after the warning, or had finished before it.
 bool is_overcome(const JobFacts& facts, const Warning& warning) {
   return std::any_of(facts.stated.progress.begin(), facts.stated.progress.end(),
                      [&](const facts::Progress& progress) {
@@ -103,7 +103,7 @@ bool is_overcome(const JobFacts& facts, const Warning& warning) {
                      });
 }
 
-/// Whether a process that was silent in the RAS network answers again.
+/// Returns whether a process that was silent in the RAS network answers again.
 bool has_recovered(const JobFacts& facts, const Warning& warning) {
   return warning.id == "nccl_ras_peer_silent" &&
          std::ranges::any_of(facts.stated.warnings, [&](const Warning& later) {
@@ -114,7 +114,7 @@ bool has_recovered(const JobFacts& facts, const Warning& warning) {
          });
 }
 
-/// Whether a connection that failed a few times may have succeeded in the end.
+/// Returns whether a connection that failed a few times may have succeeded in the end.
 bool may_have_been_retried(const JobFacts& facts, const Warning& warning) {
   constexpr std::uint64_t kFewTries = 4;
   const bool is_connection = warning.domain == Domain::Network || warning.domain == Domain::Store;

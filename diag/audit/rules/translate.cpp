@@ -73,7 +73,7 @@ Evidence said_by(const std::vector<int>& ranks, std::span<const MessageId> ids,
   return evidence;
 }
 
-/// Whether it rests on what a program was busy with.
+/// Returns whether it rests on what a program was busy with.
 bool is_occupation(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {
@@ -82,7 +82,8 @@ bool is_occupation(const HangView& view, const hang::Explanation& one) {
   });
 }
 
-/// Whether a rank did not arrive because its program ended: by an exception of its own, or by closing its group.
+/// Returns whether a rank did not arrive because its program ended: by an exception of its own, or by closing its
+/// group.
 bool is_own_end(const HangView& view, const hang::Explanation& one) {
   const std::vector<SeenLine> lines = view.quoted_by(one);
   return std::any_of(lines.begin(), lines.end(), [](const SeenLine& line) {

@@ -9,33 +9,33 @@
 
 namespace ringside::audit {
 
-/// The lines that show what a rank waits in, and how far it had come.
+/// The watchdog messages that show a rank's blocked call and its last enqueued and completed calls.
 inline constexpr std::array kWatchdogLines = {
     logs::MessageId::WatchdogTimeout, logs::MessageId::WatchdogStatus, logs::MessageId::DumpSignal};
 
-/// The rank of a line, by `[rank3]:` or otherwise; -1: unknown.
+/// Returns the rank that wrote a line, by `[rank3]:` or its process; -1 if unknown.
 std::int32_t rank_of(const JobFacts& facts, const KeptMessage& message);
 
-/// Which of hangdetect's explanations a rule handles.
+/// Selects the explanations of hangdetect that a rule handles.
 enum class HangsOf : std::uint8_t {
   Mismatch,  ///< ranks made different calls
-  Path,      ///< a rank did not arrive, or all arrived and nothing moves
+  Path,      ///< a rank did not join a call, or all joined and the call hangs
   End,       ///< a rank's process ended, or it left the job
   Any,
 };
 
-/// Adds a finding for hangdetect's explanation of these lines: the row of its kind, its ranks, reasons and next step.
-/// Of several explanations the most certain of each row counts. Does nothing if there is none of the messages.
-/// returns  whether an explanation is certain enough to be reported
+/// Adds a finding for each type of explanation that hangdetect gives for these lines, with its ranks, reasons and next
+/// step. Of several explanations of one type, the most certain counts. Does nothing if none of the messages was logged.
+/// returns  whether an explanation is certain enough to be reported (kReportable)
 bool translate_hang(const LinesOf& lines, HangsOf which, const JobFacts& facts, Findings& findings);
 
-/// Converts an explanation's confidence to audit's steps.
+/// Converts an explanation's confidence, 0 .. 1, to Low, Medium or High.
 Confidence confidence_of(double confidence);
 
-/// The first statement of hangdetect's why, without the reason that follows.
+/// Returns the first statement of an explanation's why_of(), without the reason after it.
 std::string title_of(const std::string& why);
 
-/// Below it an explanation is a guess, and not a finding.
+/// The lowest confidence with which an explanation becomes a finding.
 inline constexpr double kReportable = 0.4;
 
 }  // namespace ringside::audit

@@ -21,8 +21,8 @@ void push_new(std::vector<std::uint32_t>& numbers, std::uint32_t number) {
   if (numbers.empty() || numbers.back() != number) numbers.push_back(number);
 }
 
-/// Whether all ranks were seen, and each has finished its start: then all their connections are known. Communicators
-/// of one size that no id distinguishes may have each other's ranks.
+/// Returns whether all ranks were seen, and each has finished its start: then all their connections are known.
+/// Communicators of one size that no id distinguishes may have each other's ranks.
 bool is_whole(const JobFacts& facts, const CommFacts& comm) {
   const bool is_doubtful =
       comm.is_guessed &&

@@ -8,101 +8,104 @@
 
 #include "diag/audit/facts.h"
 
-/// Questions that several rules ask of a job's transports.
+/// Queries on a job's transports that several rules use.
 namespace ringside::audit {
 
-/// Lines of network connections, by their GPUDirect state.
+/// Numbers of network connection lines with (gdr) and without (plain) GPUDirect RDMA.
 struct NetEdges {
   std::uint64_t plain_sends = 0, plain_receives = 0;
   std::uint64_t gdr_sends = 0, gdr_receives = 0;
-  std::vector<std::uint32_t> plain_processes = {};  ///< that print only plain ones; sorted
+  std::vector<std::uint32_t> plain_processes =
+      {};  ///< processes with only plain connections; sorted
 
   [[nodiscard]] std::uint64_t plain() const { return plain_sends + plain_receives; }
   [[nodiscard]] std::uint64_t all() const { return plain() + gdr_sends + gdr_receives; }
 };
 
-/// Connections between hosts over networks that can do GPUDirect, of all communicators.
+/// Counts the connections between hosts over networks that support GPUDirect RDMA, of all communicators.
 NetEdges net_edges(const JobFacts& facts);
 
-/// Whether some process lists RDMA devices; whether some process found none.
+/// Return whether any process lists RDMA devices, and whether any process found none.
 bool lists_rdma_device(const JobFacts& facts);
 bool lacks_rdma_device(const JobFacts& facts);
 
-/// Whether the variable's value contains quotation marks, which match no device and no interface.
+/// Returns whether the variable's value contains quotation marks, so that it matches no device or interface.
 bool has_quotes(const Setting& setting);
+/// Returns the value without quotation marks.
 std::string without_quotes(std::string_view value);
 inline constexpr std::string_view kQuotesCause =
     "the quotation marks are part of the value, which then matches nothing: docker --env-file, "
     "systemd and YAML lists take a value as it is written";
 
-/// Plain TCP, as NCCL's own `Socket` network.
+/// Returns whether the network is TCP, such as NCCL's `Socket`.
 bool is_socket(std::string_view net);
 
-/// TCP of a kind that needs no GPUDirect to be fast, or does not print it in these lines.
+/// Returns whether the network is a TCP plugin that is fast without GPUDirect RDMA, or does not log its use.
 bool hides_gdr(std::string_view net);
 
-/// Whether some rank moves data to another host over NET/Socket, or has no other choice.
+/// Whether a rank sends data to another host over NET/Socket, or has no other network.
 struct SocketUse {
   bool is_used = false;
   std::vector<std::uint32_t> processes = {};  ///< sorted
 };
+/// Returns the use of NET/Socket in the job.
 SocketUse socket_use(const JobFacts& facts);
 
-/// The evidence that the machines have a better network than TCP; empty: none.
+/// Returns the evidence that the hosts have a faster network than TCP, as a clause; empty if there is none.
 std::string faster_fabric(const JobFacts& facts);
 
-/// Whether names of interfaces or variables show that the fabric needs a plugin instead of InfiniBand's verbs.
+/// Returns whether interface names or variables show that the fabric needs a plugin instead of InfiniBand verbs.
 bool wants_plugin(const JobFacts& facts);
 
-/// The fabric that libfabric's plugin drives, by lines, interfaces and variables.
+/// The fabric of the libfabric plugin, by log lines, interface names and variables.
 enum class OfiFabric : std::uint8_t { Unknown, Efa, Slingshot };
 OfiFabric ofi_fabric(const JobFacts& facts);
 
-/// Whether the number of hosts of the job is unknown: the text has only a few lines of a start.
+/// Returns whether the number of hosts is unknown, because the text has only a few lines of the initialisation.
 bool is_size_unknown(const JobFacts& facts);
 
-/// Some communicator over several hosts was completed.
+/// Returns whether the initialisation of any communicator with several hosts completed.
 bool has_joined_hosts(const JobFacts& facts);
 
-/// Whether a line of libfabric's plugin is of its start: it names what is opened, and no communicator is complete.
+/// Returns whether a line of the libfabric plugin reports a failure to open a device: it names the opened object, and
+/// no communicator is complete.
 bool fails_to_open(const JobFacts& facts, std::string_view text);
 
-/// Whether it is an adapter's event of a port that went down or came up.
+/// Returns whether the text is an adapter's event that a port went down or came up.
 bool is_port_event(std::string_view text);
 
-/// Whether the kernel refuses to register memory for lack of it: the limit of locked memory.
+/// Returns whether the text reports that memory registration failed at the limit of locked memory.
 bool is_memory_refused(std::string_view text);
 
-/// Sums over all hosts.
+/// Returns the connections within hosts, summed over all hosts.
 LocalEdges local_edges(const JobFacts& facts);
-/// By host, of communicators whose ranks all finished their start.
+/// Returns the connections by host, of communicators whose initialisation completed on all ranks.
 std::map<std::int32_t, LocalEdges> local_edges_of_whole(const JobFacts& facts);
 
-/// A variable that the logs echo and that limits channels to `most` or fewer; nullptr: none.
+/// Returns a variable in the logs that limits the channels to `most` or fewer, or nullptr.
 const Setting* channel_limit(const JobFacts& facts, int most = std::numeric_limits<int>::max());
 
-/// The most ranks of one communicator on one host.
+/// Returns the largest number of ranks that one communicator has on one host.
 int ranks_of_a_host(const JobFacts& facts);
 
-/// The evidence that the GPUs of a host are joined by NVLink; empty: none.
+/// Returns the evidence that GPUs of a host are connected by NVLink, as a clause; empty if there is none.
 std::string nvlink_sign(const JobFacts& facts);
 
-/// Ranks whose every connection within their host goes through shared memory while most GPUs of that host have none
-/// that does: neighbours on PCIe would share the detour at both of its ends.
-/// returns  by host, sorted
+/// Returns, by host, the sorted ranks whose connections within the host all use shared memory while most other GPUs of
+/// that host have none. A PCIe topology would affect both ends of such a connection.
 std::map<std::int32_t, std::vector<std::int32_t>> ranks_cut_off(const JobFacts& facts);
 
-/// GPUs of boards on which all pairs are joined by NVLink, from the A100 on.
+/// Returns whether the GPUs are on boards with NVLink between all pairs, from the A100 on.
 bool has_switched_gpus(const JobFacts& facts);
 
-/// GPUs on cards, which mostly have no NVLink: whether they have peer access is a matter of their slots.
+/// Returns whether the GPUs are PCIe cards, mostly without NVLink: their peer access depends on their slots.
 bool has_pcie_gpus(const JobFacts& facts);
 
-/// GPUs of a class that has neither NVLink nor, mostly, peer access over PCIe.
+/// Returns whether the GPUs are consumer GPUs, without NVLink and mostly without peer access over PCIe.
 bool has_consumer_gpus(const JobFacts& facts);
 
-/// Whether all ranks that have printed their device did so without a GPU, where every NCCL names one: then they work
-/// on host memory, and it is no fallback.
+/// Returns whether no rank names a GPU in its initialisation lines, which NCCL always does. Then the ranks use host
+/// memory, so shared memory is not a fallback.
 bool is_without_gpus(const JobFacts& facts);
 
 }  // namespace ringside::audit

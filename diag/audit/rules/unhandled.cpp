@@ -20,7 +20,8 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
   });
 }
 
-/// Whether the catalogue calls it fatal or degraded; other lines of a plugin, which it only collects, by their words.
+/// Returns whether the catalogue calls it fatal or degraded; other lines of a plugin, which it only collects, by their
+/// words.
 bool is_grave(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;

@@ -10,7 +10,7 @@
 namespace ringside::audit {
 namespace {
 
-/// Whether it names places and files, and does not change how NCCL works.
+/// Returns whether it names places and files, and does not change how NCCL works.
 bool is_harmless(std::string_view name) {
   constexpr auto kNames = std::to_array<std::string_view>(
       {"NCCL_SOCKET_IFNAME", "NCCL_SOCKET_FAMILY", "NCCL_COMM_ID", "NCCL_HOSTID", "NCCL_DEBUG",
@@ -55,7 +55,7 @@ Harm harm_of(const Setting& setting, const JobFacts& facts) {
   return {};
 }
 
-/// Whether a variable whose value names things contains a quotation mark: no shell has read it.
+/// Returns whether a variable whose value names things contains a quotation mark: no shell has read it.
 bool is_quoted(const Setting& setting) {
   return contains_any(setting.name, {"NCCL_", "UCX_", "GLOO_"}) && has_quotes(setting);
 }

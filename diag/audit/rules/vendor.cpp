@@ -44,7 +44,7 @@ void replace_all(std::string& text, const Phrase& phrase) {
   }
 }
 
-/// Whether RCCL or ROCm is in use.
+/// Returns whether RCCL or ROCm is in use.
 bool is_of_amd(const JobFacts& facts) {
   return !facts.plain_of(PlainLine::AmdWord).evidence.empty() ||
          std::any_of(facts.version_facts.begin(), facts.version_facts.end(),

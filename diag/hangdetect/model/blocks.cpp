@@ -21,7 +21,7 @@ int peer_of(const Job& job, int rank, int group, const Call& call) {
 
 bool is_send(const Job& job, const Call& call) { return job.signature(call).op == Op::Send; }
 
-/// Whether the counts of transfers between the two are whole.
+/// Returns whether the counts of transfers between the two are whole.
 bool are_whole(const Job& job, int rank, int peer) {
   const auto is_from_first = [&](int one) {
     const std::vector<Call>& calls = job.rank(one).dump->calls;
@@ -30,8 +30,8 @@ bool are_whole(const Job& job, int rank, int peer) {
   return is_from_first(rank) && is_from_first(peer);
 }
 
-/// Whether a send or receive that its recorder already marks retired still lacks its other half. Hooks retire a call
-/// when it is made, so only a rank's last call is checked.
+/// Returns whether a send or receive that its recorder already marks retired still lacks its other half. Hooks retire a
+/// call when it is made, so only a rank's last call is checked.
 bool lacks_partner(const Job& job, int rank, int group, const Call& call, int peer) {
   if (peer < 0 || job.rank(peer).dump == nullptr) return false;
   const GroupCalls* theirs = job.calls(peer, group);
@@ -69,7 +69,7 @@ std::optional<Block> block_at(const Job& job, int rank, std::size_t i) {
   return block;
 }
 
-/// Whether the rank's retired call cannot have ended well: a member that it needs has not entered it. (Or
+/// Returns whether the rank's retired call cannot have ended well: a member that it needs has not entered it. (Or
 /// that member's dump is older than it: progress_of() looks into that.)
 bool cannot_have_ended(const Job& job, int group, const Call& call) {
   if (call.state != CallState::Retired || call.is_p2p) return false;
@@ -237,7 +237,7 @@ const Call* other_half_by_number(const Job& job, int rank, const Half& half) {
   return alike >= kAlike && found != others.end() ? found->second : nullptr;
 }
 
-/// Whether a half of a coalesced set has ended with its peer: the set stays pending until all of them have.
+/// Returns whether a half of a coalesced set has ended with its peer: the set stays pending until all of them have.
 bool has_ended(const Job& job, int rank, const Half& half) {
   const Call& call = job.rank(rank).dump->calls[half.call];
   const Call* const other = are_whole(job, rank, half.peer)

@@ -8,48 +8,52 @@
 
 namespace ringside::hang {
 
-/// The call in which a rank is blocked: its oldest one that has not ended.
-///
-/// The host may have enqueued more calls after it; they cannot run before it does.
+/// The call in which a rank is blocked: its oldest call that has not ended. Later calls may be enqueued, but cannot run
+/// before it.
 struct Block {
-  int group = -1;
-  std::uint32_t sequence = 0;
+  int group = -1;              ///< index of Job::groups()
+  std::uint32_t sequence = 0;  ///< number of the call in the group
   bool is_p2p = false;
-  bool is_guess = false;   ///< no record shows it pending: it is the last call before an error
+  bool is_guess =
+      false;  ///< no record shows the call as pending; it is the last call before an error
   std::uint32_t call = 0;  ///< index into the rank's calls
-  int peer = -1;  ///< of a send or receive: global rank; -1 unknown. Of a coalesced set of them,
-                  ///< one whose other half has not arrived, if any
+  int peer =
+      -1;  ///< global rank of a send's or receive's peer, -1: unknown. For a coalesced set: a peer
+           ///< that has not made its half, if there is one
 };
 
-/// One call of one group in which ranks are blocked, and where its members are.
+/// A collective in which ranks of a group are blocked, and the state of the other members.
 struct Front {
   int group = -1;
   std::uint32_t sequence = 0;
-  std::vector<int> waiting;  ///< ranks blocked in it
-  std::vector<int> entered;  ///< have made it: waiting, ended, or queued after another call
-  std::vector<int> absent;   ///< their dump shows that they have not made it
-  std::vector<int> unseen;   ///< members without a dump
+  std::vector<int> waiting;  ///< ranks that are blocked in the call
+  std::vector<int>
+      entered;  ///< ranks that made the call: it waits, has ended, or is queued behind another one
+  std::vector<int> absent;  ///< ranks whose dump shows that they have not made the call
+  std::vector<int> unseen;  ///< members without a dump
 };
 
-/// Where each rank is blocked.
+/// The blocked call of each rank, and the wait graph of the job.
 struct WaitState {
-  std::vector<std::optional<Block>> blocks;  ///< by rank
-  std::vector<Front> fronts;                 ///< collectives only, by time of their first call
-  std::vector<std::vector<int>> waits;       ///< by rank: the ranks that it waits for, ascending
+  std::vector<std::optional<Block>> blocks;  ///< by rank; nothing: not blocked
+  std::vector<Front> fronts;            ///< collectives only, in order of their first call's time
+  std::vector<std::vector<int>> waits;  ///< by rank: the ranks that it waits for, ascending
   std::vector<std::vector<int>>
-      may_wait;  ///< members without a dump, where members with one are absent too
+      may_wait;  ///< by rank: members without a dump, if members with a dump are absent too
 
+  /// Returns the front in which the rank waits, or nullptr.
   [[nodiscard]] const Front* front_of(int rank) const;
 };
 
-/// returns  the ranks' blocks, the fronts, and which ranks each rank waits for
-/// source   NCCL: calls of a communicator run in order of their launch; a collective ends when all have
-///          entered it; a receive ends when its sender has sent, a send when its receiver takes
+/// Computes the blocked calls, the fronts and the wait graph of a job.
+/// source  NCCL runs the calls of a communicator in launch order. A collective ends when all members have entered it, a
+///         receive when its sender has sent, a send when its receiver has received.
 WaitState wait_state_of(const Job& job);
 
-/// The peer's half of a send or receive of `rank`: as many of that direction between the two went before it. A sender
-/// may be past it, as short messages are sent before they are received.
-/// returns  null: not made, or the two histories do not begin with the job
+/// Returns the peer's receive for a send of `rank`, or the peer's send for a receive: the one with the same index among
+/// the transfers in that direction between both ranks. The sender may already be past it, because short messages are
+/// sent before they are received.
+/// returns  nullptr if the peer has not made it, or the two histories do not begin with the job
 const Call* other_half_of(const Job& job, int rank, int group, const Call& call, int peer);
 
 }  // namespace ringside::hang

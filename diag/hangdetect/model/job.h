@@ -13,46 +13,49 @@
 
 namespace ringside::hang {
 
-/// Ranks that call together.
+/// A process group: ranks that make collective calls together.
 struct Group {
-  std::string name;  ///< shared by its members
+  std::string name;  ///< the same on all members
   std::string description;
   std::vector<int> members;          ///< global ranks, ascending
-  bool is_membership_known = false;  ///< false: those seen calling in it
+  bool is_membership_known = false;  ///< false: `members` are the ranks with calls in the group
 
   [[nodiscard]] bool has(int rank) const;
-  /// The place of a global rank in the group; -1 if it is not a member.
+  /// Returns the group rank of a global rank, or -1 if it is not a member.
   [[nodiscard]] int index_of(int rank) const;
 };
 
-/// The group's display name: `tensor [2]`, `default_pg`.
+/// Returns the group's display name: `tensor [2]`, `default_pg`.
 std::string title_of(const Group& group);
 
-/// What one rank called in one group: indices into its dump's calls.
+/// The calls of one rank in one group, as indices into its dump's calls.
 struct GroupCalls {
   int group = -1;
   std::vector<std::uint32_t> collectives;  ///< one for each sequence number, ascending
-  std::vector<std::uint32_t> transfers;    ///< sends and receives, as made
+  std::vector<std::uint32_t> transfers;    ///< sends and receives in the order of their calls
 };
 
 /// One rank of the job.
 struct RankView {
-  const RankDump* dump = nullptr;  ///< none: lost, or the rank wrote none
-  bool is_from_log = false;        ///< of log lines or ncclras: only its newest calls are known
-  bool has_moved = false;          ///< a second dump of it shows newer calls
+  const RankDump* dump = nullptr;  ///< nullptr: the dump is lost, or the rank wrote none
+  bool is_from_log = false;  ///< made from log lines or ncclras: only the newest calls are known
+  bool has_moved = false;    ///< a second dump of the rank has newer calls
   std::vector<GroupCalls> groups;
-  std::vector<int> group_of_call;  ///< of each call of the dump; -1: not to be aligned
+  std::vector<int>
+      group_of_call;  ///< by call of the dump: its group; -1: the call cannot be matched
   RankNotes notes;
 };
 
-/// All dumps of a job, aligned: the members of each group, and each rank's calls in order.
+/// The dumps of a job with the groups and the calls of each rank in them.
 ///
-/// Histories may begin at different points (the rings of different ranks wrapped at different calls):
-/// calls are matched by group and sequence number, never by their place in the file.
+/// Calls of different ranks are matched by group and sequence number. Their position in the file does not count,
+/// because the recorders' ring buffers may begin at different calls.
 ///
 /// Ownership  the dumps and names must outlive it
 class Job {
  public:
+  /// later        second dumps of ranks that have one in `dumps`
+  /// least_world  the job has at least so many ranks
   Job(const Names& names, std::span<const RankDump> dumps, std::span<const RankDump> later,
       int least_world = 0);
 
@@ -67,13 +70,13 @@ class Job {
     return groups_[static_cast<std::size_t>(group)];
   }
 
-  /// What the rank called in the group; null if it has no call in it.
+  /// Returns the rank's calls in the group, or nullptr if it has none.
   [[nodiscard]] const GroupCalls* calls(int rank, int group) const;
 
-  /// The rank's collective with that number; null if it was not made, or is no longer kept.
+  /// Returns the rank's collective with that number, or nullptr if it was not made or is no longer in the dump.
   [[nodiscard]] const Call* find(int rank, int group, std::uint32_t sequence) const;
 
-  /// The newest collective number that the rank entered in the group; -1 where none is known.
+  /// Returns the highest sequence number of a collective that the rank entered in the group, or -1 if unknown.
   [[nodiscard]] std::int64_t entered(int rank, int group) const;
 
   [[nodiscard]] const Signature& signature(const Call& call) const {

@@ -11,29 +11,31 @@
 
 namespace ringside::hang {
 
-/// Finds work that programs log while other ranks time out: a checkpoint that was begun and not ended, a progress bar
-/// before its end, a stack frame in file I/O; also ranks that closed their process group earlier.
+/// Finds ranks that did other work while the rest timed out: an unfinished checkpoint, an unfinished progress bar, a
+/// stack frame in file I/O. Also finds ranks that closed their process group before the time-out.
 ///
-/// Ordering   lines come in the order of each log, then finish(), once. Order is judged within a file, however it was
-///            cut into pieces
-/// Ownership  the statements must outlive it
+/// Ordering   pass the lines of each log in order, then call finish() once. Lines are compared within a file, even if
+///            the file was read in pieces
+/// Ownership  `statements` must outlive the object
 class BusyLines {
  public:
   explicit BusyLines(Statements& statements) : statements_(statements) {}
 
-  /// A rank timed out: the program's later lines belong to its shutdown.
+  /// Takes a line that reports a time-out. Later lines of the program belong to its shutdown.
   void take_timeout(const logs::Record& record);
 
-  /// rank     that wrote the line; -1: unknown
-  /// returns  whether the line shows such work
+  /// Takes any other line.
+  /// rank     the writer of the line; -1: unknown
+  /// returns  whether the line shows work other than communication
   bool take(const logs::Record& record, int rank);
 
-  /// A step is done: a checkpoint that began before it has ended.
+  /// Takes a line that reports a finished step. A checkpoint that began before it has ended.
   void take_step(const logs::Record& record);
 
-  /// The rank closed its process group.
+  /// Takes a line that reports that the rank closed its process group.
   void take_end(const logs::Record& record, int rank);
 
+  /// Adds the found work to the statements.
   void finish(const WhereFunction& where);
 
  private:
@@ -53,7 +55,8 @@ class BusyLines {
                    std::int64_t first_timeout);
 
   Statements& statements_;
-  std::map<std::uint32_t, std::uint32_t> timeouts_;  ///< by piece of a log: its first such line
+  std::map<std::uint32_t, std::uint32_t>
+      timeouts_;  ///< by piece of a log: the first line with a time-out
   std::deque<Event> events_;
 };
 

@@ -11,7 +11,7 @@ namespace ringside::hang {
 
 using job::kMostRanks;
 
-/// What a call does, without its backend. Names of all recorder versions fold onto these.
+/// The operation of a call, independent of the backend. Names of all recorder versions map to these.
 enum class Op : std::uint8_t {
   AllReduce,
   Broadcast,
@@ -25,17 +25,17 @@ enum class Op : std::uint8_t {
   Send,
   Recv,
   Coalesced,  ///< the end of a coalesced set
-  Other,      ///< a name that we do not know: compared by its text
+  Other,      ///< unknown operation: compared by its name
 };
 
-/// The collective's usual name: `all_reduce`.
+/// Returns the operation's usual name: `all_reduce`.
 const char* to_string(Op op);
 
-/// Whether the call completes on no rank before every member has entered it.
-/// source  NCCL's and Gloo's algorithms: the root of a broadcast and the leaves of a reduce may go on
+/// Returns whether the call can complete on a rank only after every member has entered it.
+/// source  NCCL's and Gloo's algorithms: the root of a broadcast and the leaves of a reduce may complete earlier
 bool needs_everybody(Op op);
 
-/// One kind of call: op, sizes and types. Interned: equal calls of all ranks share one.
+/// The arguments of a call: operation, sizes and types. Equal calls of all ranks share one Signature (Names).
 struct Signature {
   Op op = Op::Other;
   std::string name;     ///< as recorded, without backend and peers: `_all_gather_base`
@@ -43,15 +43,16 @@ struct Signature {
   std::string inputs;   ///< sizes as text, `[[4096, 5120]]`
   std::string outputs;
   std::string types;              ///< `Float`, `Float->BFloat16`
-  std::uint64_t input_count = 0;  ///< elements over all inputs
+  std::uint64_t input_count = 0;  ///< number of elements of all inputs
   std::uint64_t output_count = 0;
-  int source = -1;  ///< group ranks of a send or receive; -1 where not recorded
-  int target = -1;
-  int root = -1;  ///< from a log or ringside's recorder; PyTorch's recorders do not keep it
-  int tag = -1;   ///< of a transfer, where a program or a stack shows it
-  std::string label = {};  ///< the program's name for it: `grads`; empty: not shown
+  int source = -1;         ///< group rank of a send's or receive's source; -1: unknown
+  int target = -1;         ///< likewise of its destination
+  int root = -1;           ///< group rank; -1: unknown, as in all dumps of PyTorch's recorders
+  int tag = -1;            ///< tag of a send or receive; -1: unknown
+  std::string label = {};  ///< the program's name for the call: `grads`; empty: unknown
 };
 
+/// One frame of a stack.
 struct Frame {
   std::string function;
   std::string file;
@@ -60,24 +61,24 @@ struct Frame {
 };
 using Stack = std::vector<Frame>;  ///< innermost first
 
-/// How far a call had come when its rank recorded it.
+/// The progress of a call when its dump was written.
 enum class CallState : std::uint8_t {
   Scheduled,
   Started,
   Completed,
-  Retired,  ///< taken off the watchdog's list without being seen complete: done, or failed
-  Issued,   ///< by a recorder that does not see completions: entered; unknown whether it ended
+  Retired,  ///< removed from the watchdog's list before completion was seen: completed or failed
+  Issued,   ///< entered; the recorder does not see completions
 };
 
-/// One call of one rank: a row of the compact columns that everything is decided from.
+/// One call of one rank. Texts are numbers of Names, because a job has millions of calls.
 struct Call {
-  std::int64_t created_ns = 0;  ///< by that host's clock
-  std::uint64_t record = 0;     ///< index since the process began, over all groups
+  std::int64_t created_ns = 0;  ///< wall time by the host's clock, in ns
+  std::uint64_t record = 0;     ///< index of the call in its process, over all groups
   std::uint32_t sequence = 0;   ///< collective_seq_id, or p2p_seq_id where is_p2p
-  std::uint32_t signature = 0;  ///< in Names
-  std::uint32_t stack = 0;      ///< in Names; 0 is none
-  std::uint32_t group = 0;      ///< in Names: the recorded (name, description)
-  std::int32_t pg = -1;         ///< the process's own number of the group
+  std::uint32_t signature = 0;  ///< number in Names
+  std::uint32_t stack = 0;      ///< number in Names; 0: no stack
+  std::uint32_t group = 0;      ///< number in Names of the recorded name and description
+  std::int32_t pg = -1;         ///< the group's number in this process; -1: unknown
   CallState state = CallState::Scheduled;
   bool is_p2p = false;
 
@@ -86,35 +87,36 @@ struct Call {
   }
 };
 
-/// A group's entry in a dump: members as global ranks.
+/// A process group as a dump lists it.
 struct GroupConfig {
   std::string name;
   std::string description;
-  std::vector<int> ranks;
+  std::vector<int> ranks;  ///< global ranks of its members
 };
 
-/// pg_status: the last calls of one group on one rank; -1 is none.
+/// pg_status of a dump: sequence numbers of the last calls of one group on one rank; -1: none.
 struct GroupStatus {
   std::int32_t pg = -1;
   std::int64_t enqueued = -1;
   std::int64_t started = -1;
   std::int64_t completed = -1;
   bool is_said =
-      true;  ///< false: no line shows how much is enqueued; this is the call that the rank waits in
+      true;  ///< false: `enqueued` is only the call that the rank waits in; no line states the real value
 };
 
-/// How far one direction of one connection had come: of dumps of ringside's own engine.
+/// The progress of one direction of a connection, from a dump of ringside's own engine.
 struct DumpProgress {
   std::string group;
   int channel = 0;
-  std::string connection;  ///< distinguishes connections of one channel between the same ranks
-  int peer = -1;           ///< global rank
+  std::string
+      connection;  ///< distinguishes the connections of one channel between the same two ranks
+  int peer = -1;   ///< global rank
   bool is_send = false;
-  std::uint64_t messages = 0;
-  bool is_waiting = false;  ///< the rank waits for it
+  std::uint64_t messages = 0;  ///< messages sent or received
+  bool is_waiting = false;     ///< the rank waits for the connection
 };
 
-/// All that one dump holds.
+/// The content of one dump.
 struct RankDump {
   int rank = -1;
   std::string path;
@@ -123,18 +125,18 @@ struct RankDump {
   std::vector<Call> calls;  ///< oldest first
   std::vector<GroupConfig> groups;
   std::vector<GroupStatus> statuses;
-  std::string reason;        ///< why it was taken, if recorded
-  std::string reason_group;  ///< the group whose ranks `reason` names; empty: all
+  std::string reason;        ///< why the dump was written; empty: not recorded
+  std::string reason_group;  ///< the group that numbers the ranks in `reason`; empty: global ranks
   std::vector<DumpProgress> progress;
-  std::int64_t written_ns = 0;  ///< when its file was last written; copies are later; 0: unknown
-  std::int64_t timeout_ms = 0;  ///< the longest of its calls; 0 where not recorded
-  std::optional<std::uint64_t> torn_at;  ///< offset at which a cut file ends
-  /// Its recorder notes calls when they have ended: it does not show where the rank is now.
+  std::int64_t written_ns = 0;  ///< file's modification time, later for copies; 0: unknown
+  std::int64_t timeout_ms = 0;  ///< longest timeout of its calls; 0: not recorded
+  std::optional<std::uint64_t>
+      torn_at;  ///< offset at which a truncated file ends; nothing: complete
+  /// The recorder records only completed calls, so the dump does not show the rank's current call.
   bool is_completed_only = false;
-  bool is_newest_lost =
-      false;  ///< its newest calls were cut off: where the rank is blocked is unknown
+  bool is_newest_lost = false;  ///< the newest calls were cut off, so the blocked call is unknown
 
-  /// The rank has no file of its own: the dump was made from log lines or from ncclras output.
+  /// Returns whether the dump was made from log lines or ncclras output, because the rank has no dump file.
   [[nodiscard]] bool is_inferred() const { return version == "log" || version == "ras"; }
 };
 

@@ -7,21 +7,22 @@
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/record.h"
 
-/// Texts that occur in lines of several kinds: exceptions, tracebacks, an analyser's report.
+/// Reads texts that occur in several types of lines: exceptions, tracebacks, reports of PyTorch's dump analyser.
 namespace ringside::hang {
 
-/// `Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7, OpType=.., TensorShape=[..], ..)`: each
-/// rank's call, as TORCH_DISTRIBUTED_DEBUG=DETAIL saw it.
+/// Adds a statement for each rank's call in `Rank 0 is running collective: CollectiveFingerPrint(SequenceNumber=7,
+/// OpType=.., TensorShape=[..], ..)`, printed with TORCH_DISTRIBUTED_DEBUG=DETAIL.
 void take_fingerprints(const logs::Record& record, Statements& statements);
 
-/// `Culprit rank 17; Error type: ..`, as often as the line has it.
+/// Adds a statement for each `Culprit rank 17; Error type: ..` in the line.
 void take_culprits(const logs::Record& record, Statements& statements);
 
-/// The peer in a traceback's source line: `dist.recv(input, 0)`, `dist.send(tensor, dst=1)`.  returns  -1: none
+/// Returns the peer in a traceback's source line, `dist.recv(input, 0)` or `dist.send(tensor, dst=1)`; -1 if it has
+/// none.
 int peer_in(std::string_view line);
 
-/// PyTorch prints the stack of the call that failed, which is not where the process is now: it moves from the lines
-/// to the facts.
+/// Removes the stack of the failed call, which PyTorch prints, from the lines and stores it in LogFacts::call_stack. It
+/// is not the process's current stack.
 void take_call_stack(std::vector<PasteLine>& lines, LogFacts& facts);
 
 }  // namespace ringside::hang

@@ -17,31 +17,31 @@
 
 namespace ringside::hang {
 
-/// Makes dumps of NCCL's COLL lines: what each rank called on each communicator, in order. The lines do not show
-/// which calls ended. In a hung job the last call of a rank is pending, so it counts as pending unless its
-/// communicator was destroyed since.
+/// Makes dumps from NCCL's COLL log lines: each rank's calls on each communicator, in order. The lines do not show
+/// completion. A rank's last call counts as pending, as in a hung job, unless its communicator was destroyed later.
 ///
-/// opCount is not used: it does not count calls in most versions. Lines are numbered for each
-/// communicator of a process instead.
+/// The sequence number of a call is the line's index on its communicator and process. opCount is not used, because in
+/// most versions it does not count calls.
 class CollLines {
  public:
   explicit CollLines(Names& names) : names_(names) {}
 
-  /// A line that names a communicator: its rank and id.
+  /// Takes a line that states the rank and the id of a communicator.
   void take_comm(const logs::CommEvent& comm, const logs::Speaker& speaker);
 
-  /// rank  the writer's global rank; -1: no line has named it so far
+  /// Takes a COLL line.
+  /// rank  the writer's global rank; -1: unknown so far
   void take(const logs::Record& record, const logs::Speaker& speaker, int rank);
 
-  /// Ranks that have made the fewest calls, where others have made more; empty where there are several communicators,
-  /// whose call counts cannot be compared.
+  /// Returns the ranks with the fewest calls, if others made more. Returns none if there are several communicators,
+  /// because their counts cannot be compared.
   [[nodiscard]] std::vector<int> behind() const;
 
-  /// Groups get the dumps' names where the members of a communicator identify the group. Otherwise they are named by
-  /// the communicator's id; one over the whole job is the default group where a rank has no second one.
+  /// Returns one dump for each rank; none if fewer than two ranks have COLL lines. Call it after the last line.
   ///
-  /// shape  after everything was read; empty if fewer than two ranks have lines. `is_newest_lost` is set for a rank
-  ///        that has calls on a communicator that is not a group of the dumps
+  /// A communicator gets the name of the group in `groups` that has its members. Otherwise its id is the name, or
+  /// `default_pg` if it spans the job and no rank has a second such communicator. `is_newest_lost` is set for a rank
+  /// with calls on a communicator that is not a group of the dumps.
   std::vector<RankDump> finish(int world, const WhereFunction& where, const LogGroups& groups);
 
  private:
@@ -50,7 +50,7 @@ class CollLines {
     int rank = -1;
     int nranks = -1;
     std::uint64_t id = 0;
-    bool has_ended = false;  ///< destroyed: its calls have ended
+    bool has_ended = false;  ///< the communicator was destroyed: its calls have ended
   };
   struct Line {
     std::uint64_t comm = 0;
@@ -60,8 +60,8 @@ class CollLines {
   };
   struct Lines {
     int rank = -1;
-    int device = -1;  ///< of the prefix of the newest line
-    int nranks = -1;  ///< of the same line, if it has it
+    int device = -1;  ///< device in the prefix of the newest line
+    int nranks = -1;  ///< of the same line; -1: not in the line
     std::vector<Line> lines;
   };
   void number_by_device();
@@ -73,7 +73,7 @@ class CollLines {
   std::map<Process, Lines> lines_;
 };
 
-/// Ranks that have made the fewest calls; empty where all have made as many.
+/// Returns the ranks with the fewest calls; none if all ranks made equally many.
 std::vector<int> fewest_calls(const std::map<int, std::uint64_t>& calls_of);
 
 }  // namespace ringside::hang

@@ -14,12 +14,12 @@ namespace ringside::hang {
 /// Creation finishes on no rank before all ranks take part; the end needs all ranks of its host.
 class CommStarts {
  public:
-  /// A record of RecordKind::CommEvent that names a rank and a size.
-  /// host  of the process that writes it
+  /// Takes a record of RecordKind::CommEvent that names a rank and a size.
+  /// host  host of the process that wrote it
   void take(const logs::Record& record, const std::string& host);
 
-  /// States the ranks that have not begun to create a communicator that most have begun and none has finished; and
-  /// the ranks that have not begun to end one while others of their host wait in its end.
+  /// Adds two types of statements: ranks that have not begun to create a communicator which most ranks have begun and
+  /// none has finished; and ranks that have not begun to destroy one while others of their host wait in its end.
   void state(Statements& said) const;
 
  private:
@@ -29,9 +29,9 @@ class CommStarts {
     bool is_through = false;
   };
   struct End {
-    std::set<int> known;  ///< ranks of the host that log
+    std::set<int> known;  ///< ranks of the host with log lines
     Stage finalize, destroy;
-    logs::Place place;  ///< of the last line that begins a stage
+    logs::Place place;  ///< place of the last line that begins a stage
     std::string line;
   };
   static void take_end(const logs::Record& record, End& end);
@@ -40,8 +40,8 @@ class CommStarts {
   struct Start {
     int nranks = 0;
     std::set<int> begun;
-    bool is_through = false;  ///< for at least one rank
-    logs::Place place;        ///< of the last line
+    bool is_through = false;  ///< at least one rank has finished
+    logs::Place place;        ///< place of the last line
     std::string line;
     std::map<std::string, End> ends;  ///< by host
   };

@@ -13,15 +13,14 @@ namespace ringside::hang {
 
 /// Turns the values of a dump, as a pickle or a JSON document delivers them, into a RankDump.
 ///
-/// A stack of values, as pickle's own machine has: scalars are pushed, a mark is set, and what lies
-/// above it becomes the items of the container below. A dictionary is understood the moment it is
-/// filled (a call, a frame, a group), so no tree of the document is ever built. Lists of numbers wait in
-/// one arena until the call that holds them is made.
+/// The builder is a stack machine like pickle's: values and marks are pushed, and the values above a mark become the
+/// items of the container below it. A filled dictionary is converted at once (to a call, a frame, a group), so the
+/// document's tree is never built. Lists of numbers stay in one arena until the call that contains them is made.
 ///
-/// Memory     bounded: a document with more than 16 M values waiting is refused, and so is one whose dictionaries use
-///            the same texts and lists so often that their sum is more than 16 times the document
+/// Memory     bounded: a document is refused if more than 16 M values are on the stack, or if its dictionaries share
+///            texts and lists so that their sum is more than 16 times the document
 /// Threads    one thread uses a builder; many builders share one Names
-/// Ownership  texts are views: the bytes given must outlive the builder's use
+/// Ownership  texts are views: the document's bytes must stay valid until finish() returns
 class DumpBuilder {
  public:
   enum class Kind : std::uint8_t {
@@ -39,7 +38,7 @@ class DumpBuilder {
     Status,
     Progress
   };
-  /// `at` is the number itself, or an index into what the kind names.
+  /// A value on the stack. `at` is the number itself, or an index into the table of its kind.
   struct Value {
     std::int64_t at = 0;
     Kind kind = Kind::Null;
@@ -60,24 +59,25 @@ class DumpBuilder {
   void push_dict();
   void push_mark() { push({0, Kind::Mark}); }
 
-  /// errors of the four below  Corrupt: no mark, an odd number of items, or no container under them
-  Status append_to_mark();  ///< the items above the mark end the list below it
-  Status set_to_mark();     ///< the keys and values above the mark go into the dictionary below it
-  Status append_last();     ///< the topmost value ends the list below it
-  Status set_last();        ///< the topmost key and value go into the dictionary below them
-  /// The topmost `count` values become one list. errors  Corrupt: there are fewer
+  /// Each of these four fails with Corrupt if there is no mark, an odd number of items, or no container below them.
+  Status append_to_mark();  ///< appends the items above the mark to the list below it
+  Status set_to_mark();     ///< adds the keys and values above the mark to the dictionary below it
+  Status append_last();     ///< appends the top value to the list below it
+  Status set_last();        ///< adds the top key and value to the dictionary below them
+  /// Replaces the top `count` values by one list.  errors  Corrupt: the stack has fewer values
   Status list_of_last(std::size_t count);
+  /// Replaces the mark and the values above it by one list.  errors  Corrupt: there is no mark
   Status list_of_mark();
 
-  /// errors  Corrupt: nothing is there
+  /// Returns the top value.  errors  Corrupt: the stack is empty
   Result<Value> top() const;
   [[nodiscard]] std::size_t depth() const { return stack_.size(); }
 
-  /// errors  Corrupt: more values are waiting than any recorder writes, or one value is used more often
+  /// Checks the bounds named under Memory.  errors  Corrupt: one of them is exceeded
   Status check_size() const;
 
-  /// Returns the dump, built from everything understood so far. The builder is empty afterwards.
-  /// errors  Corrupt: nothing in the document is a Flight Recorder dump
+  /// Returns the dump that was built so far and empties the builder.
+  /// errors  Corrupt: the document has no part of a Flight Recorder dump
   Result<RankDump> finish();
 
  private:

@@ -12,15 +12,15 @@
 
 namespace ringside::hang {
 
-/// The kind of a file, detected from its content.
+/// The type of a file, detected from its content.
 enum class FileKind { Dump, Log, Threads, Trace, Ras, CallLog, Other };
 
-/// A file that was found, and its kind.
+/// An input file and its type.
 struct InputFile {
-  std::string path;  ///< of standard input: of a copy in memory, which lives as long as the list
+  std::string path;  ///< path; for standard input that of a copy in memory, which `held` keeps
   FileKind kind = FileKind::Other;
   std::uint64_t bytes = 0;
-  std::shared_ptr<UniqueFd> held;  ///< standard input's copy; none for files
+  std::shared_ptr<UniqueFd> held;  ///< the copy of standard input; nullptr for files
 };
 
 /// A file or folder that could not be read, and why.
@@ -29,36 +29,38 @@ struct BadFile {
   Error error;
 };
 
+/// The files that the arguments name.
 struct Inputs {
   std::vector<InputFile> files;  ///< sorted by name, with numbers by value
   std::vector<BadFile> unread;   ///< files and folders without permission
 };
 
-/// All regular files that the arguments name, and those below the folders that they name; `-` is standard input.
+/// Returns the regular files that the arguments name, and all regular files below the folders that they name. `-` is
+/// standard input.
 /// errors  NotFound: an argument names no file.  Corrupt: standard input has more than 1 GiB
 Result<Inputs> find_inputs(const std::vector<std::string>& arguments);
 
+/// The dumps of a job.
 struct Dumps {
-  std::vector<RankDump> dumps;  ///< by rank; of a rank with several, the one with stacks
-  std::vector<RankDump> later;  ///< a second dump of a rank that has one already
-  std::vector<BadFile> bad;
+  std::vector<RankDump> dumps;  ///< sorted by rank, one for each; with stacks if a rank has several
+  std::vector<RankDump> later;  ///< second dumps of ranks that have one in `dumps`
+  std::vector<BadFile> bad;     ///< dumps that could not be read
 };
 
 /// Reads every dump among the files, pickle or JSON, on as many threads as the machine has.
 /// JSON that is not a dump is skipped silently.
 ///
-/// Memory  one file per thread at a time, plus what is kept of it
+/// Memory  the bytes of one file per thread, plus the dumps
 Dumps load_dumps(const std::vector<InputFile>& files, Names& names);
 
-/// A file's display name: its path, or `stdin` for the copy of standard input.
+/// Returns a file's display name: its path, or `stdin` for the copy of standard input.
 std::string shown_name(const std::vector<InputFile>& files, const std::string& path);
 
-/// The last whole number in a file's name without its extension: `nccl_trace_rank_12`, `dump_12.pickle`.
-/// returns  -1 where there is none
+/// Returns the last whole number in a file's name without its extension, 12 for `dump_12.pickle`; -1 if it has none.
 int rank_of_name(std::string_view path);
 
-/// One dump that is already in memory, pickle or JSON by its first bytes.
-/// errors  Corrupt
+/// Parses a dump in memory; its first bytes show whether it is pickle or JSON.
+/// errors  Corrupt: it is not a valid dump
 Result<RankDump> parse_dump(std::string_view bytes, Names& names);
 
 }  // namespace ringside::hang

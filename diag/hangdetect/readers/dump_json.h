@@ -7,10 +7,10 @@
 
 namespace ringside::hang {
 
-/// Reads a Flight Recorder dump in JSON, as PyTorch's _dump_nccl_trace_json() and our own recorder
-/// write it. It has no stacks; None of the pickle is 0 here.
+/// Parses a Flight Recorder dump in JSON, as PyTorch's _dump_nccl_trace_json() and ringside's recorder write it. JSON
+/// dumps have no stacks, and write 0 for the pickle's None.
 ///
-/// errors  Corrupt: broken JSON (the byte is named), or JSON that holds no dump
+/// errors  Corrupt: broken JSON (the error names the byte), or JSON without a dump
 Result<RankDump> parse_dump_json(std::string_view bytes, DumpBuilder& builder);
 
 }  // namespace ringside::hang

@@ -10,8 +10,8 @@
 
 namespace ringside::hang {
 
-/// The keys of a dump that ringside reads, as KEY(name, text); all others are skipped. The last ones are of
-/// ringside's own engine alone (engine/flight).
+/// The keys of a dump that ringside reads, as KEY(name, text). All other keys are skipped. Only ringside's own engine
+/// (engine/flight) writes the keys from Reason on.
 /// source  PyTorch torch/csrc/distributed/c10d/FlightRecorder.hpp, versions 1.1 to 2.10
 #define RINGSIDE_DUMP_KEYS(KEY)                      \
   KEY(Version, "version")                            \
@@ -74,13 +74,13 @@ inline constexpr auto kKeyTexts = std::to_array<std::string_view>({
 });
 inline constexpr std::size_t kKeyCount = kKeyTexts.size() + 1;
 
-/// returns  Key::None for a text that is no key
+/// Returns the key with this text, or Key::None.
 inline Key key_of(std::string_view text) {
   const auto found = std::find(kKeyTexts.begin(), kKeyTexts.end(), text);
   return found == kKeyTexts.end() ? Key::None : static_cast<Key>(found - kKeyTexts.begin() + 1);
 }
 
-/// The whole of `text` as a number.
+/// Returns the number that `text` consists of, or nothing if it has other characters.
 inline std::optional<std::int64_t> parse_whole(std::string_view text) {
   std::int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

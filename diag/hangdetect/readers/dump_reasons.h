@@ -10,11 +10,12 @@
 
 namespace ringside::hang {
 
-/// Why dumps of ringside's own engine were taken: its log's wording, read as log lines are. Dumps of PyTorch do not
-/// record it.
+/// Returns statements for the reasons in dumps of ringside's own engine. A reason has the wording of the engine's log
+/// and is read like a log line. PyTorch's dumps have no reason.
 std::vector<LogStatement> reasons_of(std::span<const RankDump> dumps, Names& names);
 
-/// Chunks in flight on connections, by both ends' dumps: sent and not received, while the receiver waits.
+/// Returns the connections with chunks in flight, from the dumps of both ends: chunks that were sent and not received,
+/// while the receiver waits.
 std::vector<ConnectionProgress> connections_of(std::span<const RankDump> dumps);
 
 }  // namespace ringside::hang

@@ -9,7 +9,7 @@
 namespace ringside::hang {
 namespace {
 
-/// Whether the statement blocks until earlier kernels, among them a collective, have ended.
+/// Returns whether the statement blocks until earlier kernels, among them a collective, have ended.
 bool awaits_gpu(std::string_view code) {
   static constexpr std::array kWords = {
       std::string_view{".item()"},     std::string_view{".cpu()"},

@@ -10,15 +10,15 @@
 
 namespace ringside::hang {
 
-/// Source that a person pasted with its numbers, as editors and `grep -n` show it: `164      tot += loss.item()`,
-/// `231: dist.barrier()`.
+/// Source code that a person pasted with line numbers, as editors and `grep -n` print it: `164      tot +=
+/// loss.item()`, `231: dist.barrier()`.
 class ListedSource {
  public:
-  /// Takes a line of the paste; lines that are not source are ignored.
+  /// Takes a line of the paste. Lines without source are ignored.
   void take(std::string_view line);
 
-  /// Marks a process that seems to compute but is in a line that waits for its GPU, by the source, where its frames
-  /// fit it.
+  /// Sets the activity of stacks to GpuWait if they seem to compute but their frame's source line waits for the GPU.
+  /// Only stacks whose frames match the source are changed.
   void mark_gpu_waits(std::vector<ProcessStack>& stacks) const;
 
  private:

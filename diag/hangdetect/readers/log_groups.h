@@ -13,34 +13,37 @@
 
 namespace ringside::hang {
 
-/// What a watchdog's lines show of the group of a call, where they do not name it.
+/// What watchdog lines show of a call's group if they do not name the group.
 struct GroupHint {
-  int rank = -1;            ///< global
-  int group_rank = -1;      ///< its place in the group; -1: unknown
-  int number = -1;          ///< that process's own number of the group; 0 is the default one
-  std::string description;  ///< 2.4 alone has it without the name
+  int rank = -1;        ///< global rank
+  int group_rank = -1;  ///< rank in the group; -1: unknown
+  int number = -1;      ///< the group's number in that process; 0: the default group; -1: unknown
+  std::string description;  ///< group's description; only PyTorch 2.4 prints it without the name
   std::uint32_t sequence = 0;
   Op op = Op::Other;
   std::int64_t input_count = -1;
 };
 
-/// The groups that dumps list. They place calls of log lines: up to 2.4 no line names a group as all its members do.
+/// Finds the group of a call in a log line among the groups that the dumps list. Up to PyTorch 2.4, log lines do not
+/// contain the group's name.
 ///
-/// Ownership  the dumps and names must outlive it
+/// Ownership  `dumps` and `names` must outlive the object
 class LogGroups {
  public:
   LogGroups(const Names& names, std::span<const RankDump> dumps);
 
-  /// Finds the one group that fits: the rank is in it, at that place, under that description; where several fit, the
-  /// one in which a dump has such a call at that number.
-  /// returns  nothing where none or several fit: a wrong guess would report a mismatch between ranks that agree
+  /// Returns the only group that matches the rank, the group rank and the description. If several match, returns the
+  /// one in which a dump has the hint's call at its sequence number.
+  /// returns  nothing if no group or several match: a wrong group would show a mismatch between ranks that agree
   [[nodiscard]] std::optional<GroupName> find(const GroupHint& hint) const;
 
-  /// The one group with so many members that has each of the given ones (place in it -> global rank).
-  /// returns  nothing where none or several do, or fewer than two members are given
+  /// Returns the only group of this size that has all given members.
+  /// members  group rank to global rank, at least two
+  /// returns  nothing if no group or several match, or fewer than two members are given
   [[nodiscard]] std::optional<GroupName> find_members(int size,
                                                       const std::map<int, int>& members) const;
 
+  /// Returns whether the dumps list any group.
   [[nodiscard]] bool has_any() const { return !groups_.empty(); }
 
  private:
@@ -48,7 +51,7 @@ class LogGroups {
 
   const Names& names_;
   std::span<const RankDump> dumps_;
-  std::vector<GroupConfig> groups_;  ///< each once, members ascending
+  std::vector<GroupConfig> groups_;  ///< without duplicates; members ascending
 };
 
 }  // namespace ringside::hang

@@ -18,18 +18,19 @@ struct GroupName {
   std::string description;
 };
 
-/// The texts of a job, each kept once however many ranks wrote it.
+/// Interning tables for the signatures, stacks and group names of a job: equal entries of all ranks are stored once and
+/// referred to by number.
 ///
-/// Numbers are given in the order of first use and never change. Stack 0 is empty; signature 0 is a call of which
-/// only the number is known: it has no name.
+/// Numbers are assigned in the order of first use and never change. Stack 0 is empty. Signature 0 has no name and
+/// stands for a call of which only the sequence number is known.
 ///
-/// Threads    add_*() from any thread at once; reading is safe only while no thread adds
-/// Ownership  references stay valid as long as the table
+/// Threads    any threads may call add_*() concurrently; read only while no thread adds
+/// Ownership  references stay valid as long as the object
 class Names {
  public:
   Names();
 
-  /// The number of the entry with this hash; `make` is called only for the first use.
+  /// Returns the number of the entry with this hash. Calls `make` to create the entry on first use.
   std::uint32_t add_signature(std::uint64_t hash, const std::function<Signature()>& make);
   std::uint32_t add_stack(std::uint64_t hash, const std::function<Stack()>& make);
   std::uint32_t add_group(std::uint64_t hash, const std::function<GroupName()>& make);

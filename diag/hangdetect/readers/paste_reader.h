@@ -9,25 +9,29 @@
 
 namespace ringside::hang {
 
-/// Reads texts of a paste's size, one after another: their lines go to a sink, their stacks and reports of ncclras to
-/// the facts.
+/// Reads small texts (pastes) one after the other. Passes their lines to a sink and adds their stacks and ncclras
+/// reports to the facts.
 ///
-/// Ordering   read() for each text, finish() once
-/// Ownership  sink and facts must outlive it
+/// Ordering   call read() for each text, then finish() once
+/// Ownership  `sink` and `facts` must outlive the reader
 class PasteReader {
  public:
   PasteReader(logs::RecordSink& sink, LogFacts& facts) : facts_(facts), parser_(sink) {}
 
+  /// Reads a text; evidence names it `name`.
   void read(std::string_view text, const std::string& name);
+  /// Passes the last records to the sink.
   void finish();
 
+  /// Returns whether a place is in a text that a PasteReader read.
   static bool is_of_paste(logs::Place place) { return place.piece >= kFirst; }
+  /// Returns the name of the text that contains a place.  shape  is_of_paste(place)
   [[nodiscard]] const std::string& name(logs::Place place) const {
     return names_[place.piece - kFirst];
   }
 
  private:
-  static constexpr std::uint32_t kFirst = 1U << 31U;  ///< places from here on are of pastes
+  static constexpr std::uint32_t kFirst = 1U << 31U;  ///< pieces from this number on are pastes
 
   LogFacts& facts_;
   logs::LineParser parser_;

@@ -7,17 +7,17 @@
 
 namespace ringside::hang {
 
-/// A line as its program wrote it.
+/// A line of a paste, restored to the form in which its program wrote it.
 struct PasteLine {
-  std::int64_t number = 0;     ///< of its first part in the file, from 1
+  std::int64_t number = 0;     ///< line number of its first part in the paste, from 1
   bool follows_blank = false;  ///< an empty line or a fence precedes it
-  std::string stamp;           ///< the time that a collector put before it; empty where none did
-  std::string text;            ///< without what was put before it, and without blanks at its ends
-  std::string host = {};       ///< that a label before it names, or a heading above it
-  int rank = -1;               ///< that a heading above it names
+  std::string stamp;           ///< time that a log collector added in front; empty: none
+  std::string text;            ///< the line without added prefixes, and without blanks at its ends
+  std::string host = {};  ///< host named by a label in front or a heading above; empty: unknown
+  int rank = -1;          ///< rank named by a heading above; -1: unknown
 };
 
-/// The lines of logs::restore_paste(), without placeholders for lines that were merged.
+/// Returns the lines of logs::restore_paste() without the placeholders for merged lines.
 ///
 /// Memory  a copy of the text
 std::vector<PasteLine> read_paste(std::string_view text);
@@ -26,7 +26,7 @@ std::vector<PasteLine> read_paste(std::string_view text);
 /// unchanged.
 std::string as_utf8(std::string text);
 
-/// Whether the text needs normalising: not compressed, not binary, and not as its library wrote it.
+/// Returns whether the text needs normalising: it is neither compressed nor binary, nor unchanged library output.
 bool is_paste(std::string_view text);
 
 }  // namespace ringside::hang

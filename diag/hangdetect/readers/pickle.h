@@ -7,20 +7,19 @@
 
 namespace ringside::hang {
 
-/// Reads a Flight Recorder pickle: data, never code.
+/// Reads a Flight Recorder pickle without executing code from it.
 ///
-/// Only opcodes that build plain data are known: those that PyTorch's own pickler writes, and those that
-/// Python adds when it saves such a dump again (protocols 2 to 5). A pickle that names a class or
-/// function, calls one, or holds any other opcode is refused at that byte; nothing is looked up or run.
+/// The reader supports the opcodes that build plain data: those of PyTorch's pickler, and those that Python adds when
+/// it saves such a dump again (protocols 2 to 5). It refuses a pickle at the first other opcode, such as one that names
+/// or calls a class or function.
 ///
-/// A file that ends in the middle (its process was killed while it wrote) gives what it holds, with
-/// `torn_at` set.
+/// A truncated file (its process was killed while writing) gives the calls before the end, with `torn_at` set.
 ///
-/// errors  Corrupt: an opcode that is not data, with its name and offset; broken grammar; no dump in it
+/// errors  Corrupt: an unsupported opcode, with its name and offset; invalid pickle; no dump in the pickle
 /// source  Python Lib/pickletools.py; PyTorch torch/csrc/jit/serialization/pickler.h
 Result<RankDump> parse_pickle(std::string_view bytes, DumpBuilder& builder);
 
-/// Whether the bytes begin as a pickle of protocol 2 or later does.
+/// Returns whether the bytes begin like a pickle of protocol 2 or later.
 bool looks_like_pickle(std::string_view bytes);
 
 }  // namespace ringside::hang

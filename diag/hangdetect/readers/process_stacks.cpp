@@ -380,7 +380,7 @@ class Reader {
     is_in_frames_ = false;
   }
 
-  /// Whether one more stack, of so many ranks, is kept.
+  /// Returns whether one more stack, of so many ranks, is kept.
   bool has_room(std::size_t ranks) {
     if (out_.size() >= kMostStacks || ranks_kept_ + ranks > kMostRanksKept) return false;
     ranks_kept_ += ranks;

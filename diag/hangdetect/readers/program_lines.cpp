@@ -200,8 +200,8 @@ void ProgramLines::finish_pods() {
   }
 }
 
-/// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed it
-/// is a local rank, and the global one too if the job has one host.
+/// One GPU of a host whose clock is held down, and those of the others are not. Where all GPUs of the host are listed
+/// it is a local rank, and the global one too if the job has one host.
 void ProgramLines::finish_clocks() {
   std::set<int> gpus;
   std::vector<int> clocks;
@@ -268,7 +268,8 @@ void ProgramLines::finish_tables() {
 
 void ProgramLines::begin_traceback() { is_guarded_ = false; }
 
-/// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency extension.
+/// `STRAGGLER DETECTION WARNING: ... Affected ranks: {StragglerId(rank=11, node='n2')}`, of NVIDIA's resiliency
+/// extension.
 void ProgramLines::read_slow(const logs::Record& record) {
   const std::string_view text = record.text();
   if (text.find("STRAGGLER DETECTION WARNING") == std::string_view::npos) return;
@@ -284,6 +285,8 @@ void ProgramLines::read_slow(const logs::Record& record) {
     statements_.state(record, What::Slow, std::move(ranks), 0, "a detector of stragglers names");
 }
 
+/// Counts lines in which a person states a hang (RunNotes::claims) and lines that explain a slow start
+/// (RunNotes::slow_starts). The hypothesis generators use both counts.
 void ProgramLines::read_claims(std::string_view text) {
   const std::string small = lower_case(text.substr(0, Statements::kShown));
   const auto has_any = [&](std::initializer_list<std::string_view> words) {

@@ -13,44 +13,44 @@
 
 namespace ringside::hang {
 
-/// Reads lines that no rule of a library reads: the program's own lines, which show its progress, the number of
-/// ranks, and in a traceback the peer of a send.
+/// Reads the program's own lines, which no library rule matches: its progress, the number of ranks, tables of tools,
+/// and the peer of a send in a traceback.
 ///
-/// It reads the beginning and the end of a long log; reading all of it would take longer than everything else. Lines
-/// between them count as not understood.
+/// To save time, the class reads only the first kMostFirst and the last kMostLast lines of a log. The lines between
+/// them count as unread.
 ///
-/// Ordering   lines come in the order of the log, then finish(), once
-/// Ownership  facts and statements must outlive it
+/// Ordering   pass the lines in the order of the log, then call finish() once
+/// Ownership  `facts` and `statements` must outlive the object
 class ProgramLines {
  public:
   ProgramLines(LogFacts& facts, Statements& statements)
       : facts_(facts), statements_(statements), busy_(statements) {}
 
-  /// rank  that wrote the line; -1: unknown
+  /// Takes a line.  rank  the writer of the line; -1: unknown
   void take(const logs::Record& record, int rank);
 
   [[nodiscard]] BusyLines& busy() { return busy_; }
   [[nodiscard]] StatedCalls& calls() { return calls_; }
 
-  /// Horovod's list of ranks that did not submit a tensor begins.
+  /// Expects Horovod's list of ranks that did not submit a tensor in the next lines.
   void expect_stalled_ranks();
 
-  /// States the ranks of the newest list. Call after finish(), once the number of ranks is known.
+  /// Adds a statement on the ranks of the newest list. Call it after finish(), once the number of ranks is known.
   void state_stalled();
 
-  /// accelerate's list of each process's shape begins.
+  /// Expects accelerate's list of each process's tensor shape in the next lines.
   void expect_shapes() { list_ = List::Shapes; }
 
-  /// The frames of a traceback begin.
+  /// Expects the frames of a traceback in the next lines.
   void begin_traceback();
 
-  /// Whether a source line of the newest traceback runs on rank 0 alone: `if rank == 0:`.
+  /// Returns whether a source line of the newest traceback runs only on rank 0: `if rank == 0:`.
   [[nodiscard]] bool is_of_rank_zero() const { return is_guarded_; }
 
   /// Reads the kept end of a long log.
   void finish();
 
-  /// The peer of the send or receive in the newest source line of a traceback; -1: none
+  /// Returns the peer of the send or receive in the newest source line of a traceback, or -1.
   [[nodiscard]] int peer() const { return peer_; }
 
  private:
@@ -61,7 +61,7 @@ class ProgramLines {
     logs::Place place;
     int rank = -1;
   };
-  /// Lists of ranks over several lines.
+  /// The list of ranks, one per line, that is being read.
   enum class List : std::uint8_t { None, Horovod, Shapes };
   void read(const logs::Record& record, int rank);
   bool read_list(const logs::Record& record, int rank);
@@ -76,20 +76,20 @@ class ProgramLines {
   Statements& statements_;
   BusyLines busy_;
   std::uint64_t lines_ = 0;
-  std::vector<Line> last_;  ///< in a ring
-  std::size_t next_ = 0;    ///< where its oldest one is
+  std::vector<Line> last_;  ///< ring buffer of the last kMostLast lines
+  std::size_t next_ = 0;    ///< index of the oldest line in `last_`
   List list_ = List::None;
   bool is_list_new_ = false;
   std::map<int, Line> stalled_;  ///< Horovod's newest list, by rank
   bool is_guarded_ = false;
   StatedCalls calls_;
   std::vector<std::pair<PsLine, Line>> processes_;  ///< ps
-  std::vector<std::pair<int, Line>> pods_;          ///< kubectl: their index
+  std::vector<std::pair<int, Line>> pods_;          ///< kubectl: pods by index
   ClockTable clock_table_;
   std::vector<std::pair<ClockRow, Line>> clocks_;  ///< nvidia-smi, dcgmi
-  std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: their utilisation
-  std::int64_t hosts_ = -1, each_ = -1;            ///< that the job has, and processes of each
-  int section_rank_ = -1;                          ///< whose entries of a dump are listed
+  std::vector<std::pair<int, Line>> gpus_;         ///< nvidia-smi: utilisation in percent
+  std::int64_t hosts_ = -1, each_ = -1;  ///< number of hosts and of processes per host; -1: unknown
+  int section_rank_ = -1;                ///< rank whose dump entries are being listed; -1: none
   int peer_ = -1;
 };
 

@@ -76,7 +76,7 @@ bool names_rate(std::string_view name) {
       kWords, [&](std::string_view word) { return name.find(word) != std::string_view::npos; });
 }
 
-/// Whether the name is of work that each rank does once a step.
+/// Returns whether the name is of work that each rank does once a step.
 bool names_work(std::string_view name) {
   static constexpr std::array kWords = {
       std::string_view{"step"},  std::string_view{"fwd"},     std::string_view{"bwd"},
@@ -160,7 +160,8 @@ bool RankTimers::take_row(std::string_view line, std::int64_t number) {
   return true;
 }
 
-/// `fwd_ms 410.2, comm_ms 7800.1`, `step 120 fwd+bwd 1.02s, wait 8.84s`, `n2, 2.95 s`, and a number alone below a heading.
+/// `fwd_ms 410.2, comm_ms 7800.1`, `step 120 fwd+bwd 1.02s, wait 8.84s`, `n2, 2.95 s`, and a number alone below a
+/// heading.
 void RankTimers::take_times(int rank, std::string_view text, std::int64_t number) {
   constexpr std::size_t kMostParts = 16;
   for (std::size_t part = 0; part < kMostParts && !text.empty(); ++part) {

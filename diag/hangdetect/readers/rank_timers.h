@@ -12,7 +12,7 @@ namespace ringside::hang {
 struct RankTimer {
   std::string name;  ///< `forward-compute`
   std::map<int, double> times;
-  std::int64_t line = 0;  ///< in the file, of its slowest rank or its row
+  std::int64_t line = 0;  ///< line number in the file, of the slowest rank or of the row
 };
 
 /// Reads tables of times by rank:
@@ -21,11 +21,13 @@ struct RankTimer {
 ///     |-----------------|---------|-------------|            rank  0: 1188.42
 ///     | forward-compute | 1188.42 | 5610.33     |            rank  1: 5610.33
 ///
-/// and of lines of ranks, `[rank 3] step 12 fwd 1.02s, comm 8.84s`: of each activity the least time of a rank.
+/// and log lines such as `[rank 3] step 12 fwd 1.02s, comm 8.84s`, of which it keeps each rank's least time per
+/// activity.
 ///
 /// source  Megatron-LM megatron/core/timers.py, `--timing-log-option all`
 class RankTimers {
  public:
+  /// Takes the next line; `number` is its line number.
   void take(std::string_view line, std::int64_t number);
   [[nodiscard]] const std::vector<RankTimer>& timers() const { return timers_; }
 
@@ -33,16 +35,17 @@ class RankTimers {
   bool take_row(std::string_view line, std::int64_t number);
   void take_times(int rank, std::string_view text, std::int64_t number);
   RankTimer* add(std::string_view name, std::int64_t number);
-  std::vector<int> columns_;  ///< ranks of the table's columns behind the first
-  std::string name_;          ///< of the list that may have begun
+  std::vector<int> columns_;  ///< ranks of the table's columns after the first
+  std::string name_;          ///< name of the list that may have begun
   std::vector<RankTimer> timers_;
 };
 
-/// Ranks that are much slower than the others in their own work; in waits for others a slow rank is the fastest.
-/// returns  empty: no rank is, or timers disagree on which
+/// Returns the ranks that are much slower than the others in their own work. Timers of waits are not compared, because
+/// the slowest rank waits least.
+/// returns  empty if no rank is slower, or the timers show different ranks
 std::vector<int> slow_ranks(const std::vector<RankTimer>& timers);
 
-/// Whether a timer of this name measures the rank's own work, not a wait for others.
+/// Returns whether a timer with this name measures the rank's own work instead of a wait for others.
 bool is_own_work(std::string_view name);
 
 }  // namespace ringside::hang

@@ -114,8 +114,8 @@ void number_globally(RasReport& report) {
   }
 }
 
-/// Whether ncclras counts all calls of the group: an all-to-all consists of sends and receives, which it does not
-/// count.
+/// Returns whether ncclras counts all calls of the group: an all-to-all consists of sends and receives, which it does
+/// not count.
 bool are_all_counted(const RankDump& dump, const std::string& group, const Names& names) {
   return std::none_of(dump.calls.begin(), dump.calls.end(), [&](const Call& call) {
     const Op op = names.signature(call.signature).op;

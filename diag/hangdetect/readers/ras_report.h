@@ -22,23 +22,25 @@ inline constexpr std::array<const char*, 5> kRasCounts{"Broadcast", "Reduce", "A
 /// A rank of a communicator, as `ncclras -f json` shows it.
 struct RasMember {
   int place = -1;   ///< rank in the communicator
-  int global = -1;  ///< its process's rank in the largest communicator; -1: not a member of it
+  int global = -1;  ///< rank in the largest communicator; -1: not a member of it
   std::string host;
   std::int64_t pid = -1;
   std::int64_t gpu = -1;
-  bool is_missing = false;  ///< did not answer
-  bool is_dead = false;     ///< considered so
-  std::int64_t error = 0;   ///< async_error or a failed initialisation
-  bool has_left = false;    ///< called ncclCommFinalize or ncclCommDestroy
-  /// Launched Broadcast, Reduce, AllGather, ReduceScatter, AllReduce. Sends and receives do not count.
+  bool is_missing = false;  ///< the process did not answer
+  bool is_dead = false;     ///< ncclras considers the process dead
+  std::int64_t error = 0;   ///< ncclResult of async_error or of a failed initialisation; 0: none
+  bool has_left = false;    ///< the rank called ncclCommFinalize or ncclCommDestroy
+  /// Number of launched Broadcast, Reduce, AllGather, ReduceScatter and AllReduce operations, in this order. The report
+  /// does not count sends and receives.
   std::array<std::int64_t, 5> counts{};
   std::int64_t completed = -1;  ///< of those, ended: only ringside's own service counts them
   /// Launched and ended calls of all kinds, sends and receives among them: only ringside's own service counts them.
   std::int64_t operations = -1;
   std::string control_plane;  ///< address at which that service has the rank's dump
   int pending =
-      -1;  ///< by that, the place among them of the only kind that has calls which have not ended
+      -1;  ///< index in `counts` of the operation type with uncompleted calls, if exactly one has; else -1
 
+  /// Returns the number of launched operations of all types.
   [[nodiscard]] std::int64_t total() const {
     return counts[0] + counts[1] + counts[2] + counts[3] + counts[4];
   }
@@ -47,51 +49,53 @@ struct RasMember {
 struct RasCommunicator {
   std::uint64_t hash = 0;
   int size = 0;
-  std::vector<RasMember> members;  ///< those that the report lists, by place
+  std::vector<RasMember> members;  ///< the listed ranks, sorted by `place`
 };
 
-/// One report: what each process had launched at one moment; it does not show what had ended.
+/// One report: the operations that each process had launched at one moment. NCCL's reports do not show completion.
 struct RasReport {
   std::string path;
   std::string time;  ///< "YYYY-MM-DD HH:MM:SS", local
   std::vector<RasCommunicator> communicators;
 };
 
-/// Parses a report; the server's output before it (`OK`) is ignored.
+/// Parses a report. Text of the server before it (`OK`) is ignored.
 ///
 /// errors  Corrupt: broken JSON, or JSON that is not a report
 /// source  docs/formats 7.1
 Result<RasReport> parse_ras_report(std::string_view text);
 
-/// The reports between the lines of a paste. `used` marks their lines.
-/// path  of the paste, for the reports
+/// Returns the reports in the lines of a paste.
+/// path  the paste's name, stored in the reports
+/// used  by line: set to true for lines of a report
 std::vector<RasReport> ras_reports_in(const std::vector<PasteLine>& lines, const std::string& path,
                                       std::vector<bool>& used);
 
-/// The reports among the files. Files that cannot be read go to `bad`.
+/// Returns the reports in the files. Files that cannot be read are appended to `bad`.
 std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
                                         std::vector<BadFile>& bad);
 
-/// Oldest first.
+/// Sorts reports by time, the oldest first.
 void sort_by_time(std::vector<RasReport>& reports);
 
-/// Erases the reports of a job that was already ending: those behind the first one with missing ranks in which these ranks
-/// answer again and others are missing. A watchdog had ended the ranks that waited by then. `reports`: oldest first.
+/// Erases reports from after the hang, when a watchdog had already killed the waiting ranks: later reports in which the
+/// ranks missing from an earlier report answer again and other ranks are missing.
+/// shape  reports: oldest first
 void drop_aftermath(std::vector<RasReport>& reports);
 
-/// Whether a rank launched or completed something between the first report and the last.
+/// Returns whether any rank launched an operation between the first and the last report.
 bool has_moved(const std::vector<RasReport>& reports);
 
-/// Ranks (of the job) that have launched as many operations on the communicator as others, but of other kinds: the
-/// smaller set of them. A correct job never shows that, at any moment.
+/// Returns the ranks of the job that launched as many operations as others, but of different types: the smaller set of
+/// ranks. In a correct job, ranks with the same total always have the same counts.
 std::vector<int> odd_launchers(const RasCommunicator& communicator);
 
-/// Turns the newest report into dumps of ranks that left none (`version` is "ras"): one call for each communicator,
-/// which the rank waits in or made last.
+/// Makes dumps (`version` is "ras") from the newest report for ranks without a dump. Each has one call for each
+/// communicator: the call that the rank waits in, or its last one.
 ///
-/// A communicator is the group of the dumps with the same members. A rank that has launched as much as one with a
-/// dump is in the same call; a rank that launched k fewer is k calls behind. Without dumps, launched operations
-/// number the calls, and each rank that launched more than the minimum waits.
+/// A communicator is matched to the group with the same members in `dumps`. A rank that launched as many operations as
+/// a rank with a dump is in the same call; a rank that launched k fewer is k calls behind. Without dumps, the number of
+/// launched operations is the call's sequence number, and each rank above the minimum waits.
 std::vector<RankDump> ras_dumps(const std::vector<RasReport>& reports, Names& names,
                                 const std::vector<RankDump>& dumps);
 

@@ -17,45 +17,47 @@ namespace ringside::hang {
 
 class Statements;
 
-/// Collects what ncclras's text reports of ranks, over its lines: a list of ranks belongs to the problem above it, a
-/// process to a rank of a list elsewhere. Communicators that are not over the whole job are ignored.
+/// Reads a text report of ncclras line by line: a list of ranks belongs to the problem in the heading above it, a
+/// process to the rank that another list gives it. Communicators that do not span the whole job are ignored.
 ///
-/// Ordering   lines come in the order of the report; several reports one after another are allowed, and compared
+/// Ordering   pass lines in the order of the report, then call state(). Several reports may follow each other; the
+///            class compares them
 /// source     docs/formats 7.1
 class RasText {
  public:
-  /// The problem that a list of ranks is about.
+  /// The problem that the heading of a list of ranks states.
   enum class Section : std::uint8_t { None, Missing, Dead, Error, Status, Counts };
 
-  /// Ranks that the report names, and why.
+  /// Ranks that the report names, with their problem.
   struct Finding {
     Section section = Section::None;
     std::vector<int> ranks;
-    std::int64_t lag = 0;    ///< Counts: operations fewer (> 0) or more (< 0) than the others
-    std::string detail;      ///< a process: `process 71 on node n01, GPU 3`; a status
-    logs::Place place;       ///< of its first line
-    std::string line;        ///< that line
-    std::size_t report = 0;  ///< of several in the text: which one
+    std::int64_t lag = 0;    ///< for Counts: operations fewer (> 0) or more (< 0) than the others
+    std::string detail;      ///< `process 71 on node n01, GPU 3`, or a status
+    logs::Place place;       ///< place of its first line
+    std::string line;        ///< its first line
+    std::size_t report = 0;  ///< index of the report in the text
   };
 
   void take_comm(const logs::RasComm& comm);
   void take_rank(const logs::Record& record);
-  /// returns  whether the message was one of ncclras's
+  /// Takes a message of the catalogue. Returns false if the message is not from ncclras.
   bool take_message(const logs::Record& record);
 
-  /// Closes the report, and states its findings. Call once.
+  /// Ends the report and adds its findings to the statements. Call it once.
   void state(Statements& said);
 
-  /// Every row of the table says OK, and nothing is listed as a problem; known after state().
+  /// Returns whether every row of the table is OK and no problem is listed.  shape  after state()
   [[nodiscard]] bool is_healthy() const {
     return rows_ > 0 && rows_ == healthy_rows_ && !has_problem_;
   }
-  /// How the job moved between two reports of the text; known after state(). Empty: no report shows that it did.
+  /// Returns how the job moved between two reports of the text; empty if they do not show it.  shape  after state()
   [[nodiscard]] const std::string& moved() const { return moved_; }
+  /// Returns the size of the largest communicator; 0 if unknown.
   [[nodiscard]] std::int32_t widest() const { return widest_; }
-  /// Where the ranks that the report names run.
+  /// Returns host and process id, by rank, of the ranks that the report names.
   [[nodiscard]] const std::map<int, ProcessPlace>& processes() const { return processes_of_; }
-  /// Process ids of ranks that the report names.
+  /// Returns the rank by process id, of the ranks that the report names.
   [[nodiscard]] const std::map<std::int64_t, int>& rank_of_pid() const { return rank_of_pid_; }
 
  private:
@@ -86,17 +88,18 @@ class RasText {
 
   std::vector<Finding> found_;
   Section section_ = Section::None;
-  std::map<int, std::int32_t> sizes_;  ///< ranks of a communicator, by row of the table
+  std::map<int, std::int32_t> sizes_;  ///< communicator size, by row of the table
   std::map<std::int64_t, int> rank_of_pid_;
   std::map<int, ProcessPlace> processes_of_;
-  std::vector<std::pair<std::int64_t, std::string>> processes_;  ///< dead or silent ones, in words
-  std::vector<std::size_t> of_process_;  ///< places in found_ of findings that only name a process
-  std::vector<std::pair<std::int64_t, int>> listed_;  ///< operation, rank: the outliers
+  std::vector<std::pair<std::int64_t, std::string>>
+      processes_;                        ///< processes without an answer, as text
+  std::vector<std::size_t> of_process_;  ///< indices in found_ of findings that name only a process
+  std::vector<std::pair<std::int64_t, int>> listed_;  ///< operation and rank of the listed outliers
   std::map<std::pair<std::uint64_t, std::size_t>, std::vector<std::pair<std::int64_t, int>>>
       counts_;
-  std::int64_t most_ = 0;    ///< ranks of the largest set
+  std::int64_t most_ = 0;    ///< size of the largest set of ranks
   std::int64_t total_ = -1;  ///< the operation that most ranks have reached
-  std::int64_t few_ = -1;    ///< the operation that the few have reached
+  std::int64_t few_ = -1;    ///< the operation that the outliers have reached
   std::int32_t widest_ = 0;
   int rows_ = 0;
   int healthy_rows_ = 0;

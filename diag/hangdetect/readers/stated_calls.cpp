@@ -24,7 +24,7 @@ bool is_transfer(const facts::Call& call) {
   return call.operation == "send" || call.operation == "recv";
 }
 
-/// Whether both can be one call: no field that both have differs.
+/// Returns whether both can be one call: no field that both have differs.
 bool may_be_same(const facts::Call& a, const facts::Call& b) {
   const auto fit = [](const auto& one, const auto& other, const auto& unknown) {
     return one == unknown || other == unknown || one == other;

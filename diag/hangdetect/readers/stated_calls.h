@@ -15,28 +15,29 @@
 
 namespace ringside::hang {
 
-/// Makes dumps of the calls that a program prints itself, or that people list in tables (facts::read_calls): what each
-/// rank called, in the order of its lines, and which of these calls have not ended.
+/// Makes dumps from the calls that a program prints itself or that a person lists in a table (facts::read_calls()): the
+/// calls of each rank in the order of its lines, with those that have not ended.
 ///
-/// Ordering   lines of a rank come in their order, then finish(), once
+/// Ordering   pass the lines of each rank in order, then call finish() once
 class StatedCalls {
  public:
-  /// rank     that wrote the line, by its prefix; -1: the line names it itself, if at all
-  /// returns  whether the line is of a call
+  /// Takes a line.
+  /// rank     the writer by the line's prefix; -1: unknown, the text may name it
+  /// returns  whether the line states a call
   bool take(int rank, std::string_view line, logs::Place place);
 
-  /// The rank has logged a line that is not a call.
+  /// Takes a line of the rank that states no call.
   void take_other(int rank, std::string_view line);
 
-  /// Calls keep the numbers that lines give. Without such numbers, calls of a group are counted from the first one,
-  /// within each step where lines have steps.
+  /// Returns one dump for each rank. Calls have the sequence numbers in the lines. Without numbers, the calls of a
+  /// group are counted from 1, and within each step if the lines name steps.
   ///
-  /// claimed  a person states that the job hangs: a call without a state is then pending if it is its rank's last one
-  /// world    ranks of the job; 0: unknown
-  /// returns  empty: fewer than two ranks have calls, or no call is pending
+  /// claimed  a person states that the job hangs: a rank's last call without a state then counts as pending
+  /// world    number of ranks; 0: unknown
+  /// returns  empty if fewer than two ranks have calls, or no call is pending
   std::vector<RankDump> finish(Names& names, const WhereFunction& where, bool claimed, int world);
 
-  /// Whether lines report the ends of calls, and every call has ended; known after finish().
+  /// Returns whether the lines report ends of calls and every call has ended.  shape  after finish()
   [[nodiscard]] bool have_all_ended() const { return has_ended_; }
 
  private:
@@ -46,17 +47,17 @@ class StatedCalls {
   };
   struct Rank {
     std::vector<Said> calls;
-    bool is_elsewhere = false;  ///< a line of something else follows its last call
+    bool is_elsewhere = false;  ///< another line follows its last call
   };
   void add(Rank& rank, Said said);
   void number_calls(std::map<int, Rank>& ranks);
-  /// A send without a reported end has ended where a later call of its rank has ended or waits.
+  /// Returns whether a send without a reported end has ended, because a later call of its rank has ended or waits.
   [[nodiscard]] bool has_left(const Rank& rank, std::size_t at) const;
 
-  std::map<int, Rank> named_;     ///< by ranks that lines name as such
-  std::map<int, Rank> labelled_;  ///< by bare numbers before lines: ranks if no line names any
-  std::map<int, Rank> staged_;    ///< by stages of a pipeline: ranks if the job has as many
-  std::set<std::string> ended_transfers_;  ///< `recv`: kinds for which some line reports an end
+  std::map<int, Rank> named_;     ///< by rank, for lines with the word `rank`
+  std::map<int, Rank> labelled_;  ///< by bare number before the line: ranks if `named_` is empty
+  std::map<int, Rank> staged_;    ///< by pipeline stage: ranks if the job has as many
+  std::set<std::string> ended_transfers_;  ///< operations, `recv`, of which a line reports an end
   bool has_ends_ = false;                  ///< some line reports the end of a call
   bool has_ended_ = false;                 ///< every call that lines report has ended
 };

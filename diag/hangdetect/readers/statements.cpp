@@ -49,7 +49,7 @@ void note_pause(std::int64_t pause_us, RunNotes& run) {
       run.shortest_step_us == 0 ? pause_us : std::min(run.shortest_step_us, pause_us);
 }
 
-/// Whether the text is a question: its author asks, and states nothing.
+/// Returns whether the text is a question: its author asks, and states nothing.
 bool asks(std::string_view text) {
   for (std::size_t at = text.find('?'); at != std::string_view::npos; at = text.find('?', at + 1)) {
     const bool is_of_word =

@@ -13,35 +13,36 @@
 
 namespace ringside::hang {
 
-/// The ranks that ringside's engine reports lost: `first`, and those after `..., and so did ranks 5,6`.
+/// Returns the ranks that ringside's engine reports as lost: `first`, and the ranks in `how` after `..., and so did
+/// ranks 5,6`.
 std::vector<int> ranks_gone(int first, std::string_view how);
 
-/// Collects statements of lines into facts. Places become files and lines only once everything is read.
+/// Collects statements of log lines into LogFacts. finish() converts places to files and lines.
 ///
-/// Ownership  the facts must outlive it
+/// Ownership  `facts` must outlive the object
 class Statements {
  public:
   explicit Statements(LogFacts& facts) : facts_(facts) {}
 
-  /// Adds a statement of a line about these ranks. Impossible ranks are skipped; at most 4,096 statements are kept,
-  /// with 4 M ranks in all of them together: `0-1048575` is short.
+  /// Adds a statement of a line about these ranks. Impossible ranks are skipped. At most kMost statements with
+  /// kMostRanksKept ranks in total are kept, because a short line can name a million ranks: `0-1048575`.
   void state(const logs::Record& record, LogStatement::What what, std::vector<int> ranks,
              std::int64_t code = 0, std::string detail = {});
 
-  /// Like state(), for the rank that wrote the line; an empty set if it is unknown.
+  /// Adds a statement like state() about the rank that wrote the line, or about no rank if `rank` is -1.
   void state_of(const logs::Record& record, LogStatement::What what, int rank,
                 std::int64_t code = 0, std::string detail = {});
 
-  /// Notes a line of the program's own about its progress. rank  that wrote the line; -1: unknown
+  /// Notes a progress line of the program.  rank  the writer of the line; -1: unknown
   void note_run(const logs::Record& record, const RunLine& line, int rank);
 
-  /// Notes a line of the rank's own program, as long as lines are read in their order.
+  /// Notes a line of the rank's program as its last one. Call it in the order of the lines.
   void note_line(const logs::Record& record, int rank);
 
   /// Raises the known number of ranks to `ranks`, which a line states.
   void know_world(std::int64_t ranks);
 
-  /// Notes of the rank; discarded if it is -1.
+  /// Returns the rank's notes to fill; for rank -1 an object that is discarded.
   RankNotes& note(int rank) { return rank >= 0 ? facts_.notes[rank] : discarded_; }
 
   /// Turns places into files and lines. Call once.
@@ -56,12 +57,14 @@ class Statements {
   std::size_t ranks_kept_ = 0;
   std::vector<logs::Place> places_;
   std::vector<logs::Place> shown_places_;
-  std::map<std::uint32_t, std::uint64_t> alarms_of_;  ///< by piece: not yet over
-  std::map<int, logs::Place> line_places_;            ///< of each rank's last line
+  std::map<std::uint32_t, std::uint64_t>
+      alarms_of_;                           ///< by piece: alarming lines since the last step
+  std::map<int, logs::Place> line_places_;  ///< of each rank's last line
   RankNotes discarded_;
 };
 
-/// An exception that ended a program: its own, or from a failed call of the library. rank  -1: unknown
+/// Adds a statement on an exception that ended a program: its own error, or a failed library call.
+/// rank  the rank of the program; -1: unknown
 void state_error(const logs::Record& record, std::string_view type, std::string_view text, int rank,
                  Statements& statements);
 

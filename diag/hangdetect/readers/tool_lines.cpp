@@ -88,7 +88,7 @@ double number_of_cell(std::string_view cell) {
   return error == std::errc() ? number : -1;
 }
 
-/// Whether a reason is set: `Active`, `0x0000000000000004`, `8`. The bit of an idle GPU does not count.
+/// Returns whether a reason is set: `Active`, `0x0000000000000004`, `8`. The bit of an idle GPU does not count.
 bool is_reason(std::string_view cell) {
   if (cell == "Active") return true;
   const bool is_hex = cell.starts_with("0x");

@@ -49,7 +49,7 @@ struct TracedRank {
   /// The first call after the damage: some of its events, and of earlier ones, may be lost.
   std::optional<std::uint32_t> since_damage = {};
 
-  /// Whether its newest call may be lost, or lack some of its events.
+  /// Returns whether its newest call may be lost, or lack some of its events.
   [[nodiscard]] bool is_newest_unsure() const {
     return is_in_damaged_file && (!since_damage || calls.rbegin()->first <= *since_damage);
   }

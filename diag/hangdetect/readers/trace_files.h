@@ -11,7 +11,7 @@
 
 namespace ringside::hang {
 
-/// Chunks of one call on one direction of one channel between two ranks, at the end of a trace.
+/// The chunks of one call that one rank sent to another on one channel, at the end of a trace or dump.
 struct ConnectionProgress {
   int sender = -1;
   int receiver = -1;
@@ -19,35 +19,37 @@ struct ConnectionProgress {
   std::uint32_t sequence = 0;
   std::uint64_t sent = 0;
   std::uint64_t received = 0;
-  std::uint64_t expected = 0;  ///< of the call before, where it was of the same kind
-  bool is_blocked = false;     ///< the sender cannot send, though the receiver has taken everything
-  bool receiver_waits = false;  ///< for it, by its dump; a trace does not show it
-  bool sender_waits = false;    ///< likewise
+  std::uint64_t expected =
+      0;  ///< chunks of the previous call, if it was of the same type; 0: unknown
+  bool is_blocked =
+      false;  ///< the sender cannot send although the receiver has received all chunks
+  bool receiver_waits =
+      false;  ///< the receiver's dump shows that it waits for the chunk; traces do not show it
+  bool sender_waits = false;  ///< the sender's dump shows that it waits to send
 
-  /// Sent and not received: in flight, or lost.
+  /// Returns whether a chunk was sent and not received: it is in flight or lost.
   [[nodiscard]] bool is_under_way() const { return sent > received; }
-  /// The receiver needs a chunk that the sender has not sent.
+  /// Returns whether the receiver needs a chunk that was not sent.
   [[nodiscard]] bool is_lacking() const { return sent <= received && received < expected; }
 };
 
-/// The hung job as its traces (`ringside bench --trace`, `ringside run`) show it.
+/// The state of a hung job by its traces (`ringside bench --trace`, `ringside run`).
 struct Traces {
-  std::vector<RankDump> dumps;  ///< a row a collective; `version` is "trace"
-  /// Connections to ranks whose call did not end, for that call.
+  std::vector<RankDump> dumps;  ///< one for each rank; `version` is "trace"
+  /// The connections to ranks whose call did not end, for that call.
   std::vector<ConnectionProgress> connections;
-  std::vector<BadFile> bad;
+  std::vector<BadFile> bad;  ///< files that could not be read
 };
 
-/// Reads .rtrace files, those of several hosts together.
+/// Reads the .rtrace files of a job, from one host or several.
 ///
-/// A recorder writes its events when it begins to wait, every 250 ms, and when it ends. So the newest call of a rank
-/// that waits is in the trace; a rank that was killed or frozen at work lacks up to 250 ms. A call counts as ended
-/// when its event is there and it ran as many primitives as the previous call of its kind: a call that a time-out
-/// interrupted ran fewer. A call that a rank began only after another had given it up is omitted: that rank had not
-/// arrived.
+/// A recorder writes its events when a rank begins to wait, every 250 ms, and at the end. Therefore the newest call of
+/// a waiting rank is in the trace; a rank that was killed or frozen while working lacks up to 250 ms. A call counts as
+/// ended if its event is present and it ran as many primitives as the previous call of its type, because a call that a
+/// time-out interrupted ran fewer. A call that a rank began after another rank had given it up is omitted.
 ///
-/// Only the communicator with most ranks is read: events carry ranks in their communicator, and no trace shows which
-/// rank of the job that is.
+/// Only the largest communicator is read, because events name ranks of the communicator and traces do not map them to
+/// ranks of the job.
 Traces load_traces(const std::vector<InputFile>& files, Names& names);
 
 }  // namespace ringside::hang

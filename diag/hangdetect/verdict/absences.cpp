@@ -98,7 +98,7 @@ void add_last_calls(const Scene& scene, const std::vector<int>& heads, Explanati
   if (!heads.empty()) out.stack = last_stack(scene.job, heads.front());
 }
 
-/// Whether all idle ranks of the whole job made the same call last: the common path ends there.
+/// Returns whether all idle ranks of the whole job made the same call last: the common path ends there.
 bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
   const auto last = [&](int rank) -> const Call* {
     const RankDump* dump = scene.job.rank(rank).dump;
@@ -112,8 +112,8 @@ bool are_at_one_place(const Scene& scene, const std::vector<int>& idle) {
          });
 }
 
-/// Whether one rank waits while all others of its group, or of the job, are idle at one place. Then the one rank is
-/// more likely ahead of the common path than all the others have left it.
+/// Returns whether one rank waits while all others of its group, or of the job, are idle at one place. Then the one
+/// rank is more likely ahead of the common path than all the others have left it.
 bool are_others_at_one_place(const Scene& scene, int waiter) {
   std::vector<int> idle;
   for (int r = 0; r < scene.job.world(); ++r) {
@@ -206,8 +206,8 @@ Explanation owes_transfer(const Scene& scene, int waiter, const std::vector<int>
   return out;
 }
 
-/// Whether a rank's program logged after others had timed out, or logs long work: then it is busy elsewhere, and no
-/// part of its log with a time-out was cut off.
+/// Returns whether a rank's program logged after others had timed out, or logs long work: then it is busy elsewhere,
+/// and no part of its log with a time-out was cut off.
 bool logs_meanwhile(const Scene& scene, int rank) {
   const RankNotes& notes = scene.job.rank(rank).notes;
   if (notes.last_line.text.empty() || notes.has_alarm || notes.has_exception) return false;
@@ -330,7 +330,8 @@ bool are_most_idle(const Scene& scene) {
   return idle > blocked && blocked > 1;
 }
 
-/// Whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be on its way.
+/// Returns whether a waiting rank's dump was written within seconds of its call: a rank that is one call behind may be
+/// on its way.
 bool were_written_at_once(const Job& job, const Front& front) {
   constexpr std::int64_t kSoon = 10'000'000'000;
   return std::ranges::any_of(front.waiting, [&](int rank) {

@@ -9,19 +9,19 @@
 /// Names of calls and ranks, as evidence and reports print them.
 namespace ringside::hang {
 
-/// `all_reduce 12 of default_pg`
+/// Returns a call's operation, number and group: `all_reduce 12 of default_pg`.
 std::string call_title(const Job& job, int group, const Call& call);
-/// `all_reduce([[190]] Float)`
+/// Returns a call's operation, shape and type: `all_reduce([[190]] Float)`.
 std::string call_text(const Signature& signature);
-/// The stack of the rank's newest call, without frames that only wrap.
+/// Returns the stack of the rank's newest call without wrapper frames.
 Stack last_stack(const Job& job, int rank);
-/// The rank's call as evidence.
+/// Returns evidence that quotes a rank's call; `text` is the quoted text.
 Evidence evidence_of(const Job& job, int rank, const Call& call, std::string text);
-/// Ascending ranks in short form: `0-3,7`; four and more at one distance, as the groups of a pipeline are, `0-56:8`
-/// for 0, 8, .. 56, as taskset and Slurm write it.
+/// Returns ascending ranks in short form: `0-3,7`. Four or more ranks with a constant stride become `0-56:8`, for 0, 8,
+/// .. 56, as taskset and Slurm write them.
 std::string fold_ranks(const std::vector<int>& ranks);
 
-/// Whether a rank has left a dump of its own; dumps made from log lines and ncclras reports do not count.
+/// Returns whether any rank wrote a dump. Dumps made from log lines or ncclras reports do not count.
 bool has_dumps(const Job& job);
 
 }  // namespace ringside::hang

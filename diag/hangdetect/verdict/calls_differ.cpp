@@ -67,8 +67,8 @@ const Side* usual_side(const Meeting& at, const std::vector<Side>& sides) {
   return nullptr;
 }
 
-/// Whether one side should have made a call that the other made: the next call of the many is the current call of the
-/// few (they skipped one), or the few repeat what the many have just done (one too many).
+/// Returns whether one side should have made a call that the other made: the next call of the many is the current call
+/// of the few (they skipped one), or the few repeat what the many have just done (one too many).
 bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
   const int rank = many.ranks.front();
   const GroupCalls* mine = at.scene.job.calls(rank, at.front.group);
@@ -88,9 +88,9 @@ bool is_out_of_step(const Meeting& at, const Side& many, const Side& few) {
   return false;
 }
 
-/// Whether two calls are swapped: the few make at the next number what the many make now, and now what the many make
-/// next, as far as the calls are known. The next call of the few must be known, since skipping a call looks the same
-/// without it.
+/// Returns whether two calls are swapped: the few make at the next number what the many make now, and now what the many
+/// make next, as far as the calls are known. The next call of the few must be known, since skipping a call looks the
+/// same without it.
 bool is_swapped(const Meeting& at, const Side& many, const Side& few) {
   const auto is_other = [&](const Call* call, const Side& other) {
     if (call == nullptr) return std::optional<bool>();

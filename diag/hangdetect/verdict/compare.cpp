@@ -40,7 +40,7 @@ std::uint64_t gather_factor(const Signature& signature) {
   return is_gather ? many / few : 0;
 }
 
-/// Whether types are compared: both sides must have them, and roots of a scatter keep none for their input.
+/// Returns whether types are compared: both sides must have them, and roots of a scatter keep none for their input.
 bool is_type_compared(const Signature& signature) {
   return !signature.types.empty() && signature.op != Op::Barrier && signature.op != Op::Gather &&
          signature.op != Op::Scatter && signature.op != Op::Coalesced;
@@ -69,8 +69,8 @@ std::uint64_t likeness_of(const Signature& signature) {
 
 namespace {
 
-/// Whether the members of the group gave equal sizes to this kind of call whenever all made it before: an all-to-all
-/// may be uneven, but if it never was, unevenness is an error.
+/// Returns whether the members of the group gave equal sizes to this kind of call whenever all made it before: an
+/// all-to-all may be uneven, but if it never was, unevenness is an error.
 bool was_always_even(const Job& job, const Front& front) {
   constexpr std::uint32_t kLooked = 24;
   int even = 0;

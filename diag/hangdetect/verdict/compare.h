@@ -9,30 +9,30 @@
 
 namespace ringside::hang {
 
-/// How two calls of one number differ, the gravest first.
+/// The difference between two calls with the same sequence number, the most severe first.
 enum class Difference { None, Op, Type, Size, Root };
 
-/// Whether two ranks' halves of one collective fit each other.
+/// Returns the most severe difference between two ranks' calls of one collective.
 ///
-/// Only what must be equal counts: elements, not shapes (NCCL sees a flat buffer); of a gather the input, of a
-/// scatter the output; nothing of an all-to-all, whose ranks may differ.
+/// Sizes are compared as element counts, because NCCL sees a flat buffer: for a gather only the input, for a scatter
+/// only the output, for an all-to-all not at all, because its sizes may differ between ranks.
 Difference difference_of(const Signature& a, const Signature& b);
 
-/// A hash that is equal for calls between which difference_of() is None.
+/// Returns a hash that is equal for two calls if difference_of() returns None for them.
 std::uint64_t likeness_of(const Signature& signature);
 
 /// Ranks that made the same call at a front.
 struct Side {
-  std::uint32_t signature = 0;
+  std::uint32_t signature = 0;  ///< number in Names
   std::vector<int> ranks;
 };
 
-/// The sides at the front, of members whose call is still kept; most ranks first.
+/// Groups the members of a front by their call, the largest group first. Members whose call is no longer in their dump
+/// are omitted.
 std::vector<Side> sides_of(const Job& job, const Front& front);
 
-/// The first call of the group in which members whose calls are kept differ, whether it has ended or not; the members
-/// that made it count as waiting in it.
-/// returns  nothing where everything comparable agrees
+/// Returns the first call of the group in which members differ, whether it has ended or not; `waiting` holds the
+/// members that made it. Only calls that are still in the dumps are compared. Returns nothing if all of them agree.
 std::optional<Front> first_difference(const Job& job, int group);
 
 }  // namespace ringside::hang

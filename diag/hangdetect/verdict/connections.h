@@ -8,12 +8,12 @@
 
 namespace ringside::hang {
 
-/// The connections on which a call is stuck: chunks were sent that never arrived, at a receiver that waits for no
-/// other rank. A receiver that also lacks a chunk which was never sent waits for that sender instead.
+/// Returns the connections on which a call is stuck: chunks were sent but not received, and the receiver waits for no
+/// other rank. A receiver that also needs a chunk which was never sent waits for that chunk's sender instead.
 std::vector<ConnectionProgress> stalled_connections(
     std::span<const ConnectionProgress> connections);
 
-/// Adds to a verdict which rank waits for which chunk, unless the network itself is the verdict.
+/// Adds to the best hypothesis which rank waits for which chunk. Does nothing if the hypothesis is a network failure.
 void add_lacking_chunks(std::span<const ConnectionProgress> connections, Explanation& best);
 
 }  // namespace ringside::hang

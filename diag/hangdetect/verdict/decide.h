@@ -9,18 +9,18 @@
 
 namespace ringside::hang {
 
-/// Whether the number of ranks is known, not only the highest rank in the logs; only then a missing log means
-/// something. It is known if there are dumps, which all ranks write, or if a line states the number.
+/// Returns whether the number of ranks is known: there are dumps, which all ranks write, or a line states the number.
+/// Otherwise only the highest rank in the logs is known, and a missing log is not evidence.
 bool is_world_known(const Job& job, const LogFacts& logs);
 
-/// What the connections of dumps or traces show.
+/// The progress of connections, from dumps or traces.
 struct Connections {
   std::span<const ConnectionProgress> all = {};
-  bool has_both_ends = false;  ///< of dumps, not of traces
+  bool has_both_ends = false;  ///< from dumps of both ends; false: from traces
 };
 
-/// The verdict on a job: all hypotheses that its dumps, logs and reports allow, each scored once from its features by
-/// the weights of weights.def. The best is the verdict. `logs` add what dumps do not show; a job may have only logs.
+/// Returns the verdict on a job. Collects all hypotheses that its dumps, logs and reports allow, scores each once by
+/// its features and the weights in weights.def, and sorts them by score. `job` may be without dumps.
 Verdict decide(const Job& job, const LogFacts& logs, const Connections& connections = {});
 
 }  // namespace ringside::hang

@@ -9,13 +9,13 @@
 #include "diag/facts/facts.h"
 #include "diag/hangdetect/verdict/verdict.h"
 
-/// Facts of one sort, and hypotheses that rest on them.
+/// Helpers of the hypothesis generators: lists of facts of one type, and hypotheses made from them.
 namespace ringside::hang {
 
 template <typename T>
 using FactList = std::vector<const T*>;
 
-/// The elements of `all` for which `is_wanted` holds.
+/// Returns pointers to the elements of `all` for which `is_wanted` is true. `all` must outlive them.
 template <typename T, typename Predicate>
 FactList<T> facts_where(const std::vector<T>& all, Predicate is_wanted) {
   FactList<T> found;
@@ -25,11 +25,12 @@ FactList<T> facts_where(const std::vector<T>& all, Predicate is_wanted) {
   return found;
 }
 
+/// Converts a fact's source to evidence.
 inline Evidence evidence_of(const facts::Source& source) {
   return {source.file, source.record, source.line, source.text};
 }
 
-/// The ranks that a death names.
+/// Returns the ranks that a fact is about; empty if they are unknown. For a Member: the missing ranks.
 inline std::vector<int> ranks_of(const facts::Died& one) {
   if (!one.ranks.empty()) return one.ranks;
   return one.subject.is_known() ? std::vector<int>{one.subject.rank} : std::vector<int>{};
@@ -40,7 +41,7 @@ inline std::vector<int> ranks_of(const facts::Fact& one) {
   return one.subject.is_known() ? std::vector<int>{one.subject.rank} : std::vector<int>{};
 }
 
-/// The values without duplicates, ascending.
+/// Returns the ranks of all facts, ascending and without duplicates.
 template <typename T>
 std::vector<int> ranks_of(const FactList<T>& facts) {
   std::set<int> ranks;
@@ -51,7 +52,8 @@ std::vector<int> ranks_of(const FactList<T>& facts) {
   return {ranks.begin(), ranks.end()};
 }
 
-/// A hypothesis that facts state; its evidence is the first six.
+/// Returns a hypothesis that `facts` state directly; it quotes the first six distinct lines as evidence.
+/// ground  the feature that supports the hypothesis
 template <typename T>
 Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vector<int> culprits) {
   Explanation out;
@@ -68,7 +70,7 @@ Explanation stated(Kind kind, Feature ground, const FactList<T>& facts, std::vec
   return out;
 }
 
-/// Whether `a` is earlier, where both have a time.
+/// Sorts facts by time. Facts without a time keep their order relative to the others.
 template <typename T>
 void sort_by_time(FactList<T>& facts) {
   std::stable_sort(facts.begin(), facts.end(), [](const T* a, const T* b) {

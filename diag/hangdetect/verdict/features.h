@@ -6,19 +6,20 @@
 
 namespace ringside::hang {
 
-/// What supports or weakens a hypothesis. weights.def has the reasons and the weights.
+/// A reason for or against a hypothesis. weights.def defines each with its weight and its explanation.
 enum class Feature : std::uint8_t {
 #define WEIGHT(name, weight) name,
 #include "diag/hangdetect/verdict/weights.def"
 #undef WEIGHT
 };
 
-/// The features of a hypothesis, its ground first. Each counts once.
+/// The features of a hypothesis, each once. The first is its ground: the evidence that made a generator add it.
 using Features = std::vector<Feature>;
 
-/// The name in weights.def.
+/// Returns the feature's name in weights.def.
 std::string_view to_string(Feature feature);
 
+/// Returns the feature's weight in weights.def; a negative one weakens the hypothesis.
 double weight_of(Feature feature);
 
 /// returns  1 / (1 + exp(-sum of the weights)), rounded to 1/1000 so that equal evidence ranks equal everywhere

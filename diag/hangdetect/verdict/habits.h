@@ -9,23 +9,24 @@
 
 namespace ringside::hang {
 
-/// Predicts the next call of a rank of this job: training repeats itself, so the calls before one show which one is
-/// due. Learnt from the newest calls of all ranks, by role (description of the group, op, size), so that ranks of
-/// sister groups teach about each other.
+/// Predicts the next call of a rank from its previous calls, because a training loop repeats its calls.
+///
+/// The class learns from the newest calls of the ranks. It identifies a call by its role: a hash of the group's
+/// description, the operation and the size. Ranks of parallel groups thus share what is learnt.
 class Habits {
  public:
   /// Learns from at most a few hundred calls of at most `kTeachers` ranks.
   explicit Habits(const Job& job);
 
-  /// How usual call `index` of the rank is after the calls before it: the share of times that the longest known run
-  /// of calls before it was followed by such a call. The call itself is not counted.
-  /// returns  nothing where the calls before it never occur elsewhere
+  /// Returns how usual call `index` of the rank is, 0 .. 1: of the other places with the same preceding calls, the
+  /// share that continues with this role. Uses the longest known sequence of preceding calls.
+  /// returns  nothing if the preceding calls occur nowhere else
   [[nodiscard]] std::optional<double> usual(int rank, std::size_t index) const;
 
-  /// The role that most often comes after the calls up to and including `index`; nothing where unknown.
+  /// Returns the role that most often follows the calls up to and including `index`, or nothing if it is unknown.
   [[nodiscard]] std::optional<std::uint64_t> due_after(int rank, std::size_t index) const;
 
-  /// The role of a call of the rank.
+  /// Returns the role of call `index` of the rank.
   [[nodiscard]] std::uint64_t role(int rank, std::size_t index) const;
 
  private:

@@ -32,8 +32,8 @@ std::string text_of(const LinkFault& one) {
   return text;
 }
 
-/// Whether the connection ended because the job was ended from outside. Within one file the order of lines shows it;
-/// between files no known clock does.
+/// Returns whether the connection ended because the job was ended from outside. Within one file the order of lines
+/// shows it; between files no known clock does.
 bool follows_cancellation(const Scene& scene, const LinkFault& one) {
   return std::ranges::any_of(scene.facts.deaths, [&](const facts::Died& end) {
     return end.cause == facts::DeathCause::Cancelled &&

@@ -25,7 +25,7 @@ bool has_ended(const facts::Facts& facts) {
          });
 }
 
-/// Whether a person claims a hang. A person who only asks whether it is one does not know.
+/// Returns whether a person claims a hang. A person who only asks whether it is one does not know.
 bool is_claimed(const facts::Facts& facts) {
   return std::ranges::any_of(facts.progress, [](const facts::Progress& one) {
     return one.is_claimed_hang && one.source.text.find('?') == std::string::npos;

@@ -7,12 +7,12 @@
 
 namespace ringside::hang {
 
-/// A job that made progress after the last line of trouble, in every file that has such a line: a slow start, a wait
-/// that ended, a connection that succeeded in the end.
+/// Returns the hypothesis that the job recovered: in every file with a line that reports a problem, progress follows
+/// the last such line. Examples are a slow start, a wait that ended and a connection that succeeded after retries.
 ///
-/// rows     statements of the catalogue's rows
-/// stated   statements of the readers of reports and tables
-/// returns  nothing: there was no trouble, no progress follows it, or a process ended
+/// rows     facts from the catalogue's rows
+/// stated   facts from the readers of reports and tables
+/// returns  nothing if no line reports a problem, no progress follows, or a process ended
 std::optional<Explanation> went_on(const facts::Facts& rows, const facts::Facts& stated);
 
 }  // namespace ringside::hang

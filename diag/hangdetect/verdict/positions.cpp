@@ -158,7 +158,7 @@ void add_checks(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Whether the line names a wait: `init_process_group ...`, `waiting in barrier`.
+/// Returns whether the line names a wait: `init_process_group ...`, `waiting in barrier`.
 bool names_wait(std::string_view text) {
   const std::string small = lower_case(text);
   for (const std::string_view word :
@@ -169,7 +169,7 @@ bool names_wait(std::string_view text) {
   return false;
 }
 
-/// Whether a rank's last line reports that it skips what the others do, such as its last batch.
+/// Returns whether a rank's last line reports that it skips what the others do, such as its last batch.
 bool skips(std::string_view text) {
   const std::string small = lower_case(text);
   return small.find("skip") != std::string::npos || small.find("exhausted") != std::string::npos ||
@@ -234,7 +234,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   out.back().others = odd.rest;
 }
 
-/// Whether the process neither computes nor compiles: it is stuck, or takes another branch than the others.
+/// Returns whether the process neither computes nor compiles: it is stuck, or takes another branch than the others.
 bool is_still(const Position& one) {
   return one.activity != Activity::Compute && one.activity != Activity::Compile &&
          one.activity != Activity::GarbageCollection;

@@ -8,27 +8,27 @@
 
 namespace ringside::hang {
 
-/// Signs that the job moved while its dumps were written: they are of different moments, and a rank that is blocked
-/// in one of them has in fact gone on.
+/// Evidence that the job moved while its dumps were written: the dumps show different moments, and a rank that is
+/// blocked in its dump has since continued.
 struct Progress {
-  std::vector<int> moved;  ///< ranks that went on after their dump, ascending
-  std::string why;         ///< why the first of them is known to have moved, as a sentence
+  std::vector<int> moved;  ///< ranks that continued after their dump, ascending
+  std::string why;         ///< a sentence: how the first of these ranks is known to have moved
 };
 
-/// A rank moved when a second dump of it has newer calls, or when another rank has left a call that cannot end before
-/// that rank has entered it, and that its dump does not hold.
+/// Finds the ranks that moved after their dump. A rank moved if its second dump has newer calls, or if another rank has
+/// completed a call that needs this rank and that this rank's dump lacks.
 Progress progress_of(const Job& job);
 
-/// Whether no call in which a rank is blocked had waited long when its dump was written. NCCL's recorder writes when
-/// its watchdog has timed out, so such dumps were requested, of a job that may well move.
+/// Returns whether all blocked calls had waited only briefly when their dumps were written. NCCL's watchdog writes
+/// dumps after a time-out; dumps of young waits were requested manually, and the job may be moving.
 ///
-/// Only a file's time can show it, and a copy's is later than its original's: false means unknown.
+/// The wait is computed from the file's time, which is later for a copy. Therefore false means unknown.
 bool are_waits_young(const Job& job, const WaitState& wait_state);
 
-/// Ranks whose GPU is stuck though the host goes on: calls are still pending there that the others, which could not
-/// have completed them alone, have ended. Ascending.
+/// Returns the ranks, ascending, whose GPU is stuck while their host continues: a call is pending on this rank although
+/// the other members, which cannot complete it alone, have completed it.
 ///
-/// Only for recorders that see the end of a call (NCCL's); Gloo's marks a failed call retired.
+/// Uses only recorders that observe completion (NCCL's). Gloo's recorder also marks failed calls as retired.
 std::vector<int> stuck_devices(const Job& job, const WaitState& wait_state);
 
 }  // namespace ringside::hang

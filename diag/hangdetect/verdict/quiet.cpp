@@ -66,7 +66,7 @@ int rank_of_completed_only(const Job& job) {
   return -1;
 }
 
-/// Whether a rank's newest call is of a recorder that does not see completions.
+/// Returns whether a rank's newest call is of a recorder that does not see completions.
 bool is_any_call_issued(const Job& job) {
   for (int r = 0; r < job.world(); ++r) {
     const RankView& view = job.rank(r);
@@ -202,7 +202,7 @@ void add_cancelled(const Scene& scene, Explanations& out) {
   out.push_back(std::move(one));
 }
 
-/// Whether there is more trouble than ended connections and failures that audit judges.
+/// Returns whether there is more trouble than ended connections and failures that audit judges.
 bool is_trouble_stated(const facts::Facts& facts) {
   return !facts.deaths.empty() || !facts.members.empty() || !facts.mismatches.empty() ||
          std::ranges::any_of(facts.link_faults, [](const facts::LinkFault& one) {
@@ -214,8 +214,8 @@ bool has_only(const Scene& scene, auto is_allowed) {
   return std::ranges::all_of(scene.logs.statements, is_allowed) && !is_trouble_stated(scene.facts);
 }
 
-/// Whether there are only ended connections and failures that audit judges: every job ends with them if its ranks do
-/// not leave at once.
+/// Returns whether there are only ended connections and failures that audit judges: every job ends with them if its
+/// ranks do not leave at once.
 bool may_be_well(const Scene& scene) {
   const bool are_failures = has_only(
       scene, [](const LogStatement& one) { return one.what == LogStatement::What::Failure; });

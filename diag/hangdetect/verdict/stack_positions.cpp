@@ -66,7 +66,8 @@ std::map<std::string, std::int64_t> numbers_in(std::string_view text) {
   return numbers;
 }
 
-/// Whether the number counts calls, so that ranks in one call have the same: not a loss, an address or a process id.
+/// Returns whether the number counts calls, so that ranks in one call have the same: not a loss, an address or a
+/// process id.
 bool counts_calls(std::string_view name) {
   for (const std::string_view word :
        {"idx", "index", "layer", "expert", "step", "iter", "bucket", "micro", "block", "module",

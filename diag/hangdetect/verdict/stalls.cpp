@@ -29,7 +29,7 @@ struct Stall {
   [[nodiscard]] bool are_few() const {
     return front.waiting.size() * 4 <= front.waiting.size() + ahead.size();
   }
-  /// Whether the rank waits in a later collective of the same group.
+  /// Returns whether the rank waits in a later collective of the same group.
   [[nodiscard]] bool waits_later(int rank) const {
     const auto& block = scene.block(rank);
     return block && block->group == front.group && !block->is_p2p;

@@ -328,7 +328,7 @@ class Translation {
     });
   }
 
-  /// Whether a library or a service reports it, as its row states: the inference takes its meaning from there.
+  /// Returns whether a library or a service reports it, as its row states: the inference takes its meaning from there.
   static bool is_report(const facts::Fact& one) { return one.reporter > Reporter::Scheduler; }
 
   /// Reports of a library or a service on which ranks arrived. Other facts of members show which ranks exist.

@@ -5,7 +5,7 @@
 
 namespace ringside::hang {
 
-/// The statements of logs as facts, until the catalogue's rows emit facts themselves.
+/// Converts the statements of the log readers to facts. The catalogue's rows emit theirs directly.
 facts::Facts facts_of(const LogFacts& logs);
 
 }  // namespace ringside::hang

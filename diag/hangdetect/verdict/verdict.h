@@ -12,36 +12,36 @@
 
 namespace ringside::hang {
 
-/// What happened.
+/// The class of a hang: what happened.
 using Kind = HangClass;
 using ringside::to_string;
 
-/// Ranks, and what one of them called, or where it is: a name, not a sentence.
+/// Ranks at one position, with the name of that call or code.
 struct RanksAt {
-  std::vector<int> ranks;  ///< empty: `who` names the process
-  std::string who;         ///< `pid 688514 on node48`; empty: `ranks` are known
-  std::string what;        ///< `all_reduce([[64]] Float)`, `save (checkpoint.py:650)`
-  std::vector<int> waits_for = {};
+  std::vector<int> ranks;           ///< empty: `who` names the process
+  std::string who;                  ///< `pid 688514 on node48`; empty: `ranks` are known
+  std::string what;                 ///< `all_reduce([[64]] Float)`, `save (checkpoint.py:650)`
+  std::vector<int> waits_for = {};  ///< global ranks
 };
 
-/// What would raise the confidence.
+/// An input that would raise the confidence.
 struct Need {
   enum class What : std::uint8_t {
-    Dumps,          ///< Flight Recorder dumps of these ranks; none named: of all
+    Dumps,          ///< Flight Recorder dumps of `ranks`; empty: of all ranks
     DumpsLater,     ///< a second set of dumps some seconds later
     LongerDumps,    ///< longer histories
-    Stacks,         ///< stacks of these ranks; none named: of all
+    Stacks,         ///< stacks of `ranks`; empty: of all ranks
     StacksLater,    ///< the same stacks a minute later
-    Logs,           ///< logs of these ranks; none named: of all
+    Logs,           ///< logs of `ranks`; empty: of all ranks
     WorldSize,      ///< how many ranks the job has, and which
     Sources,        ///< the program's source at these calls
     CallLines,      ///< NCCL_DEBUG_SUBSYS=COLL
     RasTwice,       ///< two ncclras reports
-    KernelLog,      ///< kernel log of the hosts of these ranks
+    KernelLog,      ///< kernel log of the hosts of `ranks`
     Counters,       ///< port counters and NCCL's warnings
     LauncherLog,    ///< the launcher's or scheduler's log
-    ExitStatus,     ///< log and exit status of these ranks
-    RankOfProcess,  ///< which rank the process was
+    ExitStatus,     ///< log and exit status of `ranks`
+    RankOfProcess,  ///< the rank of the process
     PodEvents,      ///< kubectl describe pod
     StepTimes       ///< the times of the last steps
   };
@@ -49,50 +49,50 @@ struct Need {
   std::vector<int> ranks = {};
 };
 
-/// What the sources show where they show no cause.
+/// The content of inputs that show no cause.
 enum class Shown : std::uint8_t {
   Nothing,
-  TimedOut,       ///< time-outs without the ranks that were awaited
+  TimedOut,       ///< time-outs that do not name the awaited ranks
   Stacks,         ///< stacks in which no process waits for another
   ServerWaits,    ///< a server's engine waits for its workers again and again
   WatchdogLines,  ///< lines of a watchdog without a call
-  Alarms,         ///< lines of errors that no rule reads
-  NoJob,          ///< lines of no job of several processes
+  Alarms,         ///< error lines that no rule reads
+  NoJob,          ///< no line belongs to a multi-process job
   WatchdogStuck,  ///< watchdogs that do not run
-  WatchdogAtEnd,  ///< the same, once the program had finished
-  Cancelled,      ///< an end from outside
-  RaisedError,    ///< a call of the library that failed
+  WatchdogAtEnd,  ///< watchdogs that do not run after the program has finished
+  Cancelled,      ///< the job was cancelled from outside
+  RaisedError,    ///< a library call that failed
   MixedCalls,     ///< dumps whose calls name no group
-  EndsAlone,      ///< a recorder that notes a call only when it has ended
-  IssuesAlone,    ///< a recorder that notes a call only when it is issued, and all are equal
-  LaunchesAlone,  ///< ncclras counts of launched calls, all equal
+  EndsAlone,      ///< a recorder that records only completed calls
+  IssuesAlone,    ///< a recorder that records only issued calls; all ranks are equal
+  LaunchesAlone,  ///< ncclras counts of launched calls; all ranks are equal
   Steps           ///< the last step of each rank
 };
 
-/// One hypothesis of what happened, and the structured explanation that diag/report turns into sentences.
+/// One hypothesis, as data. diag/report/sentences turns it into text.
 struct Explanation {
   Kind kind = Kind::Unknown;
   std::vector<int>
       culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
   std::vector<int> suspects;  ///< ranks that include the culprit, where it cannot be named
   double confidence = 0;      ///< 0 .. 1
-  Features features;          ///< what the confidence is computed from; the first is the ground
+  Features features;          ///< determine the confidence; the first is the ground
 
-  facts::DeathCause cause = facts::DeathCause::Unknown;  ///< of a death
-  std::int64_t exit_code = 0;   ///< of a death: a negative one is a signal; 0: not known
-  std::int64_t completion = 0;  ///< of a failed transfer: its status in verbs; 0: not known
-  std::string call;             ///< `all_reduce 812 of default_pg`; empty where no call is meant
-  std::vector<int> waiting;     ///< ranks that wait for the culprits, or wait in the call
+  facts::DeathCause cause = facts::DeathCause::Unknown;  ///< cause of a death
+  std::int64_t exit_code = 0;   ///< of a death; negative: minus the signal number; 0: unknown
+  std::int64_t completion = 0;  ///< ibv_wc_status of a failed transfer; 0: unknown
+  std::string call;             ///< `all_reduce 812 of default_pg`; empty: no call
+  std::vector<int> waiting;     ///< ranks that wait for the culprits or in the call
   std::vector<int> others;      ///< ranks of the other side; its meaning depends on the ground
   std::vector<RanksAt> places;  ///< ranks and their calls or places, the culprits first
   facts::Reporter reporter = facts::Reporter::Process;  ///< the source of the statement
   std::string where;  ///< `pod sft-worker-2`, `node n01`, a connection
-  std::string what;   ///< what it did: `was writing a checkpoint`; the text of an exception
+  std::string what;   ///< what the culprit did: `was writing a checkpoint`; or an exception's text
   Shown shown = Shown::Nothing;
-  std::int64_t count = -1, total = -1;  ///< meaning depends on the ground
-  std::int64_t pause_s = 0;    ///< between two steps, after which more steps followed; 0: none
-  bool is_local_rank = false;  ///< the culprits are local ranks
-  Stack stack;                 ///< of the culprit's call, or of its last one
+  std::int64_t count = -1, total = -1;  ///< their meaning depends on the ground; -1: unset
+  std::int64_t pause_s = 0;  ///< pause between two steps after which steps continued, in s; 0: none
+  bool is_local_rank = false;  ///< `culprits` are local ranks
+  Stack stack;                 ///< stack of the culprit's current or last call
   std::vector<Evidence> evidence;
   std::vector<Need> missing;
 
@@ -100,11 +100,11 @@ struct Explanation {
     return features.empty() ? Feature::NothingShown : features.front();
   }
   [[nodiscard]] bool has(Feature feature) const;
-  /// Adds a feature, once.
+  /// Adds a feature if it is not yet present.
   void add(Feature feature);
 };
 
-/// The answer: the hypothesis with the highest score, and the others, best first.
+/// The hypothesis with the highest score, and the others, best first.
 struct Verdict {
   Explanation best;
   std::vector<Explanation> others;

@@ -70,8 +70,8 @@ std::vector<int> components(const Graph& graph) {
   return component;
 }
 
-/// Whether the ranks still contain a cycle without rank `without`: remove ranks that wait for none of the rest, until
-/// no rank is left or none can be removed.
+/// Returns whether the ranks still contain a cycle without rank `without`: remove ranks that wait for none of the rest,
+/// until no rank is left or none can be removed.
 bool has_cycle(const Graph& graph, const std::vector<int>& ranks, int without) {
   std::vector<int> pending(graph.size(), -1);
   std::vector<std::vector<int>> waiters(graph.size());

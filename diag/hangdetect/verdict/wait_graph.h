@@ -4,19 +4,20 @@
 
 namespace ringside::hang {
 
-/// A set of ranks that wait for each other in a cycle: none of them can go on, whatever other ranks do.
+/// A set of ranks that wait for each other in a cycle. None of them can continue, whatever other ranks do.
 struct WaitCycle {
-  std::vector<int> ranks;     ///< all of the component, ascending
-  std::vector<int> shortest;  ///< one cycle in it, in order of waiting
-  std::vector<int> breakers;  ///< each of them is in every cycle of the component
+  std::vector<int> ranks;     ///< ranks of the strongly connected component, ascending
+  std::vector<int> shortest;  ///< a shortest cycle in it; each rank waits for the next
+  std::vector<int> breakers;  ///< ranks that are in every cycle of the component
 };
 
-/// The strongly connected components of the graph `waits` (by rank: the ranks that it waits for), ascending by first
-/// rank. Components that only wait for another component are omitted: they go on once that one does.
+/// Returns the strongly connected components of a wait graph, ascending by first rank. Components that wait for another
+/// component are omitted, because they continue once that one does.
+/// waits   by rank: the ranks that it waits for
 /// source  R. Tarjan, Depth-first search and linear graph algorithms, 1972
 std::vector<WaitCycle> wait_cycles(const std::vector<std::vector<int>>& waits);
 
-/// The ranks at the ends of the chains that begin at `from`: they are not blocked. Ascending.
+/// Returns the ranks, ascending, at the ends of the wait chains that begin at `from`. These ranks are not blocked.
 std::vector<int> heads_of(const std::vector<std::vector<int>>& waits, const std::vector<int>& from);
 
 }  // namespace ringside::hang
