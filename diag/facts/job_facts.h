@@ -139,7 +139,7 @@ struct Progress : Fact {
   bool is_serving = false;       ///< a server is up and answers requests
   bool is_restarting = false;    ///< a launcher restarts the processes
   bool is_claimed_hang = false;  ///< a person or program states that the job hangs
-  std::uint64_t times = 1;       ///< number of lines that this fact stands for
+  std::uint64_t times = 1;       ///< number of lines that this fact represents
 };
 
 }  // namespace ringside::facts

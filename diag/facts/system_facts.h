@@ -93,7 +93,7 @@ struct Warning : Fact {
   std::string peer;               ///< address or host of the other end; empty: not in the line
   bool is_general = false;        ///< only the code is known; no row matches the line itself
   bool is_consequence = false;    ///< the warning always follows from another failure
-  std::uint64_t times = 1;        ///< number of lines that this fact stands for
+  std::uint64_t times = 1;        ///< number of lines that this fact represents
   std::int64_t last_time_us = 0;  ///< wall time of the last of those lines; 0: unknown
 };
 

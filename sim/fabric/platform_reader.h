@@ -14,7 +14,7 @@
 
 namespace ringside {
 
-/// The link entries that a `<link>` name stands for, by direction.
+/// The link entries that a `<link>` name leads to, by direction.
 struct LinkName {
   int up = 0, down = 0;  ///< equal if both directions share one entry
   bool has_ends = false;

@@ -22,7 +22,7 @@ struct GroupName {
 /// referred to by number.
 ///
 /// Numbers are assigned in the order of first use and never change. Stack 0 is empty. Signature 0 has no name and
-/// stands for a call of which only the sequence number is known.
+/// represents a call of which only the sequence number is known.
 ///
 /// Threads    any threads may call add_*() concurrently; read only while no thread adds
 /// Ownership  references stay valid as long as the object
