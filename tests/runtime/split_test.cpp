@@ -106,7 +106,7 @@ TEST(Split, PartsCanBeSplitAgain) {
   });
 }
 
-TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
+TEST(Split, AbortingAChildDoesNotAffectTheParentAndTheOtherChild) {
   with_communicator(4, [](Communicator& all) {
     const int me = to_int(all.rank());
     const auto part = all.split(me / 2);
