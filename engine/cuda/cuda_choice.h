@@ -38,8 +38,8 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 /// All blocks of a launch have to be resident at a time: one a multiprocessor always is. The bounds are not
 /// measured yet; bench shows what they should be (--algo, --proto, --channels). Nor is nvls, which runs where it is
 /// requested: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
-/// errors  as choose_on_host().  InvalidArgument: more channels requested than there are multiprocessors for all that share them.
-///         Unsupported: ll128 where lines are not kept whole
+/// errors  as choose_on_host().  InvalidArgument: more channels requested than multiprocessors available to each rank
+///         that shares the GPU. Unsupported: ll128 where lines are not kept whole
 Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
 
 /// Returns the number of warps of a strand that have work in the call, with 16 bytes per lane: more warps would only
