@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// The parts of CUDA that the C API uses. Tests replace them.
+/// The CUDA functions that the C API uses. Tests replace them.
 struct Gpus {
   std::function<Result<std::unique_ptr<Gpu>>(int device)> open = Gpu::open;
   std::function<Result<int>()> current = Gpu::current;
@@ -17,8 +17,8 @@ struct Gpus {
 };
 Gpus& gpus_of_process();
 
-/// The maker for communicators whose calls run on the GPU: each opens the GPU anew, with its own stream and memory.
-/// errors  of the maker: as Gpu::open() and make_cuda_process_executor()
+/// Returns a maker of executors that run calls on the GPU. Each executor opens the GPU with its own stream and memory.
+/// errors  errors of the maker: as Gpu::open() and make_cuda_process_executor()
 ExecutorMaker executor_on_gpu(int device);
 
 }  // namespace ringside

@@ -5,7 +5,8 @@
 #include "engine/capi/handles.h"
 #include "engine/runtime/call_group.h"
 
-/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. For the sources of this folder alone.
+/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. A job is work that has to meet the other
+/// ranks. Private to this folder.
 
 namespace ringside {
 
@@ -13,20 +14,20 @@ using Job = std::function<Status()>;
 
 void begin_group();
 
-/// Does the jobs concurrently, each on a thread, then enqueues the calls. Only the outermost end does.
-/// errors  InvalidArgument: none has begun.  The first job's that failed, and then no call is made; as
-///         CallGroup::launch()
+/// Ends a group. The outermost end runs the jobs concurrently, each on a thread, then enqueues the calls.
+/// errors  InvalidArgument: no group has begun.  The error of the first failed job, after which no call is enqueued.
+///         As CallGroup::launch()
 Status end_group();
 
-/// Does a job that has to meet the other ranks: at once, or with the group, so that one thread can act for several ranks.
+/// Runs a job at once or, in a group, at its end, so that one thread can act for several ranks.
 /// comm  the communicator of the job
 Status do_with_group(const rsComm* comm, Job job);
 
-/// Makes the call, at once or with the group.
+/// Enqueues a call at once or, in a group, at its end.
 Status call_with_group(const CommunicatorInUse& communicator, const CallStream& stream,
                        CollectiveCall call);
 
-/// Removes the communicator's jobs and calls from this thread's group: it is about to be freed.
+/// Removes the communicator's jobs and calls from this thread's group: call it before the communicator is freed.
 void leave_group(const rsComm* comm);
 
 }  // namespace ringside

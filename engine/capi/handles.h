@@ -19,7 +19,7 @@
 #include "engine/runtime/watch/status_service.h"
 #include "ringside/ringside.h"
 
-/// The types behind the handles of ringside.h, and the common parts of all its calls. For the sources of this folder alone.
+/// The types behind the handles of ringside.h, and the code that all its functions share. Private to this folder.
 
 struct rsStream {
   ringside::HostStream queue;
@@ -27,13 +27,13 @@ struct rsStream {
       {};  ///< it represents this one, and `queue` is not used
 };
 
-/// A communicator, or one that is being made.
+/// A communicator, which may still be in the making.
 struct rsComm {
   int nranks = 0;
   int rank = 0;
   bool is_blocking = true;
   bool is_on_gpu = false;
-  /// Of its rank's calls; null: not recorded. Outlives what follows.
+  /// Records the rank's calls; null: not recorded. It outlives the members below.
   std::shared_ptr<ringside::FlightRecorder> recorder;
   std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
   std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
@@ -49,11 +49,11 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
-  bool is_making = false;  ///< a part that no caller waits for: `parts` of its parent makes it
-  std::condition_variable made;    ///< it is made, or has failed
-  int users = 0;                   ///< calls that are under way: it stays while there are any
+  bool is_making = false;        ///< a non-blocking split: `parts` of its parent is making it
+  std::condition_variable made;  ///< it is made, or has failed
+  int users = 0;  ///< number of functions that use it; it is not freed before they return
   std::condition_variable unused;  ///< there are none any more
-  std::jthread ending;             ///< of a finalize that no caller waits for
+  std::jthread ending;             ///< thread of a non-blocking finalize
   ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
 };
 
@@ -62,7 +62,7 @@ namespace ringside {
 /// What rsGetLastError() returns on this thread.
 extern thread_local std::string last_error;
 
-/// Keeps the text for rsGetLastError(). returns  NCCL's number for it
+/// Stores the error's text for rsGetLastError().  returns  the matching rsResult_t
 rsResult_t refuse(const Error& error);
 rsResult_t refuse(const char* what, const char* help);
 
@@ -79,7 +79,7 @@ rsResult_t guarded(Body&& body) noexcept {
   }
 }
 
-/// A communicator that a call uses: it is not freed before the call is over, whichever thread aborts it meanwhile.
+/// Keeps a communicator from being freed while a call uses it, even if another thread aborts it.
 class CommunicatorInUse {
  public:
   explicit CommunicatorInUse(rsComm& comm);
@@ -95,14 +95,14 @@ class CommunicatorInUse {
   rsComm* const comm_;
 };
 
-/// The communicator itself; waits while it is being made.
-/// errors  InvalidArgument: null.  Why it could not be made
+/// Returns the communicator; waits while it is being made.
+/// errors  InvalidArgument: null.  The error of making it
 Result<CommunicatorInUse> communicator_of(rsComm_t comm);
 
-/// Ends its making or its calls, where some are under way, for this reason on every rank.
+/// Cancels its making or its running calls, with this reason on every rank.
 void break_off(rsComm& comm, const char* why);
 
-/// Frees it once no call uses it.
+/// Frees the communicator once no call uses it.
 void free_unused(rsComm_t comm);
 
 }  // namespace ringside

@@ -9,11 +9,11 @@
 
 namespace ringside {
 
-/// Communicators that were destroyed and not finalized: each waits on a thread for the other ranks, which destroy
-/// theirs when they come to it, and goes then. A rank that left earlier would be taken for dead.
+/// Communicators that were destroyed without finalize. Each waits on a thread until the other ranks destroy theirs,
+/// too; otherwise they would report this rank as dead.
 class Leaving {
  public:
-  /// Of this process. Its end waits for all.
+  /// Returns the object of this process. Its destructor waits for all communicators.
   static Leaving& of_process();
 
   void add(rsComm_t comm);

@@ -6,10 +6,10 @@
 
 namespace ringside {
 
-/// The flight recorder of a rank in this process, as PyTorch's variables say: one for all its communicators, for as long as
-/// there are any. A process that a launcher has started is one rank, whatever its numbers in communicators are.
-/// rank    this one's in the communicator
-/// errors  InvalidArgument: a variable's value
+/// Returns the flight recorder of a rank in this process, as set by PyTorch's variables. All its communicators share it
+/// while any exists. A process that a launcher has started is one rank, even if its rank differs between communicators.
+/// rank    this rank in the communicator
+/// errors  InvalidArgument: a variable's value is invalid
 Result<std::shared_ptr<FlightRecorder>> recorder_of_process(int rank);
 
 }  // namespace ringside

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Where a call of the communicator is queued: a stream of CUDA's if `stream` wraps one, or if none is given on a
-/// GPU; else a queue of hosts.
+/// Returns the stream on which a call of the communicator is enqueued: a CUDA stream if `stream` wraps one, or if it is
+/// null on a GPU; else a host stream.
 CallStream turn_of(const rsComm& comm, rsStream_t stream);
 
 }  // namespace ringside

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// A graph in the making: the channels laid so far, and the bounds that it is searched within.
+/// A graph under construction: its channels so far, and the limits of the search.
 struct Attempt : GraphSummary {
   int min_channels = 1, max_channels = 1;
   int ngpus = 0;

@@ -5,16 +5,16 @@
 #include "engine/channels/comm_shape.h"
 #include "engine/channels/parameters.h"
 
-/// How many channels a merged job uses and in what portions it moves data. Each function reads what
-/// merge_reports() found.
+/// Computes the number of channels of a job, and the sizes of its chunks and buffers, from the result of
+/// merge_reports().
 namespace ringside {
 
-/// The channels of rings and trees after doubling, growth and the limits of the environment.
-/// returns  for each one, which of the 2 x (searched channels) that were laid it repeats
+/// Returns the channels of rings and trees after doubling, growth and the limits of the environment.
+/// returns  [channel]: index of the one of the 2 x (searched channels) joined channels that it repeats
 /// source   NCCL 2.30.7 graph/connect.cc: ncclTopoPostset
 std::vector<int> repeated_channels(const CommShape& shape, const ChannelParameters& parameters);
 
-/// More of the same, so that NVLS finds its channels among them.
+/// Repeats further channels until there are at least `nvls_channels`.
 /// source  NCCL 2.20 .. 2.27 graph/connect.cc
 void raise_to_nvls(std::vector<int>& repeated, int nvls_channels);
 
@@ -25,11 +25,11 @@ struct NvlsSizes {
   int tree_chunk = 0;
 };
 
-/// All 0 without NVLS.
+/// Returns NVLS's channels and chunk sizes; all 0 without NVLS.
 /// source  NCCL 2.30.7 transport/nvls.cc, init.cc
 NvlsSizes nvls_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
-/// Of a connection, by Protocol.  unit  bytes
+/// Returns the buffer size of a connection, by Protocol.  unit  bytes
 /// source  NCCL 2.30.7 init.cc: computeBuffSizes
 std::array<int, 3> buffer_sizes(const CommShape& shape, const ChannelParameters& parameters);
 
@@ -39,7 +39,8 @@ struct P2pSizes {
   int chunk = 0;  ///< bytes
 };
 
-/// Channels of point-to-point operations, powers of two. Needs shape.nchannels and shape.buffers.
+/// Returns the channels (powers of two) and chunk size of point-to-point operations. Uses shape.nchannels and
+/// shape.buffers.
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputeP2pChannels
 P2pSizes p2p_sizes(const CommShape& shape, const ChannelParameters& parameters);
 

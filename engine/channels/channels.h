@@ -7,12 +7,12 @@
 
 namespace ringside {
 
-/// The lanes of a communicator. Each ring holds every rank once, begins at rank 0, and goes on from
-/// its last rank to its first.
+/// The channels of a communicator: its rings, trees, NVLS and CollNet structures. Each ring contains every rank once
+/// and begins at rank 0; its last rank sends to its first.
 struct Channels {
   std::vector<std::vector<Rank>> rings;  ///< [channel][position] = rank
 
-  /// A rank's place in a tree: towards the root, and away from it.
+  /// A rank's neighbours in a tree: its parent and its children.
   struct TreePlace {
     Rank parent = kNoRank;            ///< kNoRank: this is the root, or the rank is not in the tree
     std::vector<Rank> children = {};  ///< the chain within the node first
@@ -22,17 +22,17 @@ struct Channels {
   std::vector<std::vector<TreePlace>> trees = {};
   int tree_depth = 0;  ///< NCCL's estimate, steps from a leaf to the root
 
-  /// NVLS: one rank a node heads each slice of the data.
+  /// NVLS: each slice of the data has one head rank per node.
   struct Nvls {
     std::vector<std::vector<Rank>> heads;       ///< [head][node]
-    std::vector<std::vector<TreePlace>> trees;  ///< [channel parity][rank]; of several nodes
+    std::vector<std::vector<TreePlace>> trees;  ///< [channel parity][rank]; empty on one node
   } nvls = {};
 
   struct CollNet {
-    std::vector<Rank> heads;  ///< of the first node, in the order of CollNetDirect's channels
-    std::vector<Rank> direct_heads;  ///< of the first node, as rank 0 sees them: itself first
+    std::vector<Rank> heads;  ///< heads of the first node, in the order of CollNetDirect's channels
+    std::vector<Rank> direct_heads;  ///< heads of the first node in rank 0's order: itself first
     std::vector<std::vector<Rank>> rails = {};  ///< [head][node], of CollNetDirect
-    /// [rank] = towards and away from the network; nranks means the network, kNoRank no rank
+    /// [rank] = neighbours towards and away from the network; nranks: the network; kNoRank: none
     std::vector<std::array<Rank, 2>> chain;
   } collnet = {};
 
@@ -41,9 +41,9 @@ struct Channels {
   [[nodiscard]] int count() const { return static_cast<int>(rings.size()); }
 };
 
-/// Ranks on hosts, of which no more is known: rings in their natural order on every channel; double
-/// binary trees, over the nodes where there are several, with a chain within each; on each node a head
-/// for each rank that every node has, at most kMaxHeads; chains in their natural order.
+/// Returns channels for ranks on hosts without topology information. Every channel has a ring in rank order. Trees are
+/// double binary trees, over the nodes if there are several, with a chain within each node. Every node has as many
+/// heads as the smallest node has ranks, at most kMaxHeads. Chains are in rank order.
 ///
 /// ranks_per_node  0: all ranks are on one node; else the last node may have fewer
 /// shape           nranks >= 1, nchannels >= 1, ranks_per_node >= 0

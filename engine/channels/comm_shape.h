@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// What a job looks like to the tuner: every number that its choices depend on, the same on all ranks
-/// but for the graphs' latency_inter, has_nvswitch and is_all_direct_p2p, which are rank 0's.
+/// The properties of a job that the tuner's choices depend on. They are the same on all ranks, except for the graphs'
+/// latency_inter, has_nvswitch and is_all_direct_p2p, which are rank 0's.
 /// source  NCCL 2.30.7: struct ncclComm as ncclTopoTuneModel and the scheduler read it
 struct CommShape {
   int nranks = 1, nnodes = 1;
@@ -25,19 +25,19 @@ struct CommShape {
   bool has_nvswitch = false;
 
   int nchannels = 0;  ///< after doubling and limits
-  /// Those of them that were there before NVLS asked for more (2.20 .. 2.27); 0: all.
+  /// Number of those channels before some were added for NVLS (2.20 .. 2.27); 0: all.
   int collective_channels = 0;
   int nvls_channels = 0;
-  int nvls_heads = 0;  ///< of the node that has fewest
+  int nvls_heads = 0;  ///< smallest number of heads of a node
   bool has_nvls = false;
   int nvls_chunk = 0, nvls_tree_chunk = 0;  ///< bytes
   bool has_collnet = false, has_collnet_chain = false;
   int collnet_heads = 0;  ///< of CollNetDirect
-  int collnet_depth = 0;  ///< of CollNetDirect: 2 where a node has several ranks, else 1
+  int collnet_depth = 0;  ///< depth of CollNetDirect: 2 if a node has several ranks, else 1
 
   int p2p_channels = 0, p2p_channels_per_peer = 0;
   int p2p_chunk = 0;                                     ///< bytes
-  std::array<int, 3> buffers{524288, 4915200, 4194304};  ///< bytes a connection, by Protocol
+  std::array<int, 3> buffers{524288, 4915200, 4194304};  ///< bytes of a connection, by Protocol
   bool is_all_nvlink = false, is_all_direct_p2p = false;
   int min_net_count = 0;
   float min_net_bw = 0;  ///< GB/s

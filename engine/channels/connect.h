@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What the ranks of one node send to the others. Like nodes share one.
+/// The properties of one node that its ranks send to all ranks. Equal nodes share one report.
 /// source  NCCL 2.30.7 init.cc: the second all-gather of initTransportsRank
 struct NodeReport {
   Graphs graphs;  ///< GPU indices count within the node
@@ -20,15 +20,15 @@ struct NodeReport {
   CpuArch cpu_arch = CpuArch::Unknown;  ///< of the first CPU
   CpuVendor cpu_vendor = CpuVendor::Unknown;
   bool has_nvswitch = false;
-  bool is_all_nvlink = false;      ///< every pair of its GPUs is joined by NVLink
+  bool is_all_nvlink = false;      ///< NVLink connects every pair of its GPUs
   bool is_all_direct_p2p = false;  ///< every pair may use P2P
-  /// Over its ranks: the fewest channels to a peer, and what the NICs of a rank give.
+  /// Minima over its ranks: channels to a peer, and number and bandwidth of a rank's NICs.
   int p2p_channels_per_peer = 1;
   int net_count = 0;
   float min_net_bw = 0;  ///< GB/s
 };
 
-/// Which report belongs to each node of the job, and its ranks (in GPU order).
+/// A node of the job: the index of its report, and its ranks in GPU order.
 struct JobNode {
   int report = 0;
   std::vector<int> ranks = {};
@@ -39,10 +39,9 @@ struct Connection {
   Channels channels;
 };
 
-/// Joins what the nodes found into the rings, trees, NVLS and CollNet structures of the job.
-/// nodes    in NCCL's order: by first appearance over the ranks
-/// errors   InvalidArgument: nodes disagree on what NCCL requires to be equal (network device count
-///          with NCCL_IGNORE_NET_MISMATCH=0)
+/// Joins the nodes' graphs into the rings, trees, NVLS and CollNet structures of the job.
+/// nodes    in NCCL's order: by their lowest rank
+/// errors   InvalidArgument: nodes have different numbers of network devices with NCCL_IGNORE_NET_MISMATCH=0
 /// source   NCCL 2.30.7 graph/connect.cc, init.cc, transport/nvls.cc
 Result<Connection> connect_nodes(std::span<const NodeReport> reports,
                                  std::span<const JobNode> nodes,

@@ -21,14 +21,14 @@ enum class Pattern : std::uint8_t {
 
 inline constexpr int kGraphs = 5;
 
-/// What a search found, in numbers. Merged over the ranks of a job it is what the tuner computes with.
+/// The numbers that describe a search's result. The tuner uses the summary that is merged over the ranks of a job.
 /// unit  bandwidths of one channel, GB/s in single precision; latency us
 struct GraphSummary {
   GraphId id = GraphId::Ring;
   Pattern pattern = Pattern::Ring;
   bool is_collnet = false;
-  int nchannels = 0;  ///< 0: not searched, or nothing found
-  int cross_nic = 0;  ///< 2: every other ring leaves through another NIC than it enters by
+  int nchannels = 0;  ///< 0: not searched, or no channel found
+  int cross_nic = 0;  ///< 2: alternate rings leave by a different NIC than they enter by
   float bw_intra = 0, bw_inter = 0;
   float latency_inter = 0;
   PathType type_intra = PathType::Loc, type_inter = PathType::Loc;  ///< the worst path used
@@ -36,14 +36,14 @@ struct GraphSummary {
   int nhops = 0;
 };
 
-/// A summary with its channels.
+/// A summary and its channels.
 struct Graph : GraphSummary {
-  std::vector<std::vector<int>> intra;  ///< [channel][position] = GPU index; NVLS: the head alone
+  std::vector<std::vector<int>> intra;  ///< [channel][position] = GPU index; NVLS: only the head
   std::vector<std::array<int, 2>> inter =
       {};  ///< [channel] = net indices {in, out}; empty on one node
 };
 
-/// One of each, by GraphId.
+/// One graph of each kind, indexed by GraphId.
 struct Graphs {
   std::array<Graph, kGraphs> by_id;
   Graph& operator[](GraphId id) { return by_id[static_cast<std::size_t>(id)]; }

@@ -6,16 +6,16 @@
 
 #include "engine/topology/paths/system.h"
 
-/// How NCCL's graph XML names what a graph consists of; for its reader and its writer.
+/// The names that NCCL's graph XML uses, for its reader and its writer.
 namespace ringside {
 
-/// The word for a path type; nothing for C2C, NET and DIS, which the format lacks.
+/// Returns the word for a path type, or nothing for C2C, NET and DIS, which the format lacks.
 inline std::optional<std::string_view> graph_type_name(PathType type) {
   if (type == PathType::C2c || type > PathType::Sys) return std::nullopt;
   return to_string(type);
 }
 
-/// The number of a network device: of its host within an NVLink domain, and of the device there.
+/// Returns the number of a network device, made of its host's number within the NVLink domain and its device number.
 /// source  NCCL 2.30.7 graph/topo.h: NCCL_TOPO_ID
 inline std::int64_t net_number(const System& system, int net) {
   constexpr int kHostShift = 56;

@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// The GPUs that begin one of the first `nchannels` channels, each once, in the order of the channels:
-/// they head a slice of the data in NVLS and CollNetDirect.
+/// Returns the GPUs that begin one of the first `nchannels` channels, each once, in channel order. They are the heads
+/// of slices in NVLS and CollNetDirect.
 inline std::vector<int> head_gpus(const Graph& graph, int nchannels) {
   std::vector<int> heads;
   for (int channel = 0; channel < nchannels; ++channel) {
@@ -18,7 +18,7 @@ inline std::vector<int> head_gpus(const Graph& graph, int nchannels) {
   return heads;
 }
 
-/// Of all its channels.
+/// Returns the number of heads of all the graph's channels.
 inline int head_count(const Graph& graph) {
   return static_cast<int>(head_gpus(graph, graph.nchannels).size());
 }

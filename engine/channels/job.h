@@ -10,20 +10,19 @@
 
 namespace ringside {
 
-/// A job on given hosts, one rank a GPU, numbered host by host: its nodes, what each found, and the
-/// channels that join them.
+/// A job on given hosts with one rank per GPU, numbered host by host: its nodes, their reports and its channels.
 struct Job {
-  std::vector<System> systems = {};  ///< one for each kind of node, as the first of them sees it
+  std::vector<System> systems = {};  ///< one for each distinct node, as seen by the first such node
   std::vector<NodeReport> reports = {};  ///< by system
-  std::vector<JobNode> nodes = {};       ///< of the whole job, in NCCL's order
+  std::vector<JobNode> nodes = {};       ///< all nodes of the job, in NCCL's order
   Connection connection = {};
 
   [[nodiscard]] int nranks() const { return connection.shape.nranks; }
 };
 
-/// Like hosts are searched once.
-/// errors  InvalidArgument: a host that cannot take part, a count below 1, a domain that the hosts do
-///         not fill, more than 131072 ranks. As load_graph_xml: with a graph file
+/// Searches the hosts (equal hosts once), and joins them into a job.
+/// errors  InvalidArgument: a host cannot take part, a count is below 1, the hosts do not fill a domain, or there are
+///         more than 131072 ranks. As load_graph_xml: with a graph file
 Result<Job> make_job(const JobHosts& hosts, const TopologyParameters& topology,
                      const ChannelParameters& channels);
 

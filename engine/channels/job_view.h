@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// The nodes of a job while they are joined: what each found, and which ranks its GPUs are.
+/// A view of a job's nodes while they are joined: their reports, and the ranks of their GPUs.
 ///
 /// Ownership  borrows both spans
 struct JobView {

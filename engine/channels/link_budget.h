@@ -9,37 +9,37 @@
 
 namespace ringside {
 
-/// What is left of each link while channels are laid over a system.
+/// The remaining bandwidth of each link while a search places channels on a system.
 ///
-/// A reservation takes the speed from every link of a path, or from none. PCI links of a path that
-/// leaves a GPU through an Intel CPU cost 6/5 of the speed; entering a GPU below compute capability 80
-/// costs an eighth the other way; NVLink into a POWER CPU costs the same both ways.
+/// A reservation takes the speed from every link of a path, or from no link. On a path that leaves a GPU through an
+/// Intel CPU, PCI links cost 6/5 of the speed. Entering a GPU below compute capability 80 costs an eighth in the
+/// reverse direction; NVLink into a POWER CPU costs the full speed in both directions.
 ///
 /// source  NCCL 2.30.7 graph/search.cc: followPath
 class LinkBudget {
  public:
   explicit LinkBudget(const System& system, const SearchRules& rules = {});
 
-  /// Takes `speed` GB/s from each link of the path; false, and nothing taken, where one has less.
+  /// Takes `speed` GB/s from each link of the path. If a link has less, takes nothing and returns false.
   bool reserve(const Path& path, NodeKind start, float speed);
-  /// Gives it back.
+  /// Returns the bandwidth of a reservation to the links.
   void release(const Path& path, NodeKind start, float speed);
 
-  /// GB/s left between a GPU's silicon and its PCI parent, of the direction that has less; -1 without.
+  /// Returns the GB/s left between a GPU's silicon and its PCI parent, in the direction with less; -1: no such link.
   [[nodiscard]] float pci_left(int device) const;
 
-  /// GB/s left on the wire of a NIC. NICs of one port (guid, port) share it.
+  /// Returns the GB/s left of a NIC's network port. NICs of one port (guid, port) share it.
   [[nodiscard]] float net_left(int net) const { return nets_[static_cast<std::size_t>(net)]; }
   void charge_net(int net, float speed);
 
  private:
-  /// What a stream over the link costs its other direction.
+  /// The bandwidth that a stream takes from the reverse direction of a link.
   enum class Backward : std::uint8_t { Nothing, EighthUnlessFromGpu, All };
   struct LinkState {
     float left;
     LinkId reverse;
     bool is_pci;
-    bool is_endless;  ///< wider than all that can reach it: between a GPU and its silicon
+    bool is_endless;  ///< the link can never be full: between a GPU and its silicon
     Backward backward;
   };
   static Backward backward_of(const System& system, const Link& link, const SearchRules& rules);

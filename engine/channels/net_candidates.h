@@ -8,8 +8,8 @@
 
 namespace ringside {
 
-/// The NICs that a channel may enter or leave a node by, best first: those that each GPU would pick of
-/// itself, then the others by distance. Kept, since the search asks the same again and again.
+/// The NICs by which a channel may enter or leave a node, best first: the preferred NICs of each GPU, then the others
+/// by distance. It caches results, since the search repeats its queries.
 ///
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoSelectNets
 class NetCandidates {
@@ -17,19 +17,19 @@ class NetCandidates {
   NetCandidates(const System& system, const TopologyParameters& topology,
                 const ChannelParameters& channels);
 
-  /// For any GPU.
+  /// Returns the candidates for any GPU of the node.
   const std::vector<int>& of_node(PathType worst) { return of(-1, worst); }
-  /// For one, by its index.
+  /// Returns the candidates for one GPU, by its index.
   const std::vector<int>& of_gpu(int gpu, PathType worst) { return of(gpu, worst); }
-  /// The NICs that the GPU takes for channels 0, 1, ... when nothing says which, each once.
+  /// Returns the NICs that the GPU uses by default for channels 0, 1, ..., each once.
   [[nodiscard]] const std::vector<int>& picks_of(int gpu) const {
     return preferred_[static_cast<std::size_t>(gpu)];
   }
-  /// The GPUs nearest to a NIC.
+  /// Returns the GPUs nearest to a NIC.
   [[nodiscard]] const std::vector<int>& gpus_of(int net) const {
     return gpus_[static_cast<std::size_t>(net)];
   }
-  /// The NIC that the GPU picks first; -1 without NICs.
+  /// Returns the GPU's first preferred NIC, or -1 without NICs.
   [[nodiscard]] int first_of(int gpu) const;
 
  private:

@@ -11,16 +11,17 @@
 
 namespace ringside {
 
-/// What the environment says about channels.
+/// The environment variables that affect channels.
 /// source  NCCL 2.30.7: graph/search.cc, graph/connect.cc, init.cc, transport/nvls.cc, graph/paths.cc
 struct ChannelParameters {
-  std::string graph_file;            ///< NCCL_GRAPH_FILE: graphs that are not searched; empty: none
-  int cross_nic = 2;                 ///< NCCL_CROSS_NIC: 0 never, 1 always, 2 where it helps
+  /// NCCL_GRAPH_FILE: file with graphs that are used instead of a search; empty: none
+  std::string graph_file;
+  int cross_nic = 2;                 ///< NCCL_CROSS_NIC: 0 never, 1 always, 2 if it is faster
   std::optional<int> min_channels;   ///< NCCL_MIN_NCHANNELS, NCCL_MIN_NRINGS
   std::optional<int> max_channels;   ///< NCCL_MAX_NCHANNELS, NCCL_MAX_NRINGS
   std::optional<int> min_ctas;       ///< NCCL_MIN_CTAS
   std::optional<int> max_ctas;       ///< NCCL_MAX_CTAS
-  int nvls_enable = 2;               ///< NCCL_NVLS_ENABLE: 0 off, 1 on, 2 where there is multicast
+  int nvls_enable = 2;               ///< NCCL_NVLS_ENABLE: 0 off, 1 on, 2 if multicast is available
   std::optional<int> nvls_channels;  ///< NCCL_NVLS_NCHANNELS
   std::optional<int> nvls_chunk;     ///< NCCL_NVLS_CHUNKSIZE, bytes
   std::optional<int> nvls_tree_chunk;        ///< NCCL_NVLSTREE_MAX_CHUNKSIZE, bytes
@@ -38,16 +39,16 @@ struct ChannelParameters {
   std::optional<int> p2p_net_chunk, p2p_nvl_chunk, p2p_pci_chunk;  ///< NCCL_P2P_*_CHUNKSIZE, bytes
   std::optional<int> buffer, ll_buffer,
       ll128_buffer;         ///< NCCL_BUFFSIZE, NCCL_LL(128)_BUFFSIZE, bytes
-  ChannelRules rules = {};  ///< of the release; no variable
+  ChannelRules rules = {};  ///< rules of the release, not set by a variable
 };
 
-/// version  the release that is started, as load_release()
-/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; with the
+/// version  the simulated release, as for load_release()
+/// errors   as load_release(). InvalidArgument: a value that NCCL rejects or would ignore; the error shows the
 ///          variable's grammar
 Result<ChannelParameters> parse_channel_parameters(const Environment& environment,
                                                    std::string_view version = kBaseRelease);
 
-/// The variables that parse_channel_parameters reads.
+/// Returns the variables that parse_channel_parameters() reads.
 std::span<const std::string_view> channel_variables();
 
 }  // namespace ringside

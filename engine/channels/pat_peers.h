@@ -7,8 +7,8 @@
 
 namespace ringside {
 
-/// Whom a rank exchanges with in PAT, the parallel aggregated trees of all-gather and
-/// reduce-scatter: one pair of peers for each power of two.
+/// The peers of a rank in PAT, the parallel aggregated trees of all-gather and reduce-scatter: one pair for each power
+/// of two.
 struct PatPeers {
   int distance = 1;  ///< 2^k < nranks
   Rank send = kNoRank;
@@ -17,7 +17,7 @@ struct PatPeers {
   friend bool operator==(const PatPeers&, const PatPeers&) = default;
 };
 
-/// By distance, nearest first; empty for one rank.
+/// Returns the peers by distance, nearest first; empty for one rank.
 ///
 /// collective  ReduceScatter sends ahead and receives from behind, AllGather the other way round
 /// shape       nranks >= 1, 0 <= rank < nranks

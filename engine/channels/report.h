@@ -6,9 +6,9 @@
 
 namespace ringside {
 
-/// Searches a node, and sums up for the rest of the job what its ranks need to know of it.
+/// Searches a node, and summarizes it for the other nodes of the job.
 ///
-/// given   graphs that are not to be searched; see search_graphs
+/// given   graphs to use instead of a search; see search_graphs()
 /// shape   the system has a GPU
 /// source  NCCL 2.30.7 init.cc: what each rank contributes to the second all-gather
 NodeReport report_on(const System& system, const TopologyParameters& topology,

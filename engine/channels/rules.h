@@ -32,14 +32,14 @@ struct SpeedLadders {
   }
 };
 
-/// Which GPUs come next where an NVSwitch joins all.
+/// Which GPUs a search tries next if an NVSwitch connects all.
 enum class SwitchNext : std::uint8_t {
   Any,         ///< as without a switch
   Neighbours,  ///< its neighbours by index first
-  Only,        ///< those alone
+  Only,        ///< only its neighbours
 };
 
-/// By which GPU a channel enters that comes in by a NIC.
+/// By which GPU a channel from a NIC enters the node.
 enum class StartGpu : std::uint8_t {
   Widest,       ///< those of most bandwidth and fewest hops, beginning at the channel's number
   FirstWidest,  ///< the same, those with a PCI link first, beginning at the first
@@ -47,31 +47,32 @@ enum class StartGpu : std::uint8_t {
   Own,          ///< the one that the NIC serves, then the nearest
 };
 
-/// What heads an NVLS channel that comes in by a NIC.
+/// Which GPU is the head of an NVLS channel from a NIC.
 enum class NvlsHead : std::uint8_t {
-  ByNumber,   ///< the GPU of the NIC of the channel's number; the way in costs nothing
-  ByChannel,  ///< the same, at the cost of that way
-  EachOnce,   ///< the next NIC whose GPU heads none
+  /// The GPU of the NIC with the channel's number; the path from the NIC takes no bandwidth
+  ByNumber,
+  ByChannel,  ///< the same, but the path from the NIC takes bandwidth
+  EachOnce,   ///< the next NIC whose GPU is not a head yet
 };
 
-/// How many GPUs head NVLS channels at most.
+/// The largest number of heads of NVLS channels.
 enum class NvlsHeads : std::uint8_t { All, Gpus, UpTo32 };
 
-/// What a search takes for crossing NICs where NCCL_CROSS_NIC is 2.
+/// How a search treats crossing NICs if NCCL_CROSS_NIC is 2.
 enum class CrossNic : std::uint8_t {
   Free,         ///< any two NICs; trees as well
-  Paired,       ///< odd channels go the way of the even ones before them; trees as well
-  PairedRings,  ///< the same, for rings alone
+  Paired,       ///< odd channels reverse the NICs of the preceding even channel; also for trees
+  PairedRings,  ///< the same, only for rings
 };
 
-/// When channels on Hopper are doubled once more.
+/// When channels on Hopper GPUs are doubled again.
 enum class HopperDoubling : std::uint8_t {
   WhereTheyFit,  ///< Hopper alone, while twice the channels are no more than there may be
   Below16,       ///< Hopper alone, with fewer than 16
   FromHopper,    ///< with fewer than 16, on later GPUs, too
 };
 
-/// Which odd nodes take the neighbouring ring's way.
+/// Which odd nodes use the neighbouring ring's order of GPUs.
 enum class RingSwap : std::uint8_t {
   Never,
   EvenNodes,  ///< all, where the node's own search crossed NICs, of an even number of nodes
@@ -80,39 +81,45 @@ enum class RingSwap : std::uint8_t {
   PerNode,    ///< those whose own search found them
 };
 
-/// How many NVLS channels there are where no setting gives a number.
+/// How the number of NVLS channels is chosen without a setting.
 enum class NvlsChannels : std::uint8_t { Fixed, ByCapability, ByNodes, ByNics };
 
 /// How many channels a point-to-point operation has to a peer on another node.
 enum class NetPeerChannels : std::uint8_t {
   Two,     ///< NCCL_NCHANNELS_PER_NET_PEER
-  ByNics,  ///< that, or as many as NICs fill the GPU's way to its CPU
+  ByNics,  ///< that, or the number of NICs that saturate the GPU's path to its CPU
   ByRate,  ///< one for so many GB/s of them
 };
 
-/// What a release of NCCL lays over a system, and by which rules. The members say what 2.30.7 does; what an older
-/// release does differently is in its file, under `search` and `channels`.
+/// The rules by which a release of NCCL searches channels. The defaults are those of 2.30.7; the differences of an
+/// older release are in its file, under `search` and `channels`. A bool is true if the release behaves as its comment
+/// says.
 /// source  NCCL 2.18 .. 2.30: graph/search.cc, graph/connect.cc, graph/paths.cc, init.cc, transport/nvls.cc
 struct SearchRules {
   SpeedLadders ladders = {};
   int max_channels = 64;      ///< MAXCHANNELS
-  int most_steps = 1 << 19;   ///< of all walks
+  int most_steps = 1 << 19;   ///< limit of steps for all walks of a search
   bool has_c2c_paths = true;  ///< a type to try
   bool has_p2c_paths = true;
   bool types_are_those_of_paths = true;  ///< first and last type to try; else LOC or NVL, PIX; SYS
-  bool old_gpus_reach_all_nics = true;   ///< before 90: SYS is the last type to NICs
+  /// Below capability 90, SYS is the last path type to NICs that is tried
+  bool old_gpus_reach_all_nics = true;
   bool types_end_before_dis = true;
-  bool amd_shares_orders = false;        ///< same channels are given up even at SYS
-  bool cross_nic_is_first_only = false;  ///< NCCL_CROSS_NIC=1 holds for the first round of tries
+  /// On AMD CPUs the rule of equal channels is dropped even at SYS
+  bool amd_shares_orders = false;
+  /// NCCL_CROSS_NIC=1 applies only to the first round of tries
+  bool cross_nic_is_first_only = false;
   CrossNic cross_nic = CrossNic::PairedRings;
-  float cross_nic_penalty = 0;  ///< by which share a solution must be better
+  float cross_nic_penalty = 0;  ///< fraction by which a solution with crossing NICs must be better
   bool warms_up_over_switch = false;
   bool starts_within_total = true;   ///< at a speed that all channels may have together
-  bool lone_gpu_is_endless = false;  ///< a tree of one GPU has endless bandwidth
+  bool lone_gpu_is_endless = false;  ///< a tree of one GPU has unlimited bandwidth
   NvlsHeads nvls_heads = NvlsHeads::UpTo32;
   NvlsHead nvls_head = NvlsHead::EachOnce;
-  bool repeated_heads_keep_nics = false;  ///< a NIC whose GPU heads a channel already stays charged
-  bool nvls_counts_channels_only = false;  ///< a solution with more; their speed does not matter
+  /// The bandwidth of a NIC whose GPU is already a head stays reserved
+  bool repeated_heads_keep_nics = false;
+  /// A solution with more NVLS channels is better, whatever their speed
+  bool nvls_counts_channels_only = false;
   int most_direct_heads = 8;  ///< of CollNetDirect; 0: has no graph of its own; -1: all GPUs
   bool two_islands_need_two = true;
   bool improves_first = false;  ///< before channels are doubled, and the speed inside alone
@@ -130,13 +137,14 @@ struct SearchRules {
   friend bool operator==(const SearchRules&, const SearchRules&) = default;
 };
 
-/// What is made of what the searches found.
+/// The rules for counting channels after the search.
 struct CountRules {
   int max_channels = 64;
   HopperDoubling hopper_doubling = HopperDoubling::FromHopper;
-  bool raises_to_nvls = false;  ///< channels grow to those of NVLS
+  bool raises_to_nvls = false;  ///< rings and trees get at least as many channels as NVLS
   RingSwap ring_swap = RingSwap::PerNode;
-  bool cross_nic_is_own = false;         ///< that of rank 0's node, not the greatest of all
+  /// cross_nic is that of rank 0's node instead of the maximum over all nodes
+  bool cross_nic_is_own = false;
   bool capability_is_own = false;        ///< the same: not the least and greatest of all
   bool large_nodes_have_collnet = true;  ///< of more than 8 ranks
   int nvls_min_gpus = 2;

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What to look for in one node.
+/// The graph to search for in one node, and its limits.
 struct SearchRequest {
   GraphId id = GraphId::Ring;
   Pattern pattern = Pattern::Ring;
@@ -15,16 +15,16 @@ struct SearchRequest {
   int max_channels = 32;
 };
 
-/// The fastest set of channels that the node's links carry together, as NCCL's search finds it: it
-/// stops after as many steps as NCCL's does, so that large NVLink domains give the same answer.
-/// returns  nchannels 0 for NVLS and CollNet where there is none; for rings and trees always one
+/// Returns the fastest set of channels that the node's links can carry together, as found by NCCL's search. It stops
+/// after the same number of steps as NCCL's, so that large NVLink domains give the same result.
+/// returns  nchannels is 0 if NVLS or CollNet is not possible; rings and trees always have a channel
 /// source   NCCL 2.30.7 graph/search.cc: ncclTopoCompute
 Graph search_graph(const System& system, const TopologyParameters& topology,
                    const ChannelParameters& channels, const SearchRequest& request);
 
-/// All five graphs of a node, each within the bounds that NCCL searches it with.
-/// given     graphs of a file (NCCL_GRAPH_FILE), each taken as it is where it has channels; one that may
-///           always cross NICs (1) is not taken where NCCL_CROSS_NIC is 0
+/// Returns all five graphs of a node, each searched within NCCL's limits.
+/// given     graphs of a file (NCCL_GRAPH_FILE); those with channels are used unchanged, except one with cross_nic 1 if
+///           NCCL_CROSS_NIC is 0
 /// has_nvls  the job may use NVLS
 /// source    NCCL 2.30.7 init.cc: initTransportsRank; graph/search.cc: ncclTopoCompute
 Graphs search_graphs(const System& system, const TopologyParameters& topology,

@@ -183,7 +183,7 @@ void Walk::head_by_number(Branch branch) {
   try_gpu(nullptr, gpu, 0, branch);
 }
 
-/// Do odd channels go the way of the even ones before them, the other way round?
+/// Returns whether odd channels reverse the NICs of the preceding even channel.
 bool Walk::is_paired() const {
   switch (rules().cross_nic) {
     case CrossNic::Free:

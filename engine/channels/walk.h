@@ -13,9 +13,9 @@
 
 namespace ringside {
 
-/// One exhaustive walk at given speeds and path types: lays channel after channel over the system,
-/// goes back where a link is full, and keeps the best set of channels seen. Every GPU that it sets
-/// foot on costs one step of the allowance; without any left it ends with what it has.
+/// One exhaustive depth-first search at given speeds and path types. It places channel after channel on the system,
+/// backtracks if a link is full, and keeps the best set of channels. Every visited GPU costs one step of the allowance;
+/// when that is used up, it ends with the best set so far.
 ///
 /// source  NCCL 2.30.7 graph/search.cc: ncclTopoSearchRec and what it calls. The order in which GPUs
 ///         and NICs are tried is NCCL's, since the first of equal solutions wins.
@@ -30,21 +30,21 @@ class Walk {
   enum class End { Exhausted, TimedOut, Perfect };
   struct Outcome {
     End end;
-    int steps_left;     ///< of the allowance; 0 when timed out
-    bool has_improved;  ///< `best` is another than before
+    int steps_left;     ///< remaining allowance; 0 when timed out
+    bool has_improved;  ///< `best` has changed
   };
-  /// Looks for something better than `best` with the speeds, types and bounds of `attempt`.
+  /// Searches for a better set than `best` with the speeds, types and limits of `attempt`.
   Outcome run(Attempt& attempt, Attempt& best, int allowance);
 
  private:
   enum class Order { Free, Pci, Replay };  ///< which GPU comes next: any, index order, as before
 
-  /// One branch of the walk: how the current channel is to be closed, and what it may cost.
+  /// One branch of the search: how the current channel must end, and how many steps are left.
   struct Branch {
     int back_to_net;    ///< position after which the channel returns to a NIC; -1: it need not
     int back_to_first;  ///< position after which it returns to its first GPU; -1: it need not
     Order order;
-    int* steps;  ///< left of the allowance; -1: perfect, stop at once
+    int* steps;  ///< remaining allowance; -1: a perfect set was found, stop at once
   };
 
   void next_channel(int& steps);

@@ -9,45 +9,46 @@
 
 namespace ringside {
 
-/// Cuts `count` elements into contiguous parts, one a channel, each but the last ones a multiple of
-/// `grain` elements; later parts are empty when there is little to share.
+/// Splits `count` elements into contiguous parts, one per channel. All parts except the last non-empty one are
+/// multiples of `grain` elements; later parts are empty if there are few elements.
 std::vector<ChannelPart> split_channels(std::int64_t count, int nchannels, std::int64_t grain);
 
-/// Ranks by the number of their chunk. Many tasks share one.
+/// [chunk number]: rank. Many tasks share one.
 using RankOrder = std::shared_ptr<const std::vector<Rank>>;
 
-/// Where the chunks of one channel lie: (loop, chunk) -> elements. The same on every rank, except
-/// for the end of an all-gather's input and a reduce-scatter's output, which only their owner uses, and
-/// for point-to-point, where each rank knows its own transfers.
+/// Maps the chunks of one channel to elements: (loop, chunk) -> ChunkSpan. The map is the same on every rank, except
+/// for the input offset of an all-gather and the output offset of a reduce-scatter, which only the owner uses, and for
+/// point-to-point, where each rank knows only its own transfers.
 ///
-/// all_reduce            a loop covers `slices` chunks side by side; the last loop may shrink them evenly
+/// all_reduce            a loop covers `slices` adjacent chunks; the last loop may shrink them evenly
 /// all_gather(_v)        chunk q is a piece of the output block of order[q]
-/// reduce_scatter        the same on the input
-/// broadcast, reduce     one chunk a loop
+/// reduce_scatter        chunk q is a piece of the input block of order[q]
+/// broadcast, reduce     one chunk per loop
 /// point-to-point        chunk from x n + to is a piece of the transfer from `from` to `to`
-/// source  NCCL 2.30's kernels (chunk bounds), nccl.h (which rank's block lies where)
+/// source  NCCL 2.30's kernels (chunk bounds), nccl.h (positions of the blocks)
 class ChunkMap {
  public:
   struct Shape {
     Collective collective = Collective::AllReduce;
-    RankOrder order;         ///< whose the blocks are, by chunk number; its size is n >= 1
+    RankOrder order;         ///< [chunk number]: owner of the block; its size is n >= 1
     std::int64_t count = 0;  ///< elements of the call: each rank's buffer, or each rank's block
     ChannelPart part;        ///< this channel's share of `count`
-    std::int64_t chunk = 1;  ///< elements at most in a chunk, >= 1
-    std::int64_t grain = 1;  ///< elements that a shrunken chunk is a multiple of, >= 1
+    std::int64_t chunk = 1;  ///< most elements in a chunk, >= 1
+    std::int64_t grain = 1;  ///< a shrunken chunk is a multiple of this many elements, >= 1
 
     int slices = 0;       ///< all_reduce: chunks in a loop; 0: n
-    bool shrinks = true;  ///< all_reduce: the last loop shares out what is left
-    /// all_reduce: channels that take turns with a loop's worth each, where `part` is the whole call
+    bool shrinks = true;  ///< all_reduce: the last loop divides the remaining elements evenly
+    /// all_reduce: `lanes` channels process the loops of `part` (then the whole call) in rotation; this channel is
+    /// number `lane`
     int lane = 0, lanes = 1;
-    int turns = 1;  ///< loops that the algorithm takes for one piece of each block
+    int turns = 1;  ///< loops that the algorithm needs for one piece of each block
 
-    /// all_gather_v: where each block begins in the output, and this channel's share of it, by chunk
+    /// all_gather_v: [chunk]: start of the block in the output, and this channel's share of the block
     std::span<const std::int64_t> bases = {};
     std::span<const ChannelPart> parts = {};
 
-    /// point-to-point: this channel's share of what `self` sends to and receives from each rank from first_send and
-    /// first_recv on; nothing to and from others
+    /// point-to-point: this channel's share of each transfer of `self`: to consecutive ranks from first_send on, and
+    /// from consecutive ranks from first_recv on. There are no other transfers
     std::span<const ChannelPart> sends = {}, recvs = {};
     int first_send = 0, first_recv = 0;
     Rank self{0};
@@ -55,24 +56,24 @@ class ChunkMap {
 
   explicit ChunkMap(const Shape& shape);
 
-  /// How often the algorithm runs to cover the part.
+  /// Returns how often the algorithm runs to cover the part.
   [[nodiscard]] std::int64_t loops() const { return rule_.loops(); }
   [[nodiscard]] int turns() const { return rule_.turns; }
-  /// Which piece of its slice or block a chunk of this loop is: with the chunk's number, what sender and
-  /// receiver agree on. (Their turns need not be the same.)
+  /// Returns the number of the piece of a slice or block that a chunk of this loop is. Sender and receiver of a chunk
+  /// agree on its piece and its number; their turns may differ.
   [[nodiscard]] std::int64_t piece_of(std::int64_t loop) const { return rule_.piece_of(loop); }
   [[nodiscard]] int turn_of(std::int64_t loop) const { return rule_.turn_of(loop); }
-  /// The modulus of chunk numbers.
+  /// Returns the modulus of chunk numbers.
   [[nodiscard]] int chunks() const { return rule_.chunks; }
   /// shape  loop 0 .. loops()-1, chunk 0 .. chunks()-1
   [[nodiscard]] ChunkSpan at(std::int64_t loop, int chunk) const {
     return is_in_tables(chunk) ? rule_.at(loop, chunk, tables_of()) : ChunkSpan{};
   }
 
-  /// Whose block the chunk is part of.  shape  all_gather, all_gather_v, reduce_scatter
+  /// Returns the owner of the block that contains the chunk.  shape  all_gather, all_gather_v, reduce_scatter
   [[nodiscard]] Rank owner(int chunk) const { return (*owners_)[static_cast<std::size_t>(chunk)]; }
 
-  /// For users that carry the map elsewhere: its arithmetic and what that looks up. Empty: see ChunkTables.
+  /// The map's arithmetic and its tables, for code that copies the map to a GPU. Empty tables: see ChunkTables.
   [[nodiscard]] const ChunkRule& rule() const { return rule_; }
   [[nodiscard]] std::span<const Rank> owners() const {
     return owners_ == nullptr ? std::span<const Rank>{} : std::span<const Rank>{*owners_};
@@ -81,7 +82,8 @@ class ChunkMap {
   [[nodiscard]] std::span<const ChannelPart> parts() const { return parts_; }
 
  private:
-  /// For a transfer that does not exist the tables have nothing, and no step asks for it: only a loop over all of them does.
+  /// Returns whether the tables contain the chunk. They lack transfers that do not exist; no step uses those, but loops
+  /// over all chunks do.
   [[nodiscard]] bool is_in_tables(int chunk) const;
   [[nodiscard]] ChunkTables tables_of() const {
     return {owners().data(), bases_.empty() ? nullptr : bases_.data(),
@@ -89,10 +91,10 @@ class ChunkMap {
   }
 
   ChunkRule rule_;
-  RankOrder owners_;  ///< null: no block is a rank's
+  RankOrder owners_;  ///< null: the collective has no block per rank
   std::vector<std::int64_t> bases_;
   std::vector<ChannelPart> parts_;
-  int nsends_ = 0;  ///< of parts_
+  int nsends_ = 0;  ///< number of sends in parts_
 };
 
 }  // namespace ringside

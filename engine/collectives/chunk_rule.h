@@ -8,11 +8,12 @@
 
 namespace ringside {
 
-/// The elements of a chunk. unit  elements of the call's data type
+/// The position and length of a chunk.  unit  elements of the call's data type
 struct ChunkSpan {
   std::int64_t input = 0;   ///< offset in this rank's input, where the primitive reads it
   std::int64_t output = 0;  ///< offset in this rank's output, where the primitive writes it
-  std::int64_t count = 0;   ///< 0 at the ragged end: both sides know it, nothing travels
+  /// 0 after the end of the data: both sides know it, and no message is sent
+  std::int64_t count = 0;
   friend bool operator==(const ChunkSpan&, const ChunkSpan&) = default;
 };
 
@@ -22,23 +23,23 @@ struct ChannelPart {
   std::int64_t count = 0;
 };
 
-/// Whether each rank has a block of its own in the larger of the buffers.
+/// Returns whether each rank has its own block in the larger buffer.
 RINGSIDE_HD constexpr bool has_a_block_per_rank(Collective collective) {
   return collective == Collective::AllGather || collective == Collective::ReduceScatter ||
          collective == Collective::AllGatherV;
 }
 
-/// What a ChunkRule looks up, in memory of its user. Null where the collective has none of it.
+/// The tables of a ChunkRule, in the caller's memory. Null: the collective does not use the table.
 struct ChunkTables {
-  const Rank* owners = nullptr;         ///< of blocks
-  const std::int64_t* bases = nullptr;  ///< all_gather_v: where each block begins
-  /// all_gather_v: this channel's share of each block; point-to-point: what is sent to ranks from one on, then what
-  /// is received from ranks from another on (ChunkRule::send_at, recv_at)
+  const Rank* owners = nullptr;         ///< [chunk]: owner of the block
+  const std::int64_t* bases = nullptr;  ///< all_gather_v: start of each block
+  /// all_gather_v: this channel's share of each block. Point-to-point: sends to consecutive ranks, then receives from
+  /// consecutive ranks (ChunkRule::send_at, recv_at)
   const ChannelPart* parts = nullptr;
 };
 
-/// The arithmetic of a ChunkMap, (loop, chunk) -> elements, as plain data: hosts keep the tables in a ChunkMap,
-/// GPUs in a DeviceTask's.
+/// The arithmetic of a ChunkMap, (loop, chunk) -> elements, as plain data. Hosts keep its tables in a ChunkMap, GPUs in
+/// a DeviceTask.
 struct ChunkRule {
   Collective collective = Collective::AllReduce;
   bool shrinks = true;
@@ -53,7 +54,7 @@ struct ChunkRule {
   int ranks = 1;
   int chunks = 1;
   int send_at = 0,
-      recv_at = 0;  ///< point-to-point: by so much a rank's place in the table is off its number
+      recv_at = 0;  ///< point-to-point: the table index of a rank is its number plus this
 
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t loops() const { return pieces * turns; }
   [[nodiscard]] RINGSIDE_HD constexpr std::int64_t piece_of(std::int64_t loop) const {
@@ -63,7 +64,7 @@ struct ChunkRule {
     return turns == 1 ? 0 : static_cast<int>(loop % turns);
   }
 
-  /// shape  loop 0 .. loops() - 1, number 0 .. chunks - 1; point-to-point: of a transfer that is there
+  /// shape  loop 0 .. loops() - 1, number 0 .. chunks - 1; point-to-point: the transfer exists
   [[nodiscard]] RINGSIDE_HD constexpr ChunkSpan at(std::int64_t loop, int number,
                                                    const ChunkTables& tables) const {
     const std::int64_t piece = piece_of(loop);
@@ -74,7 +75,7 @@ struct ChunkRule {
     return {here.offset, here.offset, here.count};
   }
 
-  /// Piece number `piece` of a part, as long as the part lasts.
+  /// Returns piece number `piece` of a part; it is empty after the part's end.
   [[nodiscard]] RINGSIDE_HD constexpr ChannelPart cut(const ChannelPart& whole,
                                                       std::int64_t piece) const {
     const std::int64_t done = smaller(piece * chunk, whole.count);

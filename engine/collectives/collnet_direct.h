@@ -2,14 +2,13 @@
 
 #include "engine/collectives/heads.h"
 
-/// CollNetDirect: each rank of a node sends a slice straight to the slice's head; the head adds its own
-/// share and lets the network reduce over the nodes, then hands the result to its node. H heads a node,
-/// N > 1 nodes, L ranks a node; ports to and from the network lead to SwitchGroups. Each function is one
-/// strand.
+/// CollNetDirect: each rank of a node sends every slice directly to the slice's head. The head adds its own share, lets
+/// the network reduce over the nodes, and sends the result to its node. There are H heads and L ranks per node, and N >
+/// 1 nodes; ports to and from the network lead to SwitchGroups. Each function is one strand.
 /// source  roles: NCCL 2.30's CollNet direct kernels
 namespace ringside {
 
-/// CollNetDirect all-reduce, first strand: to each head but oneself its slice.
+/// CollNetDirect all-reduce, first strand: sends each slice to its head.
 /// rounds  3               traffic  1 / H of the buffer each way: on each link of a head with another
 ///                                 rank of its node, and of a head with the network
 template <Primitives P>
@@ -40,8 +39,8 @@ RINGSIDE_HD void direct_gather(P& primitives, const Heads& heads) {
   });
 }
 
-/// CollNetDirect all-gather, where every rank is a head: its rail is the ranks with its number on the
-/// nodes. The blocks of one node after another, this rank's own node first.
+/// CollNetDirect all-gather, where every rank is a head: its rail consists of the ranks with the same local number on
+/// all nodes. It processes the blocks node by node, this rank's own node first.
 /// rounds  2               traffic  1 / L of the output on each link within the node; the network: the
 ///                                 own block out, the rail's other N - 1 in
 template <Primitives P>
@@ -68,7 +67,7 @@ RINGSIDE_HD void direct_all_gather_receive(P& primitives, const Heads& heads, in
   });
 }
 
-/// CollNetDirect reduce-scatter, where every rank is a head: the own node's blocks come last.
+/// CollNetDirect reduce-scatter, where every rank is a head: it processes the own node's blocks last.
 /// rounds  2               traffic  1 / L of the input on each link within the node; the network: the
 ///                                 rail's N blocks out, the own one in
 template <Primitives P>

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// A set of ranks: whose input is in a value. Between the sources of the proof.
+/// The set of ranks whose input a value contains. Private to the sources of the proof.
 class Contributions {
  public:
   explicit Contributions(int n) : words_(static_cast<std::size_t>(n + 63) / 64) {}

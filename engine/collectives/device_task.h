@@ -9,37 +9,37 @@
 
 namespace ringside {
 
-/// A run of like entries in a block of memory, by where it begins.  unit  bytes from the block's begin
+/// The position of an array in a block of memory.  unit  offset: bytes from the block's start
 template <typename T>
 struct TableOf {
   std::uint32_t offset = 0;
   std::int32_t count = 0;
 
-  /// Null where it is empty.
+  /// Returns the array, or null if it is empty.
   [[nodiscard]] RINGSIDE_HD const T* in(const std::byte* tables) const {
     return count == 0 ? nullptr : reinterpret_cast<const T*>(tables + offset);
   }
 };
 
-/// As a SwitchGroup.
+/// A SwitchGroup in GPU memory.
 struct DeviceGroup {
-  bool is_network = false;  ///< else the NVSwitch
+  bool is_network = false;  ///< false: the NVSwitch
   std::int32_t id = 0;
   TableOf<Rank> senders = {};
   TableOf<Rank> receivers = {};
 };
 
-/// As a Peer.
+/// A Peer in GPU memory.
 struct DevicePeer {
   Rank rank = kNoRank;
   std::int32_t index = 0;
-  std::int32_t group = -1;  ///< in the task's groups; -1: none
+  std::int32_t group = -1;  ///< index in the task's groups; -1: none
 
   [[nodiscard]] RINGSIDE_HD bool is_used() const { return rank != kNoRank || group >= 0; }
 };
 
-/// A ChannelTask without pointers: it and its tables are copied to a GPU as they are, and hold wherever they
-/// come to lie. Tables of many tasks share one block of memory. Made by flatten().
+/// A ChannelTask without pointers. It and its tables are copied to a GPU unchanged, and are valid at any address.
+/// Tables of many tasks share one block of memory. Made by flatten().
 struct DeviceTask {
   Role role;
   ChunkRule rule;
@@ -47,14 +47,14 @@ struct DeviceTask {
   TableOf<Rank> owners;            ///< of rule: ChunkTables
   TableOf<std::int64_t> bases;     ///< of rule
   TableOf<ChannelPart> parts;      ///< of rule
-  TableOf<DevicePeer> recv_peers;  ///< by the number of the port
+  TableOf<DevicePeer> recv_peers;  ///< [port number]
   TableOf<DevicePeer> send_peers;
   TableOf<DeviceGroup> groups;
 };
 static_assert(std::is_trivially_copyable_v<DeviceTask> && std::is_standard_layout_v<DeviceTask>);
 static_assert(std::is_trivially_copyable_v<Round> && std::is_trivially_copyable_v<ChannelPart>);
 
-/// A DeviceTask where its tables are: what run_strand_alone() and run_channel() take.
+/// A DeviceTask and the address of its tables: the task type that run_strand_alone() and run_channel() take on GPUs.
 /// Ownership  both outlive the view
 struct DeviceTaskView {
   const DeviceTask* task = nullptr;

@@ -4,11 +4,12 @@
 
 namespace ringside {
 
-/// What of a step goes without a slot: DirectStores (direct_stores.h) on hosts and on GPUs. Ends count as ports lead to
-/// them: of a rank one, of a group one for each rank on its other side.
+/// The messages of a step that bypass the slots (DirectStores in direct_stores.h), on hosts and on GPUs. A port to a
+/// rank has one end, a port to a group one end for each rank of the group.
 struct DirectStep {
-  std::uint64_t to = 0;     ///< a bit a sending end: the message is stored into the peer's output
-  std::uint64_t takes = 0;  ///< 1: the step's one message lies in this rank's output already
+  /// One bit per sending end: 1: the message is stored directly into the peer's output
+  std::uint64_t to = 0;
+  std::uint64_t takes = 0;  ///< 1: the step's only message is already in this rank's output
   friend bool operator==(const DirectStep&, const DirectStep&) = default;
 };
 

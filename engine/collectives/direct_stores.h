@@ -10,13 +10,13 @@
 
 namespace ringside {
 
-/// The messages of one rank on one channel that senders store into their receivers' outputs.
+/// The messages of one rank on one channel that the sender stores directly into the receiver's output, without a slot.
 struct DirectStores {
-  std::vector<std::int32_t>
-      first;  ///< [turn x strands + strand]: its first step; one more at the end
+  /// [turn x strands + strand]: index of its first step; plus a last element, the number of steps
+  std::vector<std::int32_t> first;
   std::vector<DirectStep> steps;  ///< by ProgramCursor::number()
-  /// [sending end] point-to-point: by so many elements the receiver's place is off this rank's place of the same
-  /// transfer's piece in its input. Of all else both mean the same place of their outputs.
+  /// [sending end], point-to-point only: the offset of a piece in the receiver's output minus its offset in this rank's
+  /// input, elements. For other collectives both use the same offset in their outputs.
   std::vector<std::int64_t> shift;
 
   [[nodiscard]] const DirectStep& at(int place, int number) const {
@@ -25,25 +25,24 @@ struct DirectStores {
   [[nodiscard]] bool is_empty() const;
 };
 
-/// Where the ends of each port begin.  returns  [port], and one more at the end
+/// Returns the index of each port's first end.  returns  [port], plus a last element, the number of ends
 std::vector<std::int32_t> first_ends(std::span<const Peer> peers, bool receives);
 
-/// Finds the messages that their receivers would do nothing with but copy them to where they belong in the output
-/// (recv and recv_copy_send of one message), by matching what both ends' programs say of them.
+/// Finds the messages that the receiver would only copy to their place in the output (recv and recv_copy_send of one
+/// message), by matching the programs of both ends.
 ///
-/// A store may come early: as soon as the sender has the data, and before the receiver has taken any step. Where the
-/// receiver's input is its output's memory, what it is still to read of that must not be gone. So a message is left
-/// out unless each step of the receiver that reads the chunk's input comes before the sender's step, through the
-/// strands' own order and through messages of this chunk: then that holds at every loop, its ragged end included,
-/// whatever the timing. prove() proves the outcome in another way.
+/// A store may happen as soon as the sender has the data, before the receiver has taken any step. If the receiver works
+/// in place, the store must not overwrite input that it still has to read. So a message is excluded unless each step of
+/// the receiver that reads the chunk's input precedes the sender's step, by the order of strands and by messages of
+/// this chunk. This then holds in every loop, whatever the timing. prove() verifies the result independently.
 ///
-/// tasks     of all ranks on one channel, by rank
-/// programs  theirs
-/// returns   by rank
+/// tasks     [rank]: the tasks on one channel
+/// programs  [rank]: their programs
+/// returns   [rank]
 std::vector<DirectStores> find_direct_stores(std::span<const ChannelTask> tasks,
                                              std::span<const Program> programs);
 
-/// Of the programs that the tasks record.
+/// Does the same with record() of each task.
 std::vector<DirectStores> find_direct_stores(std::span<const ChannelTask> tasks);
 
 }  // namespace ringside

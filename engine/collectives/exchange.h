@@ -2,21 +2,21 @@
 
 #include "engine/collectives/primitives.h"
 
-/// Point-to-point: send/recv, all-to-all, gather and scatter are lists of sends and receives, in rounds
-/// that all ranks agree on: in each of them a rank sends to one and receives from one. No step needs another one: an executor
-/// that can may let each transfer go on by itself.
+/// Point-to-point: send/recv, all-to-all, gather and scatter are lists of sends and receives, in rounds on which all
+/// ranks agree. In each round a rank sends to one rank and receives from one. Steps do not depend on each other, so an
+/// executor may run transfers independently.
 namespace ringside {
 
-/// What a rank does in one round.
+/// The transfers of a rank in one round.
 struct Round {
-  int send_chunk = -1;  ///< -1: sends nothing
+  int send_chunk = -1;  ///< -1: no send
   int recv_chunk = -1;
-  int send_port = -1;  ///< -1 on both sides: to itself
+  int send_port = -1;  ///< -1 in both ports: a copy to itself
   int recv_port = -1;
   friend bool operator==(const Round&, const Round&) = default;
 };
 
-/// Rounds that lie one after the other in memory of another owner.
+/// A view of consecutive rounds, which the caller owns.
 struct RoundList {
   const Round* first = nullptr;
   int count = 0;
@@ -25,8 +25,8 @@ struct RoundList {
   [[nodiscard]] RINGSIDE_HD const Round* end() const { return first + count; }
 };
 
-/// The first strand: one piece of each transfer to another, round after round. A connection holds the piece until
-/// its receiver gets to the round, so no rank has to wait for its own sender before it sends.
+/// First strand: sends one piece of each transfer to another rank, round after round. A connection buffers the piece
+/// until the receiver reaches the round, so no rank waits for its own sender before it sends.
 /// rounds  one for each peer      traffic  each transfer once, on its own connection
 template <Primitives P>
 RINGSIDE_HD void exchange_sends(P& primitives, RoundList rounds) {
@@ -39,7 +39,7 @@ RINGSIDE_HD void exchange_sends(P& primitives, RoundList rounds) {
   }
 }
 
-/// The second strand: as many from others.
+/// Second strand: receives one piece of each transfer from another rank.
 template <Primitives P>
 RINGSIDE_HD void exchange_recvs(P& primitives, RoundList rounds) {
   for (const Round& round : rounds) {

@@ -6,22 +6,22 @@
 
 #include "base/ids.h"
 
-/// The order of point-to-point transfers that all ranks keep, so that in each round the rank that one
-/// sends to is the one that receives from it.
+/// The order of point-to-point transfers, equal on all ranks: if a rank sends to a peer in a round, the peer receives
+/// from it in the same round.
 /// source  NCCL 2.30: ncclTaskPrepare's p2p schedule, addP2pToPlan, ncclP2pChannelBaseForRound
 namespace ringside {
 
-/// One round of one rank: whom it sends to and receives from. Round 0 is itself.
+/// The peers of one rank in one round. In round 0 both are the rank itself.
 struct PeersOfRound {
   Rank send{0};
   Rank recv{0};
   friend bool operator==(const PeersOfRound&, const PeersOfRound&) = default;
 };
 
-/// Ranks in blocks within their nodes: of 8 where there are several nodes, fewer where 8 does not divide
-/// them; of one node, the whole.
+/// A schedule. Within nodes, ranks are grouped in blocks: of 8 with several nodes, fewer if 8 does not divide a node's
+/// ranks; with one node, all ranks form one block.
 struct ExchangeSchedule {
-  std::vector<PeersOfRound> rounds;  ///< each rank of the job once in each direction
+  std::vector<PeersOfRound> rounds;  ///< each rank of the job appears once in each direction
   int block = 1;
   int nodes = 1;
 };
@@ -29,25 +29,25 @@ struct ExchangeSchedule {
 /// shape  `nodes` holds each rank once, `me` among them
 ExchangeSchedule exchange_schedule(std::span<const std::vector<Rank>> nodes, Rank me);
 
-/// The channel that a round's transfers begin on; part k goes to the channel k further, around.
+/// Returns the channel of the first part of a round's transfers; part k uses this channel + k, modulo nchannels.
 /// shape  nchannels a power of two
 int first_channel_of(const ExchangeSchedule& schedule, int round, int nchannels);
 
-/// How one transfer is cut among channels: `parts` of them, of `each` bytes but for the last.
+/// How a transfer is split over channels: into `parts` parts of `each` bytes, except for the last.
 struct TransferCut {
   int parts = 1;
   std::int64_t each = 0;
 };
 
-/// What a transfer is cut by.
+/// The limits for splitting a transfer.
 struct CutLimits {
-  std::int64_t chunk = 0;  ///< bytes at most in a message of a connection
+  std::int64_t chunk = 0;  ///< largest message of a connection, bytes
   int nranks = 1, nodes = 1;
   int nchannels = 1;  ///< a power of two
-  int per_peer = 1;   ///< that one transfer gets at most; a power of two, nchannels at most
+  int per_peer = 1;   ///< most channels of one transfer; a power of two, at most nchannels
 };
 
-/// bytes  of the transfer
+/// Splits a transfer.  bytes: size of the transfer
 TransferCut cut_transfer(std::int64_t bytes, const CutLimits& limits);
 
 }  // namespace ringside

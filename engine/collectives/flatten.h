@@ -8,9 +8,9 @@
 
 namespace ringside {
 
-/// The task without pointers; its tables go behind what `tables` holds. On a GPU the block lies at a multiple
-/// of 8 bytes, as all memory that is allocated does.
-/// shape  tables below 4 GiB
+/// Converts a task to a DeviceTask, and appends its arrays to `tables`. On a GPU, the block must be aligned to 8 bytes,
+/// as all allocated memory is.
+/// shape  tables smaller than 4 GiB
 DeviceTask flatten(const ChannelTask& task, std::vector<std::byte>& tables);
 
 }  // namespace ringside

@@ -4,19 +4,20 @@
 
 namespace ringside {
 
-/// One rank's view of its node where each slice of the data has a head: a rank that brings the slice
-/// together for the node, and through the network for all nodes (NVLS, CollNetDirect).
+/// One rank's view of its node for NVLS and CollNetDirect. The head of a slice is the rank that combines the slice's
+/// data for the node, and through the network for all nodes.
 ///
-/// Ports, for sending and for receiving alike
+/// Ports, with the same numbers for sending and receiving
 ///   0 .. count - 1   slice h, to and from head h
-///   then `inner`     heads only: the node's side of the own slice. NVLS: the switch.
+///   then `inner`     heads only: to the node, for the own slice. NVLS: the switch.
 ///                    CollNetDirect: each other rank of the node
-///   then             heads only: the network; a port a node where blocks are distinguished
-/// Chunks: slice h of a loop, or of block collectives the block of head h on node j: j x count + h.
+///   then             heads only: the network; one port per node for block collectives
+/// Chunk numbers: slice h of a loop is h; for block collectives the block of head h on node j is j x count + h.
 struct Heads {
   int count = 1;
-  int own = -1;   ///< the slice that this rank heads; -1: none
-  int first = 0;  ///< the slice to begin with, so that not all ranks begin at the same head
+  int own = -1;  ///< slice of which this rank is the head; -1: none
+  /// Slice to begin with; it differs between ranks, so that not all begin at the same head
+  int first = 0;
   int inner = 0;
   int node = 0;
   int nodes = 1;
@@ -26,7 +27,7 @@ struct Heads {
   [[nodiscard]] RINGSIDE_HD constexpr Ports network(int of_node = 0) const {
     return port(count + inner + of_node);
   }
-  /// The node whose blocks are moved `turn` turns after this node's own.
+  /// Returns the node whose blocks are moved `turn` turns after this node's own.
   [[nodiscard]] RINGSIDE_HD constexpr int node_at(int turn) const { return (node + turn) % nodes; }
   [[nodiscard]] RINGSIDE_HD constexpr int block(int of_node, int head) const {
     return of_node * count + head;

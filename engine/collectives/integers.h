@@ -4,7 +4,7 @@
 
 #include "base/device_code.h"
 
-/// What <algorithm> and <bit> have for hosts alone.
+/// Integer functions that also compile for GPUs, unlike those of <algorithm> and <bit>.
 namespace ringside {
 
 RINGSIDE_HD constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return b < a ? b : a; }
@@ -26,7 +26,7 @@ RINGSIDE_HD constexpr int count_bits(unsigned bits) {
   return count;
 }
 
-/// The number of the lowest bit that is set.  shape  bits > 0
+/// Returns the index of the lowest set bit.  shape  bits > 0
 RINGSIDE_HD constexpr int lowest_bit(unsigned bits) {
   int number = 0;
   for (; (bits & 1U) == 0; bits >>= 1) ++number;

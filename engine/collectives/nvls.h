@@ -3,14 +3,14 @@
 #include "engine/collectives/heads.h"
 #include "engine/collectives/tree.h"
 
-/// NVLS: the switch reduces and multicasts. H heads a node share the data; a head reads its slice of all
-/// ranks of the node in one load-reduce, and stores the result to all of them in one multicast. Ports to
-/// and from the switch lead to SwitchGroups; heads put their own share into the switch like all ranks.
-/// n is the number of ranks of a node, N of nodes. Each function is one strand.
+/// NVLS: the switch reduces and multicasts. The H heads of a node divide the data. A head reads its slice from all
+/// ranks of the node in one load-reduce, and stores the result to all of them in one multicast. Ports to and from the
+/// switch lead to SwitchGroups; heads send their own share to the switch like all ranks. There are n ranks per node and
+/// N nodes. Each function is one strand.
 /// source  roles: NCCL 2.30's NVLS kernels
 namespace ringside {
 
-/// NVLS all-reduce, first strand: each slice to its head's load-reduce.
+/// NVLS all-reduce, first strand: sends each slice to its head's load-reduce.
 /// rounds  2; N > 1: 3     traffic  a rank with the switch: the buffer each way, and a head
 ///                                 1 / H of it more each way; with the network 1 / H
 template <Primitives P>
@@ -18,7 +18,7 @@ RINGSIDE_HD void nvls_scatter(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) { primitives.send(h, port(h)); });
 }
 
-/// Heads: the node's sum goes to the network or, with one node, straight back.
+/// Heads send the node's sum to the network or, with one node, back to the node.
 template <Primitives P>
 RINGSIDE_HD void nvls_reduce(P& primitives, const Heads& heads) {
   if (!heads.is_head()) return;
@@ -26,21 +26,21 @@ RINGSIDE_HD void nvls_reduce(P& primitives, const Heads& heads) {
                        heads.nodes == 1 ? heads.node_side() : heads.network());
 }
 
-/// Heads of several nodes: what the network has reduced.
+/// With several nodes, heads send the network's result to the node.
 template <Primitives P>
 RINGSIDE_HD void nvls_broadcast(P& primitives, const Heads& heads) {
   if (!heads.is_head() || heads.nodes == 1) return;
   primitives.recv_send(heads.own, heads.network(), heads.node_side());
 }
 
-/// The last strand: each slice as its head has multicast it.
+/// Last strand: receives each slice from its head's multicast.
 template <Primitives P>
 RINGSIDE_HD void nvls_gather(P& primitives, const Heads& heads) {
   for_each_head(heads, [&](int h) { primitives.recv(h, port(h)); });
 }
 
-/// NVLSTree all-reduce: as NVLS, but the heads of a slice join their nodes' sums along a tree over the
-/// nodes. The switch is the tree's first child. Between nvls_scatter and nvls_gather there are:
+/// NVLSTree all-reduce: as NVLS, but the heads of a slice combine their nodes' sums along a tree over the nodes, whose
+/// first child is the switch. These two strands run between nvls_scatter and nvls_gather.
 /// rounds  2 + 2 x depth   traffic  with the switch as NVLS; 1 / H of the buffer up and down each edge
 template <Primitives P>
 RINGSIDE_HD void nvls_tree_reduce(P& primitives, const Heads& heads, Tree tree) {
@@ -54,8 +54,7 @@ RINGSIDE_HD void nvls_tree_broadcast(P& primitives, const Heads& heads, Tree tre
   primitives.recv_send(heads.own, tree.above(), tree.below());
 }
 
-/// NVLS all-gather, where every rank is a head: the blocks of one node after another, this rank's
-/// own node first.
+/// NVLS all-gather, where every rank is a head: it processes the blocks node by node, this rank's own node first.
 /// rounds  1; N > 1: 2     traffic  with the switch: 1 / H of the output out, all of it in; with the
 ///                                 network: the own block out, the rail's other N - 1 in
 template <Primitives P>
@@ -76,7 +75,7 @@ RINGSIDE_HD void nvls_all_gather_receive(P& primitives, const Heads& heads, int 
   for_each_head(heads, [&](int h) { primitives.recv(heads.block(node, h), port(h)); });
 }
 
-/// NVLS reduce-scatter, where every rank is a head: the own node's blocks come last.
+/// NVLS reduce-scatter, where every rank is a head: it processes the own node's blocks last.
 /// rounds  1; N > 1: 2     traffic  with the switch: all of the input out, 1 / H of it in; with the
 ///                                 network: the rail's N blocks out, the own one in
 template <Primitives P>

@@ -2,17 +2,17 @@
 
 #include "engine/collectives/primitives.h"
 
-/// PAT, parallel aggregated trees: one binomial tree a block, all of them run at once. A rank is at
-/// offset s in the tree of the block that is s ranks ahead of it; the tree's edges join s and
-/// s - lowest_bit(s). Port k leads to the ranks 2^k away. n is the number of ranks.
+/// PAT, parallel aggregated trees: one binomial tree per block, and all trees run concurrently. A rank has offset s in
+/// the tree of the block of the rank s ahead of it; the tree's edges connect s and s - lowest_bit(s). Port k leads to
+/// the ranks at distance 2^k. n is the number of ranks.
 ///
-/// Leaves come first in the reduction: `together` of them are sent before anything is waited for, so a
-/// connection must hold that many chunks. With n / 2 of them, no step waits for more than its own tree.
-/// source  NCCL 2.30: PatRSAlgorithm and PatAGAlgorithm (their order of blocks; where they take two
-///         operations for two contributions, here is one with two ports)
+/// Leaves come first in the reduction: `together` of them are sent before the first wait, so a connection must hold
+/// that many chunks. With n / 2 of them, each step waits only for its own tree.
+/// source  NCCL 2.30: PatRSAlgorithm and PatAGAlgorithm (order of blocks; their two operations for two contributions
+///         are one operation with two ports here)
 namespace ringside {
 
-/// One rank's place, and the order in which it works on the blocks.
+/// One rank's position, and the order in which it processes the blocks.
 struct Pat {
   int index = 0;  ///< the rank
   int size = 1;

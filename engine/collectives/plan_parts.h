@@ -7,12 +7,12 @@
 
 #include "engine/collectives/plan.h"
 
-/// Between the sources of plan_channels(): one function a family of algorithms, one task a call.
+/// Private to the sources of plan_channels(): one function for each family of algorithms, which makes one task.
 namespace ringside {
 
 struct NodeGroups;
 
-/// What is the same for all of a call's tasks, checked.  unit  elements
+/// The checked values that all tasks of a call share.  unit  elements
 struct PlanCommon {
   const Choice& choice;
   const Channels& channels;
@@ -21,52 +21,54 @@ struct PlanCommon {
   std::int64_t chunk;
   std::int64_t channel_grain;
   std::int64_t chunk_grain;
-  int chunks_in_flight;  ///< that a connection holds
+  int chunks_in_flight;  ///< chunks that a connection holds
 };
 
-/// What is looked up for them.
+/// The shared values and the tables of a call.
 struct PlanTables : PlanCommon {
-  std::vector<ChannelPart> parts = {};                 ///< by channel, of what is cut by channel
-  RankOrder natural = {};                              ///< 0, 1, .. n - 1
-  std::vector<RankOrder> rings = {};                   ///< by channel, where they are walked
-  std::vector<std::vector<std::int32_t>> places = {};  ///< by channel and rank, on those rings
-  std::vector<std::int32_t> node_of = {};              ///< by rank, where nodes have heads
-  RankOrder heads = {};  ///< whose the blocks are: head h of node j at j x count + h
-  std::shared_ptr<const SwitchGroup> chain_ends = {};  ///< the ranks at the network, of chains
+  /// [channel]: its share, for collectives that split a buffer over channels
+  std::vector<ChannelPart> parts = {};
+  RankOrder natural = {};             ///< 0, 1, .. n - 1
+  std::vector<RankOrder> rings = {};  ///< [channel]: its ring, for algorithms that use rings
+  std::vector<std::vector<std::int32_t>> places = {};  ///< [channel][rank]: position on that ring
+  std::vector<std::int32_t> node_of = {};              ///< [rank]: its node, if nodes have heads
+  RankOrder heads = {};  ///< [j x count + h]: head h of node j, the owner of that block
+  /// The ranks of chains that are connected to the network
+  std::shared_ptr<const SwitchGroup> chain_ends = {};
 };
 
-/// What there is to plan one rank's tasks by.
+/// The inputs for planning one rank's tasks.
 struct PlanInput : PlanCommon {
   const PlanTables& tables;
   Rank rank;
   const NodeGroups* groups = nullptr;
 
-  /// A task with what all algorithms need.
+  /// Returns a task with the fields that all algorithms need.
   [[nodiscard]] ChannelTask task(const ChunkMap::Shape& shape) const;
-  /// With what all maps need.
+  /// Returns a shape with the fields that all maps need.
   [[nodiscard]] ChunkMap::Shape shape(const RankOrder& order, const ChannelPart& part) const;
 };
 
-/// This rank's node as NVLS and CollNetDirect see it, with the groups that its ports lead to.
+/// This rank's node for NVLS and CollNetDirect, with the groups of its ports.
 struct NodeGroups {
   using Group = std::shared_ptr<const SwitchGroup>;
   std::vector<Rank> local;                ///< the node's ranks
-  std::vector<Rank> heads;                ///< the node's, by slice
-  std::vector<Rank> rail;                 ///< heads only: the heads of the own slice, by node
+  std::vector<Rank> heads;                ///< [slice]: the node's head
+  std::vector<Rank> rail;                 ///< heads only: [node]: head of the own slice
   Heads place;                            ///< without `inner`
-  std::vector<Group> to_head, from_head;  ///< NVLS: the switch, by slice
+  std::vector<Group> to_head, from_head;  ///< NVLS: [slice]: the group of the switch
   std::vector<Group>
-      network;  ///< heads only: one for the slice, or by node where blocks are distinguished
+      network;  ///< heads only: the slice's group, or one per node for block collectives
 };
 
-/// Empty `heads` where the algorithm takes none, or none are laid, or they do not fit: plan_nvls() and
-/// plan_collnet_direct() say so.
+/// Returns the node's groups. `heads` is empty if the algorithm has no heads, or if the channels lack valid heads,
+/// which plan_nvls() and plan_collnet_direct() report.
 NodeGroups node_groups(const PlanInput& input);
 
-/// Unsupported: the algorithm is known, but `what` prevents it here.
+/// Returns an Unsupported error: `what` prevents the algorithm.
 Error nothing_laid(const PlanInput& input, const std::string& what);
 
-/// One channel's task. part  the channel's, of what is cut by channel
+/// Plans one channel's task.  part: the channel's share, for collectives that split a buffer over channels
 using Planner = Result<ChannelTask> (*)(const PlanInput& input, int channel,
                                         const ChannelPart& part);
 
@@ -80,7 +82,7 @@ Result<ChannelTask> plan_pat(const PlanInput& input, int channel, const ChannelP
 Result<ChannelTask> plan_one_shot(const PlanInput& input, int channel, const ChannelPart& part);
 Result<ChannelTask> plan_two_shot(const PlanInput& input, int channel, const ChannelPart& part);
 
-/// Of an algorithm among two or more ranks.
+/// Returns the function that plans an algorithm's tasks for two or more ranks.
 constexpr Planner planner_of(Algorithm algorithm) {
   switch (algorithm) {
     case Algorithm::Tree:
@@ -104,16 +106,16 @@ constexpr Planner planner_of(Algorithm algorithm) {
   return nullptr;
 }
 
-/// By rounds, for channels [first, last).
+/// Plans a point-to-point collective in rounds, for channels [first, last).
 Result<std::vector<ChannelTask>> plan_exchange(const PlanInput& input, int first, int last);
 
-/// The nodes; all ranks are on one where nodes are not distinguished.
+/// Returns the ranks of each node; one node with all ranks if Channels::nodes is empty.
 std::vector<std::vector<Rank>> nodes_of(const PlanTables& tables);
 
-/// Whose blocks heads have, and which node each rank is on. Empty where no heads are laid, or they do not fit.
+/// Sets `heads` and `node_of`. Leaves them empty if the channels lack valid heads.
 void lay_heads(PlanTables& tables);
 
-/// The ends of the chains that are at the network.
+/// Sets `chain_ends`.
 void lay_chains(PlanTables& tables);
 
 }  // namespace ringside

@@ -4,12 +4,11 @@
 
 #include "engine/collectives/integers.h"
 
-/// Ports are numbered apart for receiving and for sending; the algorithm speaks of numbers only, its task's
-/// tables (engine/collectives/peers.h) say what they lead to.
+/// Ports are numbered separately for receiving and for sending. Algorithms use only the numbers; the task's tables
+/// (engine/collectives/peers.h) map them to peers.
 namespace ringside {
 
-/// A set of ports: first + i for each bit i of `bits`. The default is port 0 alone, which is all that a
-/// ring has.
+/// A set of ports: first + i for each bit i of `bits`. The default is port 0 only, the single port of a ring.
 struct Ports {
   std::uint16_t first = 0;
   std::uint16_t bits = 1;

@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// What an algorithm is written over: one method a primitive, each of them on one chunk of the
-/// current loop. A chunk is an index; which elements it means is the ChunkMap's business, how
-/// it travels is the model's (host: bytes through slots; sim: a SimGrid activity; record: a note).
+/// The interface over which algorithms are written: one method per primitive, each on one chunk of the current loop. A
+/// chunk is an index; the ChunkMap maps it to elements, and the model moves it (host: bytes through slots; sim: a
+/// SimGrid activity; record: a list entry).
 ///
 /// A primitive receives one message from each port of `from` and sends its result to each port of `to`.
-/// Without them it is port 0: the ring's rank before, and the rank after. What arrives is reduced left to
-/// right: own input first, then the ports by number.
+/// The default is port 0: the previous and the next rank of the ring. Received data is reduced left to right: own input
+/// first, then the ports by number.
 ///
 /// Ordering  calls of one strand happen one after the other; a later call may overlap an earlier one's
 ///           sending. A port belongs to one strand.
@@ -32,8 +32,8 @@ concept Primitives = requires(P& p, int chunk, Ports from, Ports to) {
 };
 
 /// Gives `Model` the methods above, all in terms of its one
-/// `template <Primitive> void step(int chunk, Ports from, Ports to)`; the side that a primitive has not is
-/// kNoPorts. A model of GPUs marks its own with RINGSIDE_HD.
+/// `template <Primitive> void step(int chunk, Ports from, Ports to)`; a side that a primitive does not use is kNoPorts.
+/// A model for GPUs marks its step() with RINGSIDE_HD.
 template <typename Model>
 class NamedPrimitives {
  public:

@@ -7,16 +7,17 @@
 
 namespace ringside {
 
-/// A strand's place in its program: which step is due, loop after loop. All that takes recorded steps walks by it.
+/// A strand's position in its program, used by all code that runs recorded steps. Call load(), run step(), call pass(),
+/// and repeat.
 ///
-/// Ownership  the program is the caller's, and the same at each call
+/// Ownership  the caller owns the program, and passes the same one in each call
 class ProgramCursor {
  public:
   explicit ProgramCursor(int strand = 0) : strand_(strand) {}
 
-  /// Makes step() the one that is due. Loops in which the strand has none are passed over.
-  /// turned   as SharedProgram has it
-  /// returns  false: `loops` loops are through
+  /// Sets step() to the next step. Skips loops in which the strand has no steps.
+  /// turned   SharedProgram::turned
+  /// returns  false: all `loops` loops are done
   bool load(const Program& program, std::int32_t turned, std::int64_t loops) {
     while (run_ == end_run_) {
       if (loop_ >= loops) return false;
@@ -30,7 +31,7 @@ class ProgramCursor {
     return true;
   }
 
-  /// Goes on behind step().
+  /// Advances past step().
   void pass(const Program& program) {
     const StepRun& run = program.steps[run_];
     ++number_;
@@ -43,17 +44,17 @@ class ProgramCursor {
 
   [[nodiscard]] const Step& step() const { return step_; }
   [[nodiscard]] std::int64_t loop() const { return loop_; }
-  /// Of step(), among the strand's of its loop.
+  /// Returns the number of step() among the strand's steps of the current loop.
   [[nodiscard]] std::int32_t number() const { return number_; }
 
  private:
-  /// Those of the loop's turn.
+  /// Sets run_ and end_run_ to the runs of the loop's turn.
   void find_runs(const Program& program);
 
   std::int32_t strand_;
   std::int32_t number_ = 0;
   std::int64_t loop_ = 0;
-  std::size_t run_ = 0, end_run_ = 0;  ///< of Program::steps
+  std::size_t run_ = 0, end_run_ = 0;  ///< indices in Program::steps
   std::int32_t repeated_ = 0;
   Step step_;
 };

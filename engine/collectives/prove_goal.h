@@ -7,23 +7,23 @@
 #include "engine/collectives/contributions.h"
 #include "engine/collectives/task.h"
 
-/// Between the sources of the proof.
+/// Private to the sources of the proof.
 namespace ringside {
 
-/// What a collective asks for.
+/// The inputs and the required outputs of a collective.
 class ProofGoal {
  public:
-  /// shape  tasks of all ranks on one channel, by rank
+  /// shape  tasks: [rank], all on one channel
   explicit ProofGoal(std::span<const ChannelTask> tasks);
 
-  /// Whether this rank's input holds the chunk at all.
+  /// Returns whether this rank's input contains the chunk.
   [[nodiscard]] bool has_input(const ChannelTask& task, int rank, int chunk) const;
 
-  /// What the output must hold in the end; nothing where the collective leaves it alone.
+  /// Returns the required final value of the output chunk, or nothing if the collective does not write it.
   [[nodiscard]] std::optional<Contributions> output(const ChannelTask& task, int rank,
                                                     int chunk) const;
 
-  /// The chunks of a loop that may have an output on this rank.
+  /// Returns the chunks of a loop that may have an output on this rank.
   [[nodiscard]] std::vector<int> chunks(const ChannelTask& task, int rank) const;
 
  private:

@@ -10,44 +10,44 @@
 #include "engine/collectives/contributions.h"
 #include "engine/collectives/prove.h"
 
-/// Between the sources of the proof: the connections of a channel.
+/// Private to the sources of the proof: the connections (lines) of a channel.
 namespace ringside {
 
-/// A chunk on its way.
+/// A chunk in flight.
 struct Message {
   std::int64_t piece;
   int chunk;
   std::int64_t count;
-  std::int64_t arrival;  ///< on the clock of ProofSummary::rounds
+  std::int64_t arrival;  ///< arrival time in rounds (ProofSummary::rounds)
   Contributions holds;
-  std::uint64_t direct = 0;  ///< a bit a receiver: it lies in the output there
+  std::uint64_t direct = 0;  ///< one bit per receiver: 1: it is already in that receiver's output
   std::vector<std::int64_t> seen =
-      {};  ///< steps of each strand of all ranks before it; of proofs with direct stores
+      {};  ///< with direct stores: number of steps of each strand of all ranks that precede it
 };
 
-/// One connection, of two ranks or a group: what each sender has sent and not every receiver has taken.
+/// One connection, of two ranks or of a group, with the messages that not all receivers have received.
 struct Line {
   int group = -1;
   SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;
   std::vector<Rank> senders;
   std::vector<Rank> receivers;
   std::vector<std::deque<Message>> sent;  ///< by sender
-  std::int64_t dropped = 0;               ///< messages that all have taken
-  std::vector<std::int64_t> taken;        ///< by receiver: messages ever
+  std::int64_t dropped = 0;               ///< messages that all receivers have received
+  std::vector<std::int64_t> taken;        ///< [receiver]: total messages received
   std::vector<EdgeTraffic> in, out;       ///< by sender, by receiver; `out` of groups only
 };
 
-/// Where a rank's port leads: which line, and its own place on that side of it.
+/// The line of a rank's port, and the rank's index on its side of the line.
 struct PortEnd {
   Line* line = nullptr;
   std::size_t place = 0;
 };
 
-/// All lines of a channel, found by what their ports say.
+/// All lines of a channel, made when a port first names them.
 class Lines {
  public:
-  /// This rank's end of what the port leads to.
-  /// errors  Corrupt: a group that has other members for another rank, or this rank not among them
+  /// Returns this rank's end of the line of a port.
+  /// errors  Corrupt: ranks disagree on a group's members, or this rank is not a member
   Result<PortEnd> end_of(const Peer& peer, Rank me, bool sends);
 
   [[nodiscard]] const std::vector<std::unique_ptr<Line>>& all() const { return lines_; }

@@ -20,8 +20,8 @@ struct Step {
   friend bool operator==(const Step&, const Step&) = default;
 };
 
-/// A run of like steps: the same primitive on chunks first, first + stride, ... modulo the chunk
-/// count, and on ports that go on by their strides.
+/// A run of `repeat` similar steps: the same primitive on chunks first, first + stride, ... modulo the chunk count,
+/// with ports that advance by their strides.
 struct StepRun {
   Primitive primitive = Primitive::Copy;
   std::uint8_t strand = 0;
@@ -36,23 +36,22 @@ struct StepRun {
   friend bool operator==(const StepRun&, const StepRun&) = default;
 };
 
-/// What one rank does on one channel, without the data: loop after loop the same steps, or where the
-/// algorithm takes turns, those of turn loop modulo `turns`.
+/// The steps of one rank on one channel, without data. Loop number `loop` runs the steps of turn `loop` modulo `turns`.
 /// A ring all-reduce takes 5 runs (140 bytes) whatever the number of ranks and the size.
 struct Program {
   std::int64_t loops = 0;
   std::int32_t chunks = 1;  ///< modulus of chunk numbers
   std::int32_t turns = 1;
   Strands strands;
-  std::vector<StepRun> steps;  ///< by turn, then by strand
+  std::vector<StepRun> steps;  ///< ordered by turn, then by strand
 };
 
-/// The model that only writes down. Shape of what it writes: see StepRun.
+/// The Primitives model that records the steps of an algorithm as StepRuns.
 class RecordPrimitives : public NamedPrimitives<RecordPrimitives> {
  public:
   explicit RecordPrimitives(Program& program) : program_(&program) {}
 
-  /// What follows belongs to this turn and strand.
+  /// Sets the turn and strand of the steps that follow.
   void begin(int turn, int strand);
 
   template <Primitive kPrimitive>
@@ -66,31 +65,31 @@ class RecordPrimitives : public NamedPrimitives<RecordPrimitives> {
   StepRun current_;  ///< turn and strand; no step yet while repeat is 0
 };
 
-/// The task's program.
+/// Records the program of a task.
 Program record(const ChannelTask& task);
 
-/// The program of a task, which others have too.
+/// The program of a task, shared with other tasks.
 struct SharedProgram {
   std::shared_ptr<const Program> program;
-  std::int32_t turned = 0;  ///< to be added to its chunk numbers, modulo their count
+  std::int32_t turned = 0;  ///< offset to add to its chunk numbers, modulo their count
 };
 
-/// Programs of many tasks, those that are alike but for a turn of the chunk numbers kept once: recording the rings of
-/// n ranks takes n steps, not n x n.
+/// Records the programs of many tasks, and stores programs that differ only by an offset of the chunk numbers once:
+/// recording the rings of n ranks takes n steps, not n x n.
 class ProgramBook {
  public:
   SharedProgram of(const ChannelTask& task);
 
  private:
-  /// Of an algorithm in which all ranks do the same: all that its steps depend on.
+  /// The values on which the steps of an algorithm depend if all ranks do the same.
   using Kind = std::tuple<Collective, Algorithm, int, int, int, std::int64_t, int>;
   std::map<Kind, std::shared_ptr<const Program>> known_;
 };
 
-/// Steps over all loops.
+/// Returns the number of steps of all loops.
 std::int64_t count_steps(const Program& program);
 
-/// From one step of a run to the next.
+/// Changes `step` to the next step of the run.
 inline void advance(Step& step, const Program& program, const StepRun& run) {
   step.chunk = (step.chunk + run.stride) % program.chunks;
   step.from.first = static_cast<std::uint16_t>(step.from.first + run.from_stride);

@@ -2,28 +2,29 @@
 
 #include "engine/collectives/primitives.h"
 
-/// The ring algorithms: each rank receives from the one before it and sends to the one after it.
-/// n > 1 is the ring's size, x this rank's position; chunk numbers count modulo n.
+/// The ring algorithms: each rank receives from the previous rank and sends to the next. n > 1 is the ring's size, x
+/// this rank's position; chunk numbers are modulo n.
 /// source  chunk order: NCCL 2.30's ring kernels
 namespace ringside {
 
-/// One rank's place on a channel's ring.
+/// One rank's position on a channel's ring.
 struct Ring {
   int index = 0;  ///< position, 0 .. size-1
   int size = 1;
 
-  /// The chunk (or position) one before `chunk`, around the ring.
+  /// Returns the chunk (or position) before `chunk`, modulo the size.
   [[nodiscard]] RINGSIDE_HD constexpr int before(int chunk) const {
     return chunk == 0 ? size - 1 : chunk - 1;
   }
-  /// The position one after, around the ring.
+  /// Returns the next position, modulo the size.
   [[nodiscard]] RINGSIDE_HD constexpr int after(int position) const {
     return position + 1 == size ? 0 : position + 1;
   }
 };
 
-/// How both reductions begin: send, then add this rank's share to what comes by, n - 2 times.
-/// returns  the chunk that arrives next: this rank's own number, with all ranks' shares but its own
+/// First part of all-reduce and reduce-scatter: sends a chunk, then n - 2 times adds this rank's share to a received
+/// chunk and sends it on.
+/// returns  the number of the chunk that arrives next: it contains all ranks' shares except this rank's
 template <Primitives P>
 RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
   int chunk = ring.before(ring.index);
@@ -35,7 +36,7 @@ RINGSIDE_HD int ring_reduce_on_the_way(P& primitives, Ring ring) {
   return ring.before(chunk);
 }
 
-/// How results go round: each rank has sent `chunk`, and passes on in each round what came in before.
+/// Distributes results: each rank has sent `chunk`, and in each round sends on the chunk that it received before.
 template <Primitives P>
 RINGSIDE_HD void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
   for (int round = 1; round < ring.size - 1; ++round) {
@@ -45,7 +46,7 @@ RINGSIDE_HD void ring_copy_on_the_way(P& primitives, Ring ring, int chunk) {
   primitives.recv(ring.before(chunk));
 }
 
-/// Ring all-reduce: each chunk is reduced on its way round once, then passed round once more.
+/// Ring all-reduce: each chunk travels the ring once to be reduced, then once more to be distributed.
 /// rounds  2(n - 1)       traffic  2(n - 1) / n of the buffer on each link
 template <Primitives P>
 RINGSIDE_HD void ring_all_reduce(P& primitives, Ring ring) {
@@ -54,15 +55,15 @@ RINGSIDE_HD void ring_all_reduce(P& primitives, Ring ring) {
   ring_copy_on_the_way(primitives, ring, chunk);
 }
 
-/// Ring reduce-scatter: the first half of the all-reduce; chunk x stays here.
+/// Ring reduce-scatter: the first half of the all-reduce; this rank keeps chunk x.
 /// rounds  n - 1          traffic  (n - 1) / n of the input on each link
 template <Primitives P>
 RINGSIDE_HD void ring_reduce_scatter(P& primitives, Ring ring) {
   primitives.recv_reduce_copy(ring_reduce_on_the_way(primitives, ring));
 }
 
-/// Ring all-gather: the second half of the all-reduce; chunk x comes from here. The blocks of
-/// all_gather_v differ in length; one that has come to its end sends no more.
+/// Ring all-gather: the second half of the all-reduce; this rank provides chunk x. The blocks of all_gather_v differ in
+/// length; after a block's end its chunks are empty.
 /// rounds  n - 1          traffic  (n - 1) / n of the output on each link
 template <Primitives P>
 RINGSIDE_HD void ring_all_gather(P& primitives, Ring ring) {

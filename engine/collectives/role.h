@@ -9,24 +9,24 @@
 
 namespace ringside {
 
-/// How many parts of a loop may run concurrently: NCCL splits a block's threads among them, an
-/// executor with one thread runs strand s on the loop that strand 0 was on lag[s] loops ago.
+/// The strands of a task: parts of a loop that may run concurrently. NCCL splits a block's threads among them. An
+/// executor with one thread runs strand s lag[s] loops behind strand 0.
 struct Strands {
   static constexpr int kMost = 4;
   int count = 1;
-  /// As many hops as a chunk is on its way between strand 0 and this one: then no rank waits for a chunk
-  /// that is still far, and every connection holds two at most.
+  /// Number of hops of a chunk between strand 0 and this strand. With this lag no rank waits for a chunk that is
+  /// several hops away, and every connection holds at most two.
   int lag[kMost] = {};
 
   [[nodiscard]] RINGSIDE_HD constexpr int last_lag() const { return lag[count - 1]; }
 };
 
-/// The part of one rank in one collective on one channel: all that its steps depend on, but for the rounds of
-/// an exchange. Plain data, the same on hosts and on GPUs.
+/// One rank's role in a collective on one channel: all values on which its steps depend, except the rounds of an
+/// exchange. It is plain data, equal on hosts and on GPUs.
 struct Role {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
-  Ring ring = {};  ///< of other algorithms: the rank among all ranks
+  Ring ring = {};  ///< for algorithms other than ring: index = rank, size = number of ranks
   int root = 0;    ///< broadcast, reduce: the root's position on the ring
 
   // Only what the algorithm uses is set.
@@ -36,7 +36,8 @@ struct Role {
   Strands strands = {};
 };
 
-/// What runs: a role with its rounds and its loops. ChannelTask is one on hosts, DeviceTaskView on GPUs.
+/// A task to run: a role with its rounds and its loops. ChannelTask is the one on hosts, DeviceTaskView the one on
+/// GPUs.
 template <typename T>
 concept Task = requires(const T& task, std::int64_t loop) {
   { task.role() } -> std::same_as<const Role&>;

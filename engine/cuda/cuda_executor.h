@@ -12,7 +12,7 @@ namespace ringside {
 
 class Gpu;
 
-/// What runs the launches of a group: a GPU, or its replacement in tests.
+/// The device that runs the launches of a group: a GPU, or its replacement in tests.
 struct CudaDevice {
   DeviceMemory* memory = nullptr;
   DeviceControl* control = nullptr;  ///< in shared memory
@@ -25,11 +25,11 @@ struct CudaDevice {
 /// errors  System; as wants_direct_stores()
 Result<CudaDevice> device_of(Gpu& gpu);
 
-/// The ranks of one communicator that share a GPU as threads of one process. Each hands in its call; the last one
-/// begins the launch of all, and none goes on before it has ended.
+/// The ranks of one communicator that share a GPU as threads of one process. Each rank submits its call; the last one
+/// launches all of them, and every rank waits until the launch has ended.
 ///
-/// Threads    each rank's, one at a time; any may call abort()
-/// Ownership  what the device refers to outlives the group
+/// Threads    one thread per rank at a time; any thread may call abort()
+/// Ownership  the objects that the device refers to outlive the group
 class CudaGroup {
  public:
   CudaGroup(CudaDevice device, int nranks);
@@ -37,22 +37,22 @@ class CudaGroup {
   CudaGroup(const CudaGroup&) = delete;
   CudaGroup& operator=(const CudaGroup&) = delete;
 
-  /// One rank's part of a call: buffers in the device's memory.
+  /// Runs one rank's part of a call, with buffers in the device's memory.
   /// timeout  until the other ranks have handed in theirs, and of each wait in the kernel
   /// errors   Timeout: names the rank that did not come, or what was waited for.  Aborted.  As VirtualRanks::plan()
   Status run(Rank me, const CollectiveCall& call, const Choice& choice, Nanoseconds timeout);
 
-  /// From the next call on, kernels record so many primitives of each strand.
+  /// Makes kernels record up to this many primitives of each strand, from the next call on.
   void keep_events(std::uint32_t of_strand);
 
   /// What one rank's kernel has recorded of its last call, as DeviceTrace has it.
   [[nodiscard]] std::vector<DeviceTrace::Event> last_events(Rank rank) const;
 
-  /// How far one rank's connections have come.
+  /// Returns the progress of one rank's connections.
   /// Threads  any, while a call is under way, too
   [[nodiscard]] std::vector<Connections::Progress> progress(Rank rank) const;
 
-  /// Ends every wait, of hosts and of kernels, now and later.
+  /// Makes every current and later wait of hosts and kernels return.
   void abort() noexcept;
 
   [[nodiscard]] const CudaDevice& device() const;
@@ -63,7 +63,7 @@ class CudaGroup {
   std::unique_ptr<Impl> impl_;
 };
 
-/// An executor for each of the group's ranks; Communicator::make() takes it.
+/// Returns a maker of executors for the group's ranks, for Communicator::make().
 ExecutorMaker cuda_executor(std::shared_ptr<CudaGroup> group);
 
 }  // namespace ringside

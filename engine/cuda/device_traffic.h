@@ -8,16 +8,17 @@
 
 namespace ringside {
 
-/// Bytes that kernels load and store of data: inputs, outputs and slots, flags of LL and LL128 included; counters not.
+/// Bytes of data that kernels load and store: inputs, outputs and slots, including flags of LL and LL128, without
+/// counters.
 struct DeviceTraffic {
   Bytes loaded, stored;
 
-  /// What a copy would move so many bytes with: each loaded once and stored once.
+  /// Returns the size of a copy that loads and stores as many bytes.
   [[nodiscard]] Bytes as_copy() const { return Bytes{(loaded.value + stored.value) / 2}; }
   friend bool operator==(const DeviceTraffic&, const DeviceTraffic&) = default;
 };
 
-/// What one rank's kernel moves in a call.
+/// Returns the bytes that one rank's kernel moves in a call.
 /// tasks    its, by channel
 /// direct   of these; empty: all goes through slots
 /// element  size of one

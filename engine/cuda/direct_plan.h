@@ -15,7 +15,7 @@ namespace ringside {
 /// reduce  null: nothing is reduced
 bool can_store_directly(Protocol protocol, const ReduceOp* reduce);
 
-/// The user's setting: yes, unless NCCL_P2P_DIRECT_DISABLE is 1.
+/// Returns the user's setting: true unless NCCL_P2P_DIRECT_DISABLE is 1.
 /// errors  InvalidArgument: it is no number
 Result<bool> wants_direct_stores(const Environment& environment = env_text);
 

@@ -37,9 +37,9 @@ class VirtualRanks {
     std::vector<DeviceRank> ranks;
     DeviceGrid grid;
 
-    /// With these buffers: [rank]
+    /// Returns the launch with these buffers, [rank].
     [[nodiscard]] DeviceLaunch launch(std::span<const DeviceBuffers> buffers) const;
-    /// What a launch moves, all ranks together.
+    /// Returns the bytes that a launch moves for all ranks together.
     [[nodiscard]] DeviceTraffic traffic(Bytes element) const;
   };
 
@@ -58,7 +58,7 @@ class VirtualRanks {
   Result<std::unique_ptr<Plan>> plan(std::span<const CollectiveCall> calls, const Choice& choice,
                                      const Options& options);
 
-  /// How the last launch of a plan ended.
+  /// Returns how the last launch of a plan ended.
   /// returns, errors  as outcome_of()
   Result<std::optional<Error>> outcome(const Plan& plan) {
     return outcome_of(plan.grid, plan.ranks, memory_);

@@ -6,13 +6,14 @@
 
 #include "engine/debuglog/version.h"
 
-/// The life of a communicator: messages without prefix.
+/// The messages about the start and end of a communicator, without prefix. "2.18+" names the versions that log a line.
 /// source  docs/formats 2.10, 2.11
 namespace ringside {
 
-/// One rank's end of a communicator. A rank without a GPU omits what would name it.
+/// One rank of a communicator. Without a GPU, the parts that name the GPU are omitted.
 struct CommFacts {
-  std::string_view function = "ncclCommInitRankConfig";  ///< that makes it; empty: none of NCCL's
+  /// NCCL function that made it; empty: no NCCL function
+  std::string_view function = "ncclCommInitRankConfig";
   std::uint64_t pointer = 0;
   int rank = 0, nranks = 1;
   int cuda_dev = 0, nvml_dev = 0;  ///< -1: no GPU
@@ -24,11 +25,11 @@ std::string init_complete_text(NcclVersion version, const CommFacts& comm);
 std::string destroy_start_text(const CommFacts& comm);                 ///< DESTROY, 2.31+
 std::string destroy_text(NcclVersion version, const CommFacts& comm);  ///< 2.12+
 
-/// What the job can use besides kernels that copy; INIT, 2.31+.
-/// ranks_per_host  of every host; 0: hosts differ
+/// Returns the line on symmetric memory support; INIT, 2.31+.
+/// ranks_per_host  ranks on every host; 0: hosts have different numbers
 std::string symmetric_text(int ranks_per_host, bool is_cross_nic);
 
-/// The place of a rank among the nodes; 2.20+.
+/// A rank's position on its node, and the number of nodes; 2.20+.
 struct NodePlace {
   int nnodes = 1;
   int local_ranks = 1;
@@ -45,7 +46,7 @@ struct InitTimes {
 std::string init_times_text(NcclVersion version, const CommFacts& comm,
                             const InitTimes& times);  ///< 2.22+
 
-/// unit  of the chunk: bytes
+/// unit  chunk: bytes
 std::string p2p_chunk_text(int chunk);  ///< 2.16+
 
 struct ChannelCounts {
@@ -54,20 +55,20 @@ struct ChannelCounts {
 };
 std::string channel_counts_text(NcclVersion version, const ChannelCounts& counts);
 
-/// The bytes of a thread below which fewer channels serve; of each protocol, Tree and Ring.
+/// Bytes per thread below which fewer channels are used, [protocol] for tree and ring.
 struct ThreadThresholds {
   int tree[3] = {8, 8, 64};
   int ring[3] = {8, 8, 64};
 };
 std::string thread_thresholds_text(NcclVersion version, const ThreadThresholds& thresholds);
 
-/// cpus  hexadecimal groups up to 2.26, ranges later
+/// cpus  hexadecimal masks up to 2.26, ranges later
 std::string affinity_text(int dev, std::string_view cpus);
 
 std::string nvls_support_text(NcclVersion version, int dev, bool is_available,
                               int nchannels);  ///< 2.17+
 
-/// The clique of an NVLink domain; 2.21+.
+/// Returns the line on the clique of an NVLink domain; 2.21+.
 std::string mnnvl_text(NcclVersion version, int size, int rank);
 
 }  // namespace ringside

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// "ffffffff,00000000" -> "32-63": a set of processors, from the form in which /sys prints it to ranges.
-/// What is no such mask stays.
+/// "ffffffff,00000000" -> "32-63": converts a processor mask of /sys into ranges. Returns a text that is not such a
+/// mask unchanged.
 std::string cpu_list(std::string_view mask);
 
 }  // namespace ringside

@@ -5,21 +5,22 @@
 #include <string>
 #include <vector>
 
-/// What the diagnostics of NCCL 2.31 print, whatever NCCL_DEBUG is: messages without prefix.
+/// The messages of NCCL 2.31's diagnostics, which NCCL_DEBUG does not affect, without prefix.
 /// source  docs/formats D.6, ecosystem-facts 2.6
 namespace ringside {
 
-/// What the RAS network gathers of each rank of a communicator.
+/// The data that the RAS network collects about each rank of a communicator.
 struct RankDiagnosis {
-  std::string gpu = {};                               ///< its model
-  int gpus = 0;                                       ///< of its host
-  int driver = 0;                                     ///< version of CUDA that it supports: 13010
-  int nvlinks = 0;                                    ///< of its GPU
+  std::string gpu = {};  ///< the GPU's model
+  int gpus = 0;          ///< number of GPUs of its host
+  int driver = 0;        ///< CUDA version that the driver supports, such as 13010
+  int nvlinks = 0;       ///< number of NVLinks of its GPU
   std::map<std::string, std::string> variables = {};  ///< NCCL_*
 };
 
-/// NCCL_RUN_RAS_DIAGNOSTICS=1: every check, as the first rank prints it at the end of the initialisation.
-/// ranks  by rank, at least one
+/// NCCL_RUN_RAS_DIAGNOSTICS=1: returns the lines of all checks, which the first rank prints at the end of the
+/// initialisation.
+/// ranks  [rank], at least one
 /// unit   time_ms: ms
 std::vector<std::string> ras_diagnostics_text(std::uint64_t comm_id,
                                               const std::vector<RankDiagnosis>& ranks,

@@ -30,33 +30,32 @@ struct WarnPlace {
 /// Ownership  owns the text; take() returns and releases it
 class DebugLog {
  public:
-  /// host  as log_host() has it
+  /// host  host  as returned by log_host()
   DebugLog(NcclVersion version, Subsystems shown, std::string host, int pid, Timestamps times = {});
 
   [[nodiscard]] NcclVersion version() const { return version_; }
   [[nodiscard]] const std::string& host() const { return host_; }
   [[nodiscard]] int pid() const { return pid_; }
 
-  /// Whether a line about any of `about` appears: what costs much to say need not be said.
+  /// Returns whether lines of any of these subsystems are shown. Call it before building a costly line.
   [[nodiscard]] bool shows(Subsystems about) const { return shown_.meets(about); }
 
-  /// `host:pid:tid [dev] NCCL INFO message`, where the subsystem is shown. Up to 2.28 a line is cut at
-  /// 1023 characters.
+  /// `host:pid:tid [dev] NCCL INFO message`, if the subsystem is shown. Up to 2.28 a line is cut at 1023 characters.
   void info(Subsystems about, LineThread thread, std::string_view message);
 
-  /// A line that every choice of subsystems shows: how a failure is handed on to the caller.
+  /// Writes a line that every subsystem setting shows, such as the propagation of an error.
   void info(LineThread thread, std::string_view message);
 
-  /// An empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.30 on with the function.
+  /// Writes an empty line, and `host:pid:tid [dev] file:line NCCL WARN message`: from 2.30 on with the function.
   void warn(LineThread thread, const WarnPlace& place, std::string_view message);
 
   /// `host:pid NCCL DIAG message`, which NCCL writes to stdout whatever is shown; 2.31+.
   void diagnosis(std::string_view message);
 
-  /// A line without prefix, such as NCCL writes to stdout itself.
+  /// Writes a line without prefix, as NCCL writes to stdout.
   void bare(std::string_view line);
 
-  /// Of the lines to come: from 2.26 on it may precede them.
+  /// Sets the time of later lines, which may print it from 2.26 on.
   void set_time(WallTime time) { time_ = time; }
 
   [[nodiscard]] const std::string& text() const { return text_; }

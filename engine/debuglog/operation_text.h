@@ -10,11 +10,11 @@
 #include "engine/tuning/select.h"
 #include "ringside/units.h"
 
-/// What is said of each operation: messages without prefix.
+/// The messages about each operation, without prefix.
 /// source  docs/formats 3.1, 3.2
 namespace ringside {
 
-/// A collective as a rank calls it; COLL.
+/// A rank's call of a collective, logged under COLL.
 struct CallFacts {
   Collective collective = Collective::AllReduce;
   std::uint64_t op_count = 0;
@@ -29,18 +29,18 @@ struct CallFacts {
 };
 std::string call_text(const CallFacts& call);
 
-/// What was chosen for it; TUNING.
-/// bytes        of the larger buffer
-/// cga_cluster  blocks of a cluster; 2.31+
+/// Returns the line on the choice for a collective; TUNING.
+/// bytes        size of the larger buffer
+/// cga_cluster  thread blocks of a cluster; 2.31+
 std::string choice_text(NcclVersion version, Bytes bytes, const TunedChoice& choice,
                         int cga_cluster = 0);
 
-/// What a collective asked for, and what was chosen for it with its predicted time; TUNING, 2.31+. Of the request the
-/// members that docs/formats D.2 names.
+/// Returns the lines on a collective's request, with the members that docs/formats D.2 names, and on its choice and
+/// predicted time; TUNING, 2.31+.
 std::vector<std::string> best_tuning_text(const CallFacts& call, const TunedChoice& choice);
 
-/// The predicted latency and bandwidth of everything, which rank 0 shows; TUNING. In blocks of three
-/// algorithms from 2.23 on; from 2.31 on a pair that is not allowed shows its numbers, or -1.
+/// Returns rank 0's table of the predicted latency and bandwidth of all combinations; TUNING. From 2.23 on it has
+/// blocks of three algorithms; from 2.31 on a combination that is not allowed shows its numbers, or -1.
 /// unit  us, GB/s
 std::vector<std::string> tuning_table_text(NcclVersion version, const CostTable& table);
 

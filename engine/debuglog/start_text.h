@@ -7,12 +7,12 @@
 
 #include "engine/debuglog/version.h"
 
-/// What a process says before its first communicator: the messages, without prefix. One function a
-/// message; the version decides on the wording.
+/// The messages of a process before its first communicator, without prefix: one function per message, in the wording of
+/// the version. "2.13+" names the versions that log a line.
 /// source  docs/formats 1.4, 1.9, 2.2 .. 2.6
 namespace ringside {
 
-/// A network interface and an address of it.
+/// A network interface and one of its addresses.
 struct NetInterface {
   std::string name;
   std::string address;  ///< "10.0.0.3"
@@ -21,8 +21,8 @@ struct NetInterface {
 std::string bootstrap_text(NcclVersion version, const NetInterface& interface);
 std::string driver_text(CudaVersion driver);    ///< 2.13+
 std::string version_text(NcclVersion version);  ///< "NCCL version 2.21.5+cuda12.4"
-/// Of a library that decides and logs as that release and is not it: where NCCL names the CUDA that it was
-/// compiled with, it names itself.  "NCCL version 2.30.7+ringside0.1.0"
+/// Returns the version line of a library that behaves and logs like that release: it names itself where NCCL names its
+/// CUDA version.  "NCCL version 2.30.7+ringside0.1.0"
 std::string stand_in_version_text(NcclVersion version, std::string_view stand_in);
 std::string git_version_text(NcclVersion version);  ///< 2.29+
 
@@ -32,23 +32,23 @@ struct BootstrapTimes {
 };
 std::string bootstrap_times_text(const BootstrapTimes& times);  ///< 2.23+
 
-/// What a value of a variable is echoed by.
+/// A variable whose value is logged.
 struct EnvEcho {
   std::string_view name;
   std::string_view value;
-  /// A whole number ends in a period; "true" reads as 0.
+  /// Whether the value is an integer: its line ends in a period, and "true" is logged as 0.
   bool is_number = false;
 };
 std::string env_echo_text(NcclVersion version, const EnvEcho& echo);
 
-/// No external network plugin is there, which is normal where NCCL's own serves.
+/// Returns the lines that no external network plugin was found, which is normal if NCCL's own is used.
 std::vector<std::string> no_net_plugin_text(NcclVersion version);
 
-/// An external plugin that is loaded.
-/// name  as `Using network` has it
+/// Returns the lines for a loaded external plugin.
+/// name  as in `Using network`
 std::vector<std::string> net_plugin_text(NcclVersion version, std::string_view name);
 
-/// A plugin file that is there and cannot be loaded.
+/// Returns the line for a plugin file that exists but cannot be loaded.
 std::string broken_net_plugin_text(NcclVersion version, std::string_view reason);
 
 std::string no_tuner_text(NcclVersion version);     ///< 2.21+
@@ -71,7 +71,7 @@ std::string ib_no_device_text();
 std::string socket_interfaces_text(std::span<const NetInterface> interfaces);
 std::string socket_counts_text(int threads, int sockets_per_thread);
 
-/// 2.27+: a backend that has come up, or not, and which one the communicator takes.
+/// 2.27+: a network backend was initialized, failed, or was assigned to the communicator.
 std::string initialized_net_text(std::string_view name);
 std::string failed_net_text(std::string_view name);  ///< 2.28+
 std::string assigned_net_text(std::string_view name);
@@ -79,7 +79,7 @@ std::string assigned_net_text(std::string_view name);
 std::string using_network_text(std::string_view name);
 std::string net_device_version_text();  ///< 2.19 .. 2.23
 
-/// GPUDirect RDMA of a device at all. Up to 2.12 it is said only where it is missing.
+/// Returns the line on a device's GPUDirect RDMA support. Up to 2.12 it is logged only if it is missing.
 std::string gdr_device_text(NcclVersion version, std::string_view network, const Hca& hca,
                             bool is_enabled);
 std::string dma_buf_text(int dev);  ///< 2.13+

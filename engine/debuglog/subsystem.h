@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// What a line is about; NCCL_DEBUG_SUBSYS picks among them.
+/// The subsystem of a log line; NCCL_DEBUG_SUBSYS selects which are shown.
 enum class Subsystem : std::uint32_t {
   Init = 1U << 0,
   Coll = 1U << 1,
@@ -29,14 +29,14 @@ enum class Subsystem : std::uint32_t {
   Destroy = 1U << 16,
 };
 
-/// Several of them.
+/// A set of subsystems.
 class Subsystems {
  public:
   constexpr Subsystems() = default;
   constexpr Subsystems(Subsystem one)  // NOLINT(google-explicit-constructor): one is a set, too
       : bits_(static_cast<std::uint32_t>(one)) {}
 
-  /// Whether any of `others` is among these.
+  /// Returns whether the two sets have a common member.
   [[nodiscard]] constexpr bool meets(Subsystems others) const {
     return (bits_ & others.bits_) != 0;
   }
@@ -56,14 +56,14 @@ class Subsystems {
 
 constexpr Subsystems operator|(Subsystem a, Subsystem b) { return Subsystems{a} | Subsystems{b}; }
 
-/// What is shown where NCCL_DEBUG_SUBSYS is not set.
+/// Returns the subsystems that are shown if NCCL_DEBUG_SUBSYS is not set.
 Subsystems default_subsystems(NcclVersion version);
 
-/// NCCL_DEBUG_SUBSYS: "INIT,GRAPH", "ALL", or "^COLL" for all others; any case.
-/// errors  InvalidArgument: an unknown word (NCCL would ignore it); the nearest is named
+/// Parses NCCL_DEBUG_SUBSYS: "INIT,GRAPH", "ALL", or "^COLL" for all except COLL; any letter case.
+/// errors  InvalidArgument: an unknown word (NCCL would ignore it); the error names the closest one
 Result<Subsystems> parse_subsystems(std::string_view text);
 
-/// The same as NCCL itself takes it: unknown words count for nothing.
+/// Parses it as NCCL does: unknown words are ignored.
 Subsystems known_subsystems(std::string_view text);
 
 }  // namespace ringside

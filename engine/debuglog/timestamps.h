@@ -8,28 +8,28 @@
 
 namespace ringside {
 
-/// What NCCL_DEBUG asks for; each shows what those before it show.
+/// The levels of NCCL_DEBUG. Each level includes the levels before it.
 enum class DebugLevel : std::uint8_t { None, Version, Warn, Info, Abort, Trace };
 
-/// A moment by the wall clock.
+/// A time of the wall clock.
 struct WallTime {
   std::int64_t seconds = 0;  ///< since 1970, UTC
   std::int32_t nanoseconds = 0;
 };
 
-/// The time before a line, as 2.26 and later write it.
+/// The timestamp at the start of a line, in 2.26 and later.
 /// source  docs/formats 1.2
 class Timestamps {
  public:
   enum class Zone : std::uint8_t { Utc, Local };
 
-  /// Before warnings, `[2026-03-01 10:11:12] `.
+  /// Makes NCCL's default: `[2026-03-01 10:11:12] ` before warnings only.
   Timestamps() = default;
   explicit Timestamps(Zone zone) : zone_(zone) {}
 
   /// NCCL_DEBUG_TIMESTAMP_LEVELS: a list of ALL, VERSION, WARN, INFO, ABORT, TRACE; `^` before it: all
-  /// others. NCCL_DEBUG_TIMESTAMP_FORMAT: as strftime, with one `%1f` .. `%9f` for parts of a second; an
-  /// underscore is a blank. Unknown words count for nothing, as with NCCL.
+  /// others. NCCL_DEBUG_TIMESTAMP_FORMAT: as strftime, with one `%1f` .. `%9f` for fractions of a second; an underscore
+  /// is a blank. Unknown words are ignored, as in NCCL.
   static Timestamps from(const Environment& environment, Zone zone);
 
   [[nodiscard]] bool shows(DebugLevel level) const {

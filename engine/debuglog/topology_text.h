@@ -9,25 +9,26 @@
 #include "engine/topology/path_type.h"
 #include "engine/topology/paths/system.h"
 
-/// What GRAPH shows of a node: messages without prefix, each a line.
+/// The messages of subsystem GRAPH about a node's topology, one line each, without prefix.
 /// source  docs/formats 2.7
 namespace ringside {
 
-/// The links from every CPU on, as a tree, and the paths from every GPU.
-/// first_rank  of this node; the system's own may be another node's
+/// Returns the tree of links below each CPU, then the paths from each GPU.
+/// first_rank  global rank of this node's GPU 0. `system` may describe another, identical node, so its ranks are
+///             ignored
 /// unit        GB/s
 std::vector<std::string> system_text(NcclVersion version, const System& system, int first_rank);
 
-/// One searched graph: its pattern, and each channel's way through the node.
+/// Returns a searched graph: a line for its pattern, and one for each channel's order of GPUs and NICs.
 std::vector<std::string> graph_text(NcclVersion version, const System& system, const Graph& graph,
                                     int first_rank);
 
-/// NCCL's number of a path type, which has changed; types that a version lacks count as the next
-/// farther one that it has.
+/// Returns the number that a version gives to a path type. A type that the version lacks gets the number of the next
+/// farther type.
 int path_number(NcclVersion version, PathType type);
 std::string_view path_name(NcclVersion version, PathType type);
 
-/// Whether a GPU and a NIC reach each other without the CPU's memory.
+/// Whether a GPU and a NIC transfer data directly (GPUDirect RDMA).
 struct GdrPair {
   int rank = 0;
   std::int64_t bus_id = 0;
@@ -36,7 +37,8 @@ struct GdrPair {
   bool is_read = false;
   bool is_enabled = true;
 };
-/// NET up to 2.25, then GRAPH; up to 2.29.
+/// Returns the line about GPUDirect RDMA of a pair. Versions up to 2.25 log it under NET, 2.26 to 2.29 under GRAPH,
+/// later ones not at all.
 std::string gdr_pair_text(NcclVersion version, const GdrPair& pair);
 
 }  // namespace ringside

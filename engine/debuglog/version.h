@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// A release of NCCL 2, by which the text of its debug log differs.
+/// A release of NCCL 2, which determines the wording of the debug log.
 struct NcclVersion {
   int minor = 31;
   int patch = 2;
@@ -18,21 +18,22 @@ struct NcclVersion {
   friend bool operator==(NcclVersion, NcclVersion) = default;
 };
 
-/// Releases whose lines are known: 2.7 .. 2.31. One that is described since (engine/releases) writes as the newest of them.
+/// Releases whose lines are known: 2.7 .. 2.31. A newer release that is described (engine/releases) logs like the
+/// newest of them.
 inline constexpr int kOldestLogMinor = 7, kNewestLogMinor = 31;
 
-/// "2.21.5", or "2.21" for the newest patch of that minor; "+cuda12.4" behind it counts for nothing.
-/// errors  InvalidArgument: not such a text, or a release whose lines are not known; NotFound: a patch newer than all that
-///         are described of its minor, as load_release() has it
+/// "2.21.5", or "2.21" for the newest patch of that minor; a suffix "+cuda12.4" is ignored.
+/// errors  InvalidArgument: not a version, or a release whose lines are not known; NotFound: a patch newer than all
+///         described ones of its minor, as in load_release()
 Result<NcclVersion> parse_nccl_version(std::string_view text);
 
 std::string to_string(NcclVersion version);  ///< "2.21.5"
 
-/// What NCCL sends of itself to other ranks.
+/// Returns the version number that NCCL sends to other ranks.
 /// returns  22105 for 2.21.5; before 2.9: 2708 for 2.7.8
 int version_code(NcclVersion version);
 
-/// CUDA that a release was first packaged with.
+/// A CUDA version.
 struct CudaVersion {
   int major = 12, minor = 4;
 };

@@ -8,35 +8,36 @@
 #include "engine/debuglog/start_text.h"
 #include "engine/debuglog/version.h"
 
-/// What goes wrong while communicators are made and used, in the words of each version.
-/// source  docs/formats 4. Lines and functions of NCCL's source are those of
-/// one release each, and are used for all of them
+/// NCCL's warnings about failures while communicators are made and used, in the wording of each version.
+/// source  docs/formats 4. Source lines and functions are those of one NCCL release each, and are used for all releases
 namespace ringside {
 
-/// A warning, and the lines by which the failure is handed on from the innermost call outwards.
+/// A warning, and the `file:line -> result` lines that NCCL logs as the error propagates up the call stack, innermost
+/// call first.
 struct Warning {
   WarnPlace place;
   std::string message;
   std::vector<std::string> handed_on = {};
 };
 
-/// `init.cc:1393 -> 6`, as each call says that hands a failure on; INFO.
-/// result  ncclResult_t
+/// `init.cc:1393 -> 6`, the line that NCCL logs at INFO in each function that returns the error.
+/// result  the ncclResult_t
 std::string result_text(NcclVersion version, const WarnPlace& place, int result);
 
-/// Writes both.
+/// Writes the warning, then its propagation lines.
 void write_warning(DebugLog& log, LineThread thread, const Warning& warning);
 
 Warning duplicate_gpu_warning(NcclVersion version, int rank, int other, std::int64_t bus_id);
 
-/// Another rank runs another release. Before 2.23 NCCL does not compare them, and the exchange of unequal
-/// messages fails instead.
+/// Another rank runs another NCCL release. Before 2.23 NCCL does not compare releases; instead the exchange of messages
+/// of unequal size fails.
 Warning other_version_warning(NcclVersion version, int rank, NcclVersion other, int other_rank);
 
-/// error  "Connection refused"
+/// A connection failed for good.
+/// error  text of the errno, such as "Connection refused"
 Warning connect_warning(NcclVersion version, const NetInterface& to, int port,
                         std::string_view error);
-/// Before it, while there is hope; 2.24+ counts.
+/// Returns the line logged before each connection retry. From 2.24 on it contains the attempt number.
 std::string connect_retry_text(NcclVersion version, std::string_view error, int attempt);
 
 Warning register_memory_warning(NcclVersion version);
@@ -44,11 +45,12 @@ Warning open_device_warning(NcclVersion version, std::string_view hca);
 Warning modify_qp_warning(NcclVersion version, const Hca& hca, int gid_index,
                           const NetInterface& own, const NetInterface& peer);
 
-/// A completion with an error.
-/// status  of the verbs: 12, retries exhausted
+/// An RDMA completion with an error status.
+/// status  the verbs' status, such as 12 (retries exhausted)
 Warning completion_warning(NcclVersion version, const NetInterface& peer, int port, int status,
                            std::string_view hca);
-/// event  "port error"
+/// An asynchronous event of an RDMA device.
+/// event  such as "port error"
 Warning async_event_warning(NcclVersion version, std::string_view hca, std::string_view event);
 
 /// /dev/shm is full.  unit  bytes
@@ -59,7 +61,7 @@ Warning cuda_memory_warning(NcclVersion version);
 Warning ring_lacks_rank_warning(NcclVersion version, int ring, int rank);
 Warning remote_closed_warning(NcclVersion version, const NetInterface& peer, int port);
 
-/// The driver refuses peer access between two GPUs that PCIe connects; INFO, 2.12+.
+/// Returns the INFO line that the driver refuses peer access between two GPUs connected by PCIe; 2.12+.
 std::string p2p_refused_text(int a, int b);
 
 }  // namespace ringside

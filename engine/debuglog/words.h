@@ -4,10 +4,10 @@
 #include <string_view>
 #include <vector>
 
-/// How the variables of NCCL's log spell sets. Private to this folder.
+/// The list syntax of NCCL's log variables. Private to this folder.
 namespace ringside {
 
-/// `^INIT,Graph`: words in capitals, and whether all others are meant.
+/// `^INIT,Graph`: the words in capitals, and whether the list is inverted.
 struct DebugWords {
   explicit DebugWords(std::string_view text);
 

@@ -41,7 +41,7 @@ struct FlightDump {
     std::uint64_t thread = 0;
   };
   struct Group {
-    int pg_id = 0;  ///< number of this process
+    int pg_id = 0;  ///< PID of this process
     std::string name, desc;
     std::vector<int> ranks;  ///< of the whole job
   };
@@ -55,7 +55,7 @@ struct FlightDump {
     int channel = 0;
     Protocol protocol = Protocol::Simple;
     std::uint64_t slot_size = 0;  ///< bytes; with the above and the index it names one connection
-    int index = 0;                ///< which of several from the one rank to the other
+    int index = 0;                ///< number of the connection among those between the two ranks
     int peer = 0;                 ///< rank of the whole job
     bool is_send = false;
     std::uint64_t messages = 0, bytes = 0;
@@ -72,23 +72,23 @@ struct FlightDump {
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
   std::string reason;          ///< why the dump was taken; empty: unknown
-  std::string reason_group;    ///< the group whose ranks the reason speaks of; empty: of all ranks
+  /// The group to whose ranks the reason refers; empty: all ranks of the job
+  std::string reason_group;
   std::vector<Progress> progress;
 };
 
-/// Whether a dump's format is that version or a later one.
+/// Returns whether a dump's format is that version or a later one.
 /// format  as FlightDump::format
 bool has_format(const char* format, int major, int minor);
 
 /// As PyTorch writes it on a timeout: the pickle of its C++ pickler, protocol 2, with the keys of the
-/// format. `reason` and `progress` are below a key of their own, `ringside`, where there are any.
-/// Appends to `out`.
+/// format. `reason` and `progress`, if not empty, are under the key `ringside`. Appends to `out`.
 ///
 /// source  the opcodes that PyTorch's own dumps hold: strings by value in the memo, frames by identity
 void append_pickle(const FlightDump& dump, std::string& out);
 
-/// The same as PyTorch's JSON dump: no frames, 0 for a time that is not known, text for the numbers of
-/// pg_status, keys in alphabetical order, no `entries` when empty. Appends to `out`.
+/// Appends the dump to `out` in the form of PyTorch's JSON dump: no frames, 0 for unknown times, text for the numbers
+/// of pg_status, keys in alphabetical order, no `entries` if empty.
 void append_json(const FlightDump& dump, std::string& out);
 
 /// PyTorch's names of calls and element types: all_reduce, _all_gather_base; Float, BFloat16.

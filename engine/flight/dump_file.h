@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// The path of a rank's dump.
+/// Returns the path of a rank's dump.
 std::string dump_path(const FlightSettings& settings, int rank);
 
-/// Writes the dump whole or not at all, over an older one. Where its folder is full or not writable,
-/// the dump goes to memory that looks like a disk, under the same name.
-/// spare    that memory's folder
+/// Writes the dump atomically, replacing an older one. If its folder is full or not writable, the dump is written to a
+/// folder in memory (tmpfs), under the same name.
+/// spare    the folder in memory
 /// returns  the path
-/// errors   System: neither took it
+/// errors   System: both folders failed
 Result<std::string> write_dump(const FlightDump& dump, const FlightSettings& settings, int rank,
                                const std::string& spare = "/dev/shm");
 

@@ -10,13 +10,13 @@ namespace ringside {
 
 /// A named pipe next to a rank: a write to it triggers an action.
 ///
-/// Threads    the action runs on the object's own
-/// Ownership  the pipe's name goes with the object
+/// Threads    the action runs on the object's own thread
+/// Ownership  the destructor removes the pipe
 class DumpPipe {
  public:
   using OnRequest = std::function<void()>;
 
-  /// Replaces what is at `path` by the pipe.
+  /// Makes the pipe at `path`, replacing an existing file.
   /// errors  System
   static Result<std::unique_ptr<DumpPipe>> make(const std::string& path, OnRequest on_request);
   ~DumpPipe();

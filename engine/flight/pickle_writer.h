@@ -28,7 +28,7 @@ class PickleWriter {
   void real(double value);
   void string(std::string_view text);
 
-  /// Gives the value written last a number.  returns  the number, for get()
+  /// Stores the last written value in the memo.  returns  its number, for get()
   std::uint32_t put();
   void get(std::uint32_t index);
 

@@ -14,23 +14,23 @@
 
 namespace ringside {
 
-/// One thing that a rank calls: a collective, or one message of a call that has several.
+/// The facts about one entry: a collective, or one message of a call with several messages.
 struct FlightFacts {
   Collective collective = Collective::AllReduce;
   DataType type = DataType::Float32;
   std::int64_t input = 0, output = 0;  ///< elements
   int root = -1;                       ///< rank of the communicator; -1: it has none
-  int peer = -1;                       ///< of a message: the other end
+  int peer = -1;                       ///< of a message: rank of the other end; -1: a collective
   friend bool operator==(const FlightFacts&, const FlightFacts&) = default;
 };
 
-/// The last calls of one rank, over all its communicators, and the thread that writes them down.
+/// Records the last calls of one rank over all its communicators, and writes dumps on a thread of its own.
 ///
-/// Ordering   begin(), start(), end() of a call; calls of one communicator one after the other
+/// Ordering   begin(), start(), end() for each call; calls of one communicator one after the other
 /// Threads    any
 class FlightRecorder {
  public:
-  /// A communicator, as dumps name it.
+  /// A communicator, as described in dumps.
   struct GroupFacts {
     std::string name, desc;
     std::vector<int> ranks;  ///< of the whole job
@@ -38,14 +38,14 @@ class FlightRecorder {
     Nanoseconds timeout{0};
   };
   class Group;
-  /// Adds how far the communicator's connections have come; called on any thread.
+  /// Appends the progress of the communicator's connections; called on any thread.
   using ProgressSource = std::function<void(std::vector<FlightDump::Progress>& progress)>;
   /// Asks the other ranks of a communicator for their dumps.
   using AskOthers = std::function<void()>;
 
   /// rank  in the whole job
   FlightRecorder(FlightSettings settings, int rank);
-  /// Writes what is still to be written.
+  /// The destructor writes pending dumps.
   ~FlightRecorder();
   FlightRecorder(const FlightRecorder&) = delete;
   FlightRecorder& operator=(const FlightRecorder&) = delete;
@@ -63,20 +63,21 @@ class FlightRecorder {
     Group* group = nullptr;
     Collective collective = Collective::AllReduce;
   };
-  /// A call has been enqueued.
+  /// Records that a call has been enqueued.
   /// now  trace_now(), here and below
   Ticket begin(Group& group, const FlightFacts& facts, Nanoseconds now);
-  /// The same of several messages that begin together: an entry each, and one that ends them.
+  /// Records several messages that begin together: an entry for each, and one that ends them.
   Ticket begin(Group& group, const std::vector<FlightFacts>& messages, Nanoseconds now);
-  /// Its turn has come: all before it are done. Nothing to do where the settings want no timing.
+  /// Records that a call has started: all calls before it are done. Has no effect without timing in the settings.
   void start(const Ticket& ticket, Nanoseconds now);
-  /// It is over, and so are all before it on the communicator; `now` counts with timing alone.  is_done  false: it has failed
+  /// Records that a call and all earlier ones of its communicator have ended; `now` is used only with timing.  is_done
+  /// false: it has failed
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 
-  /// How often each collective was called.  index  as Collective counts
+  /// Number of calls of each collective.  index  value of Collective
   using Counts = std::array<std::int64_t, kCollectiveCount>;
   enum class GroupState : std::uint8_t { Init, Running, Finalize, Abort, Gone };
-  /// A communicator as observers from outside see it.
+  /// A communicator's state for external observers.
   struct GroupView {
     std::string name, desc;
     std::vector<int> ranks;
@@ -84,27 +85,27 @@ class FlightRecorder {
     bool has_failed = false;
     Counts launched{}, completed{};
   };
-  /// Those that have joined and not left.
+  /// Returns the communicators that have joined and not left.
   [[nodiscard]] std::vector<GroupView> groups() const;
   void set_state(Group& group, GroupState state);
 
-  /// What it holds now; without a reason, after a failure and until the next call, what it held then.
+  /// Returns the current content as a dump.
   [[nodiscard]] FlightDump snapshot(const std::string& reason = {}) const;
 
-  /// Something has failed: takes the dump, asks the other ranks for theirs, and returns. The first time only,
-  /// and only where the settings want it.
-  /// group  whose ranks the reason speaks of; null: of the job's
+  /// Takes a dump after a failure, and asks the other ranks for theirs. Only the first call has an effect, and only if
+  /// the settings request dumps.
+  /// group  the group to whose ranks the reason refers; null: all ranks of the job
   void failed(const std::string& reason, const Group* group = nullptr);
 
-  /// Whether failed() writes anything.
+  /// Returns whether failed() writes a dump.
   [[nodiscard]] bool writes_on_failure() const;
 
-  /// Until what has been asked for is written, or the time is over: a file system may hang.
-  /// returns  whether it is
+  /// Waits until the requested dumps are written, at most for the given time, since a file system may hang.
+  /// returns  whether they are written
   bool wait_written(Nanoseconds longest);
 
-  /// Writes a dump at SIGUSR1 from now on, as long as the recorder lives; the job goes on. One recorder a
-  /// process, and only where no other code uses the signal.
+  /// Writes a dump at each SIGUSR1 during the recorder's life; the job continues. Use it in one recorder per process,
+  /// and only if no other code handles the signal.
   void dump_on_signal();
 
   [[nodiscard]] const FlightSettings& settings() const;

@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// Return addresses of a call, innermost first; the rest is null.
+/// Return addresses of a call, innermost first; unused entries are null.
 using StackAddresses = std::array<void*, 16>;
 
-/// The stack of the calling thread. Some microseconds.
+/// Returns the stack of the calling thread. Takes some microseconds.
 StackAddresses take_stack();
 
-/// By the names of exported functions; else the object file and the place in it.
+/// Converts addresses to frames: names of exported functions, else the object file and the offset in it.
 std::vector<FlightDump::Frame> frames_of(const StackAddresses& addresses);
 
 }  // namespace ringside

@@ -5,25 +5,24 @@
 
 namespace ringside {
 
-/// What LL and LL128 share: a slot is a run of lines, each of which carries data and a flag that says
-/// which step the data are of. A receiver that sees a line's flag has the line's data, so that a step needs no
-/// counter to signal its arrival.
+/// The common part of LL and LL128: a slot is a sequence of lines, each with data and a flag that names the data's
+/// step. A receiver that sees a line's flag has its data, so that no counter has to signal a step's arrival.
 
-/// How much of a step has been taken out of its slot. A new one for each step.
+/// The progress of unpacking a step from its slot. Make a new one for each step.
 struct Unpacked {
   std::uint64_t size = 0;  ///< of the step, in bytes; 0: its first line has not arrived
   std::uint64_t done = 0;  ///< of those, unpacked
 };
 
 enum class Arrival : std::uint8_t {
-  Partly,  ///< ask again
+  Partly,  ///< call again
   Whole,
   BadSize,  ///< the sender announced a size that no slot has; Unpacked::size holds it
 };
 
-/// A line that belongs to another step than the one it was looked for.
+/// A line whose flag belongs to another step than the expected one.
 struct StrayFlag {
-  std::uint64_t line = 0;  ///< counted from the start of the slot
+  std::uint64_t line = 0;  ///< index of the line in the slot
   std::uint64_t found = 0;
   std::uint64_t due = 0;
 };

@@ -14,13 +14,13 @@
 
 namespace ringside {
 
-/// LL or LL128 in shared memory: 8 slots of lines in a ring, and one counter for the way back. Lines is
-/// Ll or Ll128; what SlotFifo does, with the same meaning of each function.
+/// LL or LL128 in shared memory: a ring of 8 slots of lines, and one counter of released slots. Lines is Ll or Ll128.
+/// The functions are those of SlotFifo.
 ///
 /// Ordering   the lines' flags signal arrival, see there. `head` is stored with release behind the
 ///            last load from a slot, once a step; the sender loads it (acquire) before it writes the slot
 ///            again, and only when its 8 are used up: the way of a message has no counter on it.
-/// Threads    one a side
+/// Threads    one on each side
 /// Ownership  the memory outlives the view; both processes map the same pages. acquire() and peek() give
 ///            room of this process, so that send() and take() spare a copy.
 /// shape      memory zeroed before the first use, aligned to 128 bytes; slot size any
@@ -34,7 +34,7 @@ class LineFifo {
   }
 
   /// shape       memory holds memory_for(slot_size)
-  /// first_step  what both sides call the first step: flags are made of it
+  /// first_step  number of the first step, equal on both sides; flags are derived from it
   LineFifo(std::byte* memory, Bytes slot_size, std::uint64_t first_step = 0)
       : control_(reinterpret_cast<Control*>(memory)),
         slots_(memory + sizeof(Control)),
@@ -72,7 +72,7 @@ class LineFifo {
     control_->head.store(++count_, std::memory_order_release);
   }
 
-  /// Asked again after false, it wants the same `to`; peek() may not come between.
+  /// After false, call it again with the same `to`, without peek() in between.
   Result<bool> take(std::span<std::byte> to) {
     const Arrival arrival = Lines::unpack(slot(), Bytes{to.size()}, step(), to.data(), so_far_);
     if (arrival == Arrival::Partly) return false;
@@ -81,7 +81,7 @@ class LineFifo {
     return true;
   }
 
-  /// Takes nothing from a take() that is under way: it looks at the lines for itself.
+  /// Does not affect a take() in progress: it checks the lines separately.
   [[nodiscard]] bool has_arrived() {
     Unpacked own;
     return Lines::unpack(slot(), slot_size_, step(), staging_.bytes().data(), own) !=

@@ -7,10 +7,11 @@
 
 namespace ringside {
 
-/// Corrupt: a slot that claims to hold what no slot can.
+/// Returns a Corrupt error: a slot announces an impossible size.
 Error bad_size(std::uint64_t size, Bytes slot_size);
 
-/// InvalidArgument: the two ranks do not mean the same collective.
+/// Returns an InvalidArgument error: the message's size differs from the expected one, so the ranks run different
+/// collectives.
 Error other_size(std::uint64_t sent, std::uint64_t expected);
 
 }  // namespace ringside

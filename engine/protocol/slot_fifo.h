@@ -11,18 +11,17 @@
 
 namespace ringside {
 
-/// What a slot holds: the bytes themselves; what the transport makes of where they lie; or nothing, because
-/// they have been put where the receiver wants them.
+/// The content of a slot: the bytes themselves; a transport's reference to them; or nothing, because the bytes are
+/// already at the receiver's destination.
 enum class SlotKind : std::uint8_t { Bytes = 0, Reference = 1, Landed = 2 };
 
-/// Simple in shared memory: 8 slots in a circle and two counters. The sender owns `tail` and the
-/// slots from tail on, the receiver owns `head` and the slots from head to tail. LineFifo is the same
-/// for LL and LL128.
+/// Simple in shared memory: a ring of 8 slots and two counters. The sender owns `tail` and the slots from tail on, the
+/// receiver owns `head` and the slots from head to tail. LineFifo is the same for LL and LL128.
 ///
 /// Ordering   a slot's bytes and size are stored before `tail` is (release); the receiver loads `tail`
-///            (acquire) before it reads them. `head` goes the other way in the same manner. That is all
-///            that x86-64 and arm64 need: one writer a counter, no fence besides release and acquire.
-/// Threads    one a side
+///            (acquire) before it reads them. `head` works the same way in the other direction. x86-64 and arm64 need
+///            no other fences, since each counter has one writer.
+/// Threads    one on each side
 /// Ownership  the memory outlives the view; both processes map the same pages
 /// shape      slot size a multiple of 64 bytes; memory zeroed before the first use, aligned to 64
 ///            bytes
@@ -36,20 +35,20 @@ class SlotFifo {
 
   // The sender's side.
 
-  /// The next slot, or an empty span while all 8 are in flight.
+  /// Returns the next slot, or an empty span while all 8 are in flight.
   [[nodiscard]] std::span<std::byte> acquire();
-  /// Of what acquire() gave.  shape  1 .. slot_size()
+  /// Posts the slot of acquire().  shape  1 .. slot_size()
   void post(Bytes size, SlotKind kind = SlotKind::Bytes);
   /// returns  false: no slot is free
   bool send(std::span<const std::byte> from);
-  /// Whether the receiver has given back all that was posted.
+  /// Returns whether the receiver has released all posted slots.
   [[nodiscard]] bool is_all_released() const {
     return control_->head.load(std::memory_order_acquire) == mine_;
   }
 
   // The receiver's side.
 
-  /// The oldest slot that has arrived, or an empty span.
+  /// Returns the oldest slot that has arrived, or an empty span.
   /// errors  Corrupt: the sender wrote a size that no slot has
   Result<std::span<const std::byte>> peek();
   [[nodiscard]] SlotKind kind() const { return kind_; }  ///< of what peek() gave last
@@ -58,7 +57,7 @@ class SlotFifo {
   /// errors   Corrupt: as peek(); InvalidArgument: the slot does not hold as many bytes as `to`
   Result<bool> take(std::span<std::byte> to);
 
-  /// Whether peek() would give something: for callers that only look.
+  /// Returns whether a slot has arrived, without taking it.
   [[nodiscard]] bool has_arrived() const {
     return control_->tail.load(std::memory_order_acquire) != mine_;
   }
@@ -66,7 +65,7 @@ class SlotFifo {
   [[nodiscard]] Bytes slot_size() const { return slot_size_; }
 
  private:
-  /// What a waiting receiver looks at lies together, and apart from what a waiting sender looks at.
+  /// The data that a waiting receiver polls is in cache lines separate from the data that a waiting sender polls.
   struct Control {
     alignas(128) std::atomic<std::uint64_t> tail;  ///< slots ever posted
     std::atomic<std::uint32_t> sizes[kSlots];      ///< and the kind in the two bits on top

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Data bytes of one slot, as GPUs have them: its share of NCCL's buffer for the protocol, less its flags.
-/// The host's own tuning takes smaller ones, which stay in a core's caches.
+/// Returns the data bytes of a slot on GPUs: its share of NCCL's buffer for the protocol, without flags. Hosts use
+/// smaller slots, which stay in a core's caches.
 /// source  NCCL 2.30: NCCL_BUFFSIZE 4 MiB, NCCL_LL_BUFFSIZE 512 KiB, NCCL_LL128_BUFFSIZE 4915200 bytes
 constexpr Bytes nccl_slot_size(Protocol protocol) {
   switch (protocol) {

@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// Room of this process for the data of one step, where a slot holds lines instead of plain bytes.
+/// A private buffer for the data of one step, for slots that hold lines instead of plain bytes.
 class Staging {
  public:
   Staging() = default;

@@ -8,13 +8,13 @@
 #include "base/vocabulary.h"
 #include "ringside/units.h"
 
-/// A step of any protocol as it lies on a byte stream: Simple is the data themselves, LL and LL128 are
-/// whole lines with their flags, as they lie in a slot. The stream delivers in order, so the flags do not signal
-/// arrival there; they are checked, and show what was lost, doubled or mixed up on the way.
+/// Encodes a step of any protocol for a byte stream: the plain data for Simple, whole lines with their flags, as in a
+/// slot, for LL and LL128. The stream delivers in order, so the flags do not signal arrival there; they are checked,
+/// and reveal lost, duplicated or reordered data.
 /// source  NCCL's network proxies send an LL or LL128 slot as it is, once the flags in it are right
 namespace ringside {
 
-/// Bytes on the wire of a step with `size` bytes of data.
+/// Returns the bytes on the wire of a step with `size` bytes of data.
 Bytes wire_size(Protocol protocol, Bytes size);
 
 /// shape   wire: wire_size(protocol, data.size()) bytes, aligned to 8; data: at least 1 byte

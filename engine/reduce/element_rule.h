@@ -5,14 +5,14 @@
 #include "base/words.h"
 #include "engine/reduce/small_float_rule.h"
 
-/// What reducing means, one element at a time, for whatever has no vector registers: GPUs. The loops for hosts
-/// (kernels.cpp) give the same bits, which tests/reduce/element_rule_test.cpp holds both to.
+/// The reductions on one element at a time, for GPUs. The vector loops for hosts (kernels.cpp) give the same bits;
+/// tests/reduce/element_rule_test.cpp compares them.
 namespace ringside {
 
 namespace element_rule {
 
-/// The smaller or larger of two floating-point values by their bits, as pick_number() in kernels.cpp.
-/// kTop   bits of the largest magnitude that is no NaN
+/// Returns the smaller or larger of two floating-point values, given as bits, as pick_number() in kernels.cpp.
+/// kTop   bits of the largest magnitude that is not a NaN
 template <bool kLarger, typename Int, Int kTop>
 RINGSIDE_HD constexpr Int pick_number(Int x, Int y) {
   constexpr int kSign = static_cast<int>(sizeof(Int)) * 8 - 1;
@@ -30,7 +30,7 @@ RINGSIDE_HD constexpr Int pick_number(Int x, Int y) {
 template <typename Unsigned, typename Signed>
 struct IntegerRule {
   using Bits = Unsigned;
-  using Value = Signed;  ///< of the order and of division
+  using Value = Signed;  ///< type for comparisons and division
   RINGSIDE_HD static constexpr Bits sum(Bits a, Bits b) { return static_cast<Bits>(a + b); }
   RINGSIDE_HD static constexpr Bits prod(Bits a, Bits b) { return static_cast<Bits>(a * b); }
   RINGSIDE_HD static constexpr Bits min(Bits a, Bits b) {
@@ -120,7 +120,7 @@ struct E5m2Format {
   }
 };
 
-/// 16 and 8 bits: in float32, rounded to the element after each operation.
+/// Arithmetic on 16 and 8 bits: computed in float32, rounded to the element after each operation.
 template <typename Format>
 struct SmallFloatRule {
   using Bits = typename Format::Bits;
@@ -143,7 +143,7 @@ struct SmallFloatRule {
 
 }  // namespace element_rule
 
-/// Calls visit(rule) with the type's arithmetic: Bits, and sum, prod, min, max of two of them.
+/// Calls visit(rule) with the type's arithmetic: the type Bits, and sum, prod, min and max of two Bits.
 template <typename Visit>
 RINGSIDE_HD void with_element_rule(DataType type, Visit&& visit) {
   using namespace element_rule;
@@ -175,7 +175,7 @@ RINGSIDE_HD void with_element_rule(DataType type, Visit&& visit) {
   }
 }
 
-/// An integer divided towards 0, as avg divides a sum that may have wrapped around.
+/// Divides an integer towards 0, as avg does with a sum that may have wrapped around.
 template <typename T>
 RINGSIDE_HD constexpr T divide_element(T value, int divisor) {
   // The divisor as a number of the wider of the two types: 200 ranks would be -56 as int8.

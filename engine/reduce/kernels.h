@@ -6,12 +6,12 @@
 
 #include "base/vocabulary.h"
 
-/// The vector loops behind ReduceOp. One set of them is compiled for each instruction set; all give the
-/// same bits, which tests/reduce holds them to.
+/// The vector loops of ReduceOp, compiled once for each instruction set. All give the same bits, which tests/reduce
+/// checks.
 namespace ringside {
 
-/// What a kernel works on: outputs[..][i] = inputs[0][i] op inputs[1][i] op ..., left to right, where
-/// each `op` rounds to the element type.
+/// The arguments of a kernel: outputs[..][i] = inputs[0][i] op inputs[1][i] op ..., left to right, where each `op`
+/// rounds to the element type.
 ///
 /// shape   at least one of each; any alignment; an output may be one of the inputs, and otherwise
 ///         overlaps none of them
@@ -19,20 +19,20 @@ struct KernelArguments {
   std::span<std::byte* const> outputs;
   std::span<const std::byte* const> inputs;
   std::size_t count = 0;     ///< elements
-  std::uint64_t scalar = 0;  ///< of PreMulSum: an element's bits, in the low bytes; else not read
+  std::uint64_t scalar = 0;  ///< PreMulSum only: the factor's bits, in the low bytes
 };
 
-/// Never fails, keeps nothing.  Threads  any
+/// Computes a reduction. It never fails and keeps no state.  Threads  any
 using ReduceKernel = void (*)(const KernelArguments& arguments);
 
 /// The kernels of one instruction set.
 struct KernelSet {
-  const char* name;  ///< as Highway calls it: AVX2
-  /// Of PreMulSum, the kernel multiplies inputs[0] by the scalar first; Avg has the kernel of Sum.
+  const char* name;  ///< Highway's name of the instruction set, such as AVX2
+  /// Returns the kernel. The one for PreMulSum first multiplies inputs[0] by the scalar; Avg uses the kernel of Sum.
   ReduceKernel (*find)(DataType type, RedOp op);
 };
 
-/// What this processor can run, the best first; never empty.
+/// Returns the sets that this processor supports, the fastest first; never empty.
 std::span<const KernelSet> kernel_sets();
 
 }  // namespace ringside

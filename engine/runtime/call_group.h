@@ -13,12 +13,13 @@ class Communicator;
 }  // namespace runtime
 class HostStream;
 
-/// Where a call is to take its turn.
+/// The stream on which a call runs: a host stream or a device stream.
 using CallStream = std::variant<HostStream*, DeviceStream>;
 
-/// Calls that begin together: ncclGroupStart() .. ncclGroupEnd(). The sends and receives of one communicator
-/// become one call, in which none waits for another, whatever their order here; collectives stay as they are, behind
-/// them, in their order. Communicators follow each other on a stream in the order in which they first came.
+/// The calls of one group, as between ncclGroupStart() and ncclGroupEnd(). The sends and receives of one communicator
+/// become one call, in which they do not block each other, whatever their order in the group. Its collectives follow,
+/// in the order in which they were added. On a stream, communicators follow each other in the order of their first
+/// call.
 ///
 /// Threads    one
 class CallGroup {
@@ -30,9 +31,9 @@ class CallGroup {
   /// Takes out what the communicator has in it.
   void drop(const runtime::Communicator& communicator);
 
-  /// Enqueues everything. The group is empty afterwards. Communicators on devices that have to connect first connect
-  /// concurrently, since they may be ranks that wait for each other.
-  /// errors  as Communicator::enqueue(): of the first call that was refused; those before it are under way
+  /// Enqueues all calls and empties the group. Device communicators that still have to connect do so concurrently,
+  /// since they may be ranks that wait for each other.
+  /// errors  as Communicator::enqueue(), from the first call that was rejected; the calls before it are enqueued
   Status launch();
 
   [[nodiscard]] bool is_empty() const { return parts_.empty(); }
@@ -44,15 +45,16 @@ class CallGroup {
     std::vector<CollectiveCall> messages;
     std::vector<CollectiveCall> collectives;
 
-    /// What is enqueued.
+    /// Returns the calls to enqueue: the fused messages, then the collectives.
     [[nodiscard]] std::vector<CollectiveCall> calls() const;
   };
   static Status prepare(const std::vector<Part>& parts);
   std::vector<Part> parts_;
 };
 
-/// The sends and receives as few calls: the k-th of each peer and direction go into the k-th.
-/// messages  of one transfer each
+/// Merges sends and receives into as few calls as possible: the k-th call holds the k-th message of each peer and
+/// direction.
+/// messages  sends and receives with one transfer each
 std::vector<CollectiveCall> fuse_messages(const std::vector<CollectiveCall>& messages);
 
 }  // namespace ringside

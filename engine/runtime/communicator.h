@@ -22,27 +22,31 @@ class FlightRecorder;
 class HostStream;
 class TraceRecorder;
 
-/// The options of a communicator. Every rank passes the same ones, except `trace`, `faults` and `recorder`.
-/// Ownership  what is pointed to outlives the communicator
+/// The options of a communicator. Every rank passes the same values, except in `job_rank`, `trace`, `faults` and
+/// `recorder`.
+/// Ownership  the objects that the pointers refer to outlive the communicator
 struct CommunicatorOptions {
-  std::string name = "0";  ///< its name in dumps
-  std::string family =
-      {};  ///< the name that faults use for it, and for others of its kind; empty: `name`
+  std::string name = "0";  ///< the communicator's name in dumps
+  /// Name by which faults select this communicator and others with the same role; empty: `name`
+  std::string family = {};
   std::string description = "default_pg";
-  std::vector<int> job_ranks = {};  ///< its ranks' numbers in the whole job; empty: the same
-  /// This rank's number in the whole job, where the ranks are to gather job_ranks: of all ranks or of none.
+  std::vector<int> job_ranks = {};  ///< [rank]: number in the whole job; empty: equal to the rank
+  /// This rank's number in the whole job; the ranks then gather job_ranks from it. Every rank sets it, or no rank does.
   std::optional<int> job_rank = {};
-  HostOptions host;   ///< of the executor that make() makes
-  CallWishes wishes;  ///< the executor chooses what they leave open
-  Seconds connect_timeout{
-      8};                  ///< of make(), and of a call that connects, where op_timeout is shorter
-  Seconds op_timeout{60};  ///< a collective without progress for so long fails
+  HostOptions host;   ///< options of the executor that make() makes
+  CallWishes wishes;  ///< the executor chooses every value that is not set here
+  /// Limit for make(); also for a call that connects, if it is longer than op_timeout
+  Seconds connect_timeout{8};
+  Seconds op_timeout{60};  ///< a collective that makes no progress for this long fails
   bool check_calls =
-      is_call_check_wanted();      ///< whether differing calls are detected; the same on all ranks
+      is_call_check_wanted();      ///< whether mismatched calls are detected; the same on all ranks
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
-  std::uint32_t trace_number = 0;  ///< its number in traces: TraceEvent::communicator
-  CallFaults* faults = nullptr;    ///< of this rank, in all its communicators; null: none
-  FlightRecorder* recorder = nullptr;  ///< of this rank's calls, likewise
+  /// The communicator's number in traces: TraceEvent::communicator
+  std::uint32_t trace_number = 0;
+  /// Faults of this rank, shared by all its communicators; null: none
+  CallFaults* faults = nullptr;
+  /// Records the calls of this rank, shared by all its communicators; null: none
+  FlightRecorder* recorder = nullptr;
 };
 
 namespace runtime {
@@ -51,88 +55,91 @@ namespace runtime {
 /// an Executor do their calls in order, and ensures that all of them end, and for the same reason.
 ///
 /// Ordering   every rank makes the same calls in the same order
-/// Threads    one at a time calls run(), or enqueue(); abort() and async_error() are for any thread
-/// Ownership  takes the Bootstrap; buffers are the caller's, and in use until run() returns
+/// Threads    one thread at a time calls run() or enqueue(); any thread may call abort() and async_error()
+/// Ownership  keeps the Bootstrap; the caller owns the buffers, which are in use until run() returns
 class Communicator {
  public:
-  /// Finds out how to reach the others; connections are made by the first run() that needs them.
-  /// errors  Timeout: names the ranks that did not come.  PeerGone.  Unsupported: the transport does not join all ranks.
+  /// Makes the communicator and exchanges the ranks' addresses. The first run() that needs a connection makes it.
+  /// errors  Timeout: names the ranks that did not join.  PeerGone: a rank died.  Unsupported: the transport cannot
+  ///         connect all ranks.
   static Result<std::unique_ptr<Communicator>> make(std::shared_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options);
 
-  /// The same with an executor of the caller's choice; CommunicatorOptions::host is not read.
+  /// Makes the communicator with an executor of the caller's choice; CommunicatorOptions::host is ignored.
   /// errors  as above, and those of `make_executor`
   static Result<std::unique_ptr<Communicator>> make(std::shared_ptr<Bootstrap> bootstrap,
                                                     const CommunicatorOptions& options,
                                                     const ExecutorMaker& make_executor);
   ~Communicator();
 
-  /// Runs a call. A call like one of the last ones is planned already, and costs no allocation.
-  /// errors  InvalidArgument, Unsupported: before anything moved.  PeerGone, Timeout, Aborted: the
-  ///         communicator is broken from then on, on every rank, for the same first reason.
-  ///         InvalidArgument, too: the ranks do not make the same call (CallCheck); broken likewise
+  /// Runs a call and returns when it is done. A call that repeats a recent one reuses its plan and allocates no memory.
+  /// errors  InvalidArgument, Unsupported: no data moved, and the communicator stays usable.  PeerGone, Timeout,
+  ///         Aborted: the communicator is broken on every rank, with the same first error. InvalidArgument is also
+  ///         returned, and breaks it, if the ranks make different calls (CallCheck)
   Status run(const CollectiveCall& call);
-  /// The same for several calls, which may overlap where the executor has queues. Each sees the results of those before
+  /// Runs several calls, which may overlap if the executor has queues. Each call sees the results of the calls before
   /// it.
   Status run_all(const std::vector<CollectiveCall>& calls);
 
-  /// Splits the ranks: those of one colour form a communicator of their own, in the order of their keys. Its
-  /// options are this one's; its name contains the split and the colour, the same on all its ranks, as does its number in
-  /// traces. This communicator lives on, and neither one breaks the other.
-  /// color    none: this rank is in no part
-  /// family   of the part: CommunicatorOptions::family
-  /// returns  null: this rank is in no part
-  /// errors   as run(), and as make() of the part
+  /// Splits the ranks: the ranks of one colour form a child communicator, ordered by key. The child inherits the
+  /// options; its name contains the number of the split and the colour. The child and this communicator do not break
+  /// each other.
+  /// color  empty: this rank joins no child
+  /// family  the child's CommunicatorOptions::family
+  /// returns the child, or null if this rank joins none
+  /// errors   as run() of this communicator and make() of the child
   Result<std::unique_ptr<Communicator>> split(std::optional<int> color, int key = 0,
                                               const std::string& description = "undefined",
                                               const std::string& family = {});
 
-  /// Makes a communicator of the remaining ranks, in their order, without those that have died or are excluded.
-  /// The others are not asked, and this communicator may be broken; none of its calls may be under way.
-  /// without  the same on every rank that calls; not this rank
-  /// errors   InvalidArgument: a rank that does not exist, or this one.  Timeout: a rank that is left does not call.
-  ///          As make()
+  /// Makes a communicator of the remaining ranks, in the same order, without the ranks in `without` (dead or excluded).
+  /// Only the remaining ranks call it. This communicator may be broken, but none of its calls may be in progress.
+  /// without  ranks to exclude; the same on every caller, and never the caller itself
+  /// errors   InvalidArgument: `without` names this rank or one that does not exist.  Timeout: a remaining rank does
+  ///          not call. All errors of make()
   Result<std::unique_ptr<Communicator>> shrink(const std::vector<Rank>& without);
 
-  /// Enqueues the call on the stream. Calls of one communicator are made in the order in which they
-  /// were enqueued, on whichever streams; not while run() is under way, and until they are done no run().
-  /// call    its buffers are in use until the stream has done it, or the communicator is gone: one that has failed makes
-  ///         no further calls, and does not wait for calls that its stream has not reached
-  /// errors  the first error of an earlier call; this call's own error is in async_error()
+  /// Enqueues the call on the stream. Calls of one communicator run in the order in which they were enqueued, even on
+  /// different streams. Do not mix with run(): call neither while the other still has work in progress.
+  /// call    its buffers are in use until the stream has run it or the communicator is destroyed. After a failure,
+  ///         calls that their stream has not reached yet never run, and no thread waits for them
+  /// errors  the first error of an earlier call; async_error() later returns this call's own error
   Status enqueue(CollectiveCall call, HostStream& stream);
-  /// The same for several calls, as in run_all().
+  /// Enqueues several calls, as in run_all().
   Status enqueue(std::vector<CollectiveCall> calls, HostStream& stream);
 
-  /// Begins the calls on a device behind the stream's earlier work, and before its later work. They are begun when
-  /// this returns, and ended when the stream has passed them; the first call that connects waits for the other ranks.
-  /// stream  may be under capture into a graph, which then contains the calls. The communicator outlives
-  ///         the graph; errors of its calls are in async_error()
-  /// errors  the first error of an earlier call; what keeps these from beginning.  Unsupported: ranks without
-  ///         queues, or what a graph cannot have
+  /// Launches the calls on a device stream, after its earlier work and before its later work. They are launched when
+  /// this returns, and done when the stream has passed them. The first call that connects waits for the other ranks.
+  /// stream  if it is being captured into a graph, the graph contains the calls. The communicator must outlive the
+  ///         graph; async_error() returns the errors of the graph's calls
+  /// errors  the first error of an earlier call; the error that prevents the launch.  Unsupported: the executor has no
+  ///         queues, or a graph cannot contain the call
   Status enqueue(std::vector<CollectiveCall> calls, DeviceStream stream);
 
-  /// Connects what the calls need, as their first run() does: for callers that act for several ranks, on a thread each.
+  /// Makes the connections that the calls need, as their first run() would. A process with several ranks calls it on
+  /// one thread for each rank.
   /// errors  as run()
   Status prepare(const std::vector<CollectiveCall>& calls);
-  /// Whether there is nothing to prepare.
+  /// Returns whether all connections of the calls exist, so that prepare() would do nothing.
   [[nodiscard]] bool is_prepared(const std::vector<CollectiveCall>& calls) const;
 
-  /// The error since the start: the reason for which the communicator broke, or the first call that was refused.
+  /// Returns the first error since make(): the error that broke the communicator, or that of the first rejected call.
   /// Threads  any
   [[nodiscard]] std::optional<Error> async_error() const;
 
-  /// Chooses how a call runs.
-  /// errors  as run(), before anything moved
+  /// Returns the algorithm, protocol and channels with which run() would run the call. Nothing moves.
+  /// errors  InvalidArgument, Unsupported: as run()
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
 
-  /// Settings for the calls to come, on every rank the same.
+  /// Sets the user's settings for all later calls. Every rank passes the same settings.
   void set_wishes(const CallWishes& wishes);
 
-  /// Breaks the communicator on every rank: their run() returns `why` soon. A part that is being made is cancelled.
+  /// Breaks the communicator on every rank: their calls of run() soon return `why`. A split in progress is cancelled.
   void abort(const Error& why);
 
-  /// All ranks' bytes, by rank: for what ranks exchange in addition to the data (times, counts). Slow: TCP.
-  /// shape   every rank gives equally many
+  /// Returns all ranks' bytes, concatenated by rank. Meant for small side data such as times and counts: it is slow
+  /// (TCP).
+  /// shape   every rank passes the same number of bytes
   /// errors  as run()
   Result<std::vector<std::byte>> all_gather_bytes(std::span<const std::byte> mine);
 
@@ -143,25 +150,26 @@ class Communicator {
     return all ? Status() : Status(all.error());
   }
 
-  /// Registers memory, each rank its own, in which buffers of later calls may lie: where ranks are processes with GPUs,
-  /// senders store results there directly, without a slot between. On hosts it makes no difference.
-  /// returns  for deregister_buffer(); 0: it makes none
+  /// Registers this rank's memory for the buffers of later calls. Between processes with GPUs, senders then store
+  /// results there directly, without a slot in between. On hosts it has no effect.
+  /// returns  a number for deregister_buffer(); 0: registration has no effect here
   /// errors   as run(); every rank calls it at the same time
   Result<int> register_buffer(void* base, Bytes size);
-  /// Of this rank alone; no call with buffers there may be under way.
+  /// Deregisters memory of this rank only. No call with buffers in it may be in progress.
   void deregister_buffer(int number);
 
-  /// Ends in order: waits for the enqueued calls (not for graphs) and for all ranks, then leaves; no rank takes that for a death.
+  /// Shuts down in order: waits for the enqueued calls (not for graphs) and for all ranks, then leaves the
+  /// communicator. The other ranks do not report this rank as dead.
   /// errors  as run()
   Status finish();
 
   [[nodiscard]] const std::string& name() const;
   [[nodiscard]] Rank rank() const;
   [[nodiscard]] int nranks() const;
-  /// What joins the ranks: see HostLayout.
+  /// Returns the names of the transports between the ranks: HostLayout::transport.
   [[nodiscard]] const std::string& transport() const { return layout().transport; }
   [[nodiscard]] const HostLayout& layout() const;
-  /// As Executor::ways().
+  /// Returns the connection types in use and how many there are of each, as Executor::ways().
   [[nodiscard]] std::map<std::string, int> ways() const;
 
  private:

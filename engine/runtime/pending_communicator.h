@@ -13,18 +13,19 @@
 
 namespace ringside {
 
-/// A communicator that is being made on a thread of its own: the caller need not wait for the other ranks, and may
-/// call it off at any moment.
+/// A communicator that is being made on a background thread. The caller need not wait for the other ranks, and may
+/// cancel it at any time.
 ///
 /// Threads    any
-/// Ownership  called off, and waited for, where it goes before it is ready
+/// Ownership  the destructor cancels a communicator that is not ready, and waits for the thread
 class PendingCommunicator {
  public:
-  /// What else the ranks do once they have met; on the object's thread.
+  /// Further work after the ranks have joined and before the communicator is made. Called on the background thread.
   using WhenMet = std::function<Status(Bootstrap& bootstrap)>;
-  /// make_executor  of the communicator; empty: one on hosts
-  /// root  kept until the rank has joined; null: it is elsewhere
-  /// errors  System: no descriptors
+  /// Starts to make the communicator.
+  /// make_executor  makes its executor; empty: the host executor
+  /// root  kept alive until the rank has joined; null: another process runs the root
+  /// errors  System: no file descriptors
   static Result<std::unique_ptr<PendingCommunicator>> start(BootstrapOptions join,
                                                             CommunicatorOptions options,
                                                             std::unique_ptr<BootstrapRoot> root,
@@ -40,7 +41,7 @@ class PendingCommunicator {
   /// errors  as Bootstrap::join(), what was to be done when the ranks had met, and Communicator::make()
   Result<std::unique_ptr<runtime::Communicator>> take();
 
-  /// Ends the making at once, with Aborted or what the other ranks then say.
+  /// Cancels at once: take() returns Aborted, or the error that the other ranks report.
   void abort();
 
  private:
@@ -54,7 +55,7 @@ class PendingCommunicator {
   const WhenMet when_met_;
   const ExecutorMaker make_executor_;
   const Wakeup off_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::unique_ptr<BootstrapRoot> root_;
   std::shared_ptr<Bootstrap> bootstrap_;
   bool is_off_ = false;

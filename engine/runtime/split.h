@@ -15,32 +15,33 @@ namespace ringside {
 
 class Bootstrap;
 
-/// A part of the ranks of a communicator, with a ring of its own.
+/// A child of a communicator: a subset of its ranks that is connected by a bootstrap ring of its own.
 struct SplitPart {
   std::unique_ptr<Bootstrap> bootstrap;
-  std::vector<Rank> ranks;  ///< the parent's, by rank in the part
+  std::vector<Rank> ranks;  ///< [rank in the child]: rank in the parent
 };
 
-/// Parts the ranks by colour: those of one colour belong together, in the order of their keys, and of their
-/// ranks where keys are equal. Every rank of the parent calls it at the same time.
-/// color    none: this rank is in no part
-/// returns  nothing: it is in none
+/// Splits the ranks by colour: the ranks of one colour form a child, ordered by key, and by parent rank if keys are
+/// equal. Every rank of the parent calls it at the same time.
+/// color  empty: this rank joins no child
+/// returns  the child, or nothing if this rank joins none
 /// errors   as Bootstrap::all_gather() of the parent, and Bootstrap::join()
 Result<std::optional<SplitPart>> split(Bootstrap& parent, std::optional<int> color, int key,
                                        Deadline deadline, Nanoseconds join_timeout);
 
-/// Where the ranks of a communicator would meet without those that have died: a port of each, taken and silent
-/// until it is needed.
+/// The addresses where the surviving ranks of a communicator can meet after some have died. Each rank reserves a port
+/// in advance, and listens on it only when it is needed.
 ///
 /// Threads  one at a time
 class MeetingPlaces {
  public:
-  /// Every rank calls it at the same time.
-  /// errors  as Bootstrap::all_gather(); System: no port
+  /// Reserves a port on each rank and exchanges the addresses. Every rank calls it at the same time.
+  /// errors  as Bootstrap::all_gather(); System: no port is free
   static Result<MeetingPlaces> agree(Bootstrap& bootstrap, Deadline deadline);
 
-  /// The ranks that are left meet at the first of them. The others are not asked, and the parent may be broken.
-  /// left     ascending, this rank among them; each of them gives the same
+  /// Joins the remaining ranks into a child; they meet at the lowest of them. Only the remaining ranks call it, and the
+  /// parent may be broken.
+  /// left     the remaining ranks, ascending, this rank included; the same on every caller
   /// errors   as Bootstrap::join()
   Result<SplitPart> meet(const Bootstrap& parent, const std::vector<Rank>& left,
                          Nanoseconds join_timeout);

@@ -6,7 +6,7 @@
 
 namespace ringside {
 
-/// What NVIDIA's PCI device id reveals of a GPU.
+/// The properties of a GPU that follow from its PCI device id.
 struct GpuModel {
   std::uint16_t first_id, last_id;
   int sm;    ///< compute capability, 10 x major + minor
@@ -18,12 +18,12 @@ struct GpuModel {
 /// returns nothing for an id that is in none of the ranges
 std::optional<GpuModel> gpu_model(std::uint16_t device_id);
 
-/// Memory of a GPU; one that is not known has 0.
+/// Returns the memory of a GPU, or 0 if it is unknown.
 /// source  NVIDIA's data sheets
 /// unit    GB, 10^9 bytes
 int gpu_memory_gb(std::uint16_t device_id);
 
-/// The rate of one port of an RDMA NIC at its best, where a description has only its PCI ids.
+/// Returns the highest rate of a port of an RDMA NIC, for descriptions that have only its PCI ids.
 /// source  as above, vendors 15b3 and 1d0f
 /// unit    Mbit/s; 0: not known
 int nic_mbits_per_second(std::uint16_t vendor_id, std::uint16_t device_id);

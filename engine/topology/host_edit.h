@@ -7,30 +7,30 @@
 
 #include "engine/topology/host.h"
 
-/// Edits a host's description.
+/// Functions that edit a host's description.
 namespace ringside {
 
 /// A network device and the PCI function that carries it.
 struct HostNetPlace {
   HostNet* net = nullptr;
-  HostPci* function = nullptr;  ///< nothing: right at a CPU
+  HostPci* function = nullptr;  ///< null: attached directly to a CPU
 };
-/// All network devices of a host, by their number. Valid until the host changes.
+/// Returns all network devices of a host, by number. Valid until the host changes.
 std::vector<HostNetPlace> nets_of(Host& host);
 
-/// A GPU of a host that takes part, and its CPU.
+/// A GPU that takes part in the job, and its CPU.
 struct HostGpuPlace {
   HostGpu* gpu = nullptr;
   HostPci* function = nullptr;
   HostCpu* cpu = nullptr;
 };
-/// By their rank within the host. Valid until the host changes.
+/// Returns the GPUs by rank within the host. Valid until the host changes.
 std::vector<HostGpuPlace> gpu_places_of(Host& host);
 
 /// Removes every network device for which `keep` is false, and renumbers the others from 0.
 void keep_nets(Host& host, const std::function<bool(const HostNet&)>& keep);
 
-/// Keeps those GPUs in the job that have one of these ranks within the host, in this order.
+/// Keeps only the GPUs with these ranks within the host in the job, in this order.
 void keep_gpus(Host& host, std::span<const int> ranks);
 
 /// Replaces all NICs of the host: each new NIC is on the switch of a GPU, evenly over the GPUs in their order.

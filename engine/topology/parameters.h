@@ -11,7 +11,7 @@
 
 namespace ringside {
 
-/// What the environment says about paths and about which devices may talk to each other directly.
+/// The environment variables that affect paths, and which devices may access each other directly.
 /// source  NCCL 2.30.7: graph/paths.cc, graph/topo.cc, transport/p2p.cc, init.cc, mnnvl.cc
 struct TopologyParameters {
   std::optional<PathType> p2p_level = {};  ///< NCCL_P2P_LEVEL, NCCL_P2P_DISABLE=1 (Loc)
@@ -38,7 +38,7 @@ struct TopologyParameters {
 Result<TopologyParameters> parse_topology_parameters(const Environment& environment,
                                                      std::string_view version = kBaseRelease);
 
-/// The variables that parse_topology_parameters reads.
+/// Returns the variables that parse_topology_parameters() reads.
 std::span<const std::string_view> topology_variables();
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// How far apart two devices are; lower is closer. The worst hop of a path names it.
+/// The distance between two devices; lower is closer. A path has the type of its worst hop.
 /// source  NCCL 2.30.7 graph/topo.h; the values are NCCL's
 enum class PathType : std::uint8_t {
   Loc = 0,   ///< itself

@@ -19,7 +19,7 @@ enum class C2cLink : std::uint8_t {
 /// Which NICs at the CPU of a GPU with C2C are nearer to it than those through a CPU.
 enum class P2cNets : std::uint8_t { None, All, Local };
 
-/// Up to which distance GPUs copy to each other where no setting says.
+/// Up to which distance GPUs copy to each other by default.
 enum class P2pReach : std::uint8_t {
   ByVendor,  ///< below the CPU on Intel, Zhaoxin and Arm hosts, everywhere on others
   BySize,    ///< below the CPU, but for two GPUs on an AMD host
@@ -39,8 +39,8 @@ struct NvLinkSpeeds {
   friend bool operator==(const NvLinkSpeeds&, const NvLinkSpeeds&) = default;
 };
 
-/// How a release of NCCL interprets a host. The members are the rules of 2.30.7; what an older
-/// release does differently is in its file, under `topology`.
+/// The rules by which a release of NCCL interprets a host. The defaults are those of 2.30.7; the differences of an
+/// older release are in its file, under `topology`.
 /// source  NCCL 2.18 .. 2.30: graph/topo.{h,cc}, graph/paths.cc, graph/search.cc
 struct TopologyRules {
   NvLinkSpeeds nvlink = {};

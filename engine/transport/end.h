@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// Common to both ends of a connection.
+/// The operations that both ends of a connection share.
 ///
 /// Threads  one thread uses an end; any thread may call abort(), at any time
 class TransportEnd {
@@ -32,26 +32,25 @@ class TransportEnd {
   virtual void abort() noexcept = 0;
   [[nodiscard]] virtual Bytes slot_size() const = 0;
 
-  /// The pages that both ends have mapped, where slots travel so: initially 0, aligned to 128 bytes, and as long as
-  /// slots and counters of the connection's protocol. A user that puts other data there uses the ends for
-  /// nothing else but abort(). Empty: there are none.
+  /// Returns the pages that both ends have mapped for slots and counters: zeroed, aligned to 128 bytes. Empty if the
+  /// transport shares no memory. A caller that stores other data there may use the ends only for abort().
   [[nodiscard]] virtual std::span<std::byte> shared_pages() const { return {}; }
-  /// The Unix socket between the two processes, for users of shared_pages() that have open files to pass
-  /// (file_passing.h). -1: there is none.
+  /// Returns the Unix socket between the two processes, on which users of shared_pages() can pass open files
+  /// (file_passing.h), or -1 if there is none.
   [[nodiscard]] virtual int file_socket() const { return -1; }
 
-  /// Which of the offered slots (Joint::lent) it works on.
+  /// Returns which of the offered buffers (Joint::lent) the end uses for its slots.
   [[nodiscard]] virtual LentUse lent() const { return {}; }
 };
 
 /// The sending end of one direction of one channel between two ranks.
 ///
 /// Ordering   slots arrive in the order they were posted
-/// Ownership  a slot is the caller's from acquire() to post(), then the transport's
+/// Ownership  the caller owns a slot from acquire() to post(), then the transport owns it
 class SendEnd : public TransportEnd {
  public:
-  /// The next free slot, or an empty span while all 8 are in flight. Never blocks. On lent slots, which may be a GPU's, the
-  /// span may be no memory that processors read.
+  /// Returns the next free slot, or an empty span while all 8 are in flight. Never blocks. With lent slots the span may
+  /// be GPU memory, which the CPU cannot access.
   /// errors  PeerGone: the receiver closed or died.  Aborted: abort() was called.
   virtual Result<std::span<std::byte>> acquire() = 0;
 
@@ -59,8 +58,7 @@ class SendEnd : public TransportEnd {
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held, or size out of shape.
   virtual Status post(Bytes size) = 0;
 
-  /// Fills the next free slot with `from` and posts it: shorter for data that are in memory already. LL
-  /// and LL128 make their lines straight from it.
+  /// Copies `from` into the next free slot and posts it. LL and LL128 pack their lines directly from `from`.
   /// returns  false: no slot is free.  shape  1 .. slot_size() bytes
   /// errors   as acquire() and post()
   virtual Result<bool> send(std::span<const std::byte> from) {
@@ -71,12 +69,12 @@ class SendEnd : public TransportEnd {
     return true;
   }
 
-  /// Whether the receiver reads and writes the SharedMemory of this process in place, so that the two
-  /// calls below work.
+  /// Returns whether the receiver can access this process's SharedMemory in place, which refer() and announce()
+  /// require.
   [[nodiscard]] virtual bool reaches_memory() const { return false; }
 
-  /// Sends the address of the bytes instead of the bytes. They must not change until is_drained().
-  /// result   where the receiver may store its result; or nowhere
+  /// Sends the address of `data` instead of its bytes, which must not change until is_drained().
+  /// result   where the receiver may store its result; a null region: nowhere
   /// returns  false: no slot is free.  shape  bytes: 1 .. slot_size()
   /// errors   as send()
   virtual Result<bool> refer([[maybe_unused]] SharedSpan data, [[maybe_unused]] SharedSpan result,
@@ -84,46 +82,45 @@ class SendEnd : public TransportEnd {
     return Error{ErrorCode::Unsupported, "this connection carries no references"};
   }
 
-  /// Announces that the data lie already where the receiver wants them.
+  /// Sends a message without data: the data is already at the receiver's destination (RecvEnd::landing).
   /// returns, shape, errors  as refer()
   virtual Result<bool> announce([[maybe_unused]] std::size_t bytes) {
     return Error{ErrorCode::Unsupported, "this connection carries no references"};
   }
 
-  /// Of an end on lent slots: how many messages have left their slots, which may be refilled without acquire().
+  /// With lent slots: returns how many messages have left their slots, which may then be refilled without acquire().
   [[nodiscard]] virtual std::uint64_t done() const { return 0; }
 
-  /// Whether everything posted has left this process, so that the caller may turn to other work.
+  /// Returns whether all posted data has left this process, so that the caller need not call progress() any more.
   [[nodiscard]] virtual bool is_drained() const = 0;
 };
 
-/// The receiving end.
+/// The receiving end of one direction of one channel between two ranks.
 ///
-/// Ordering   slots come in the order they were posted
-/// Ownership  a slot is the caller's from peek() to release(), then the transport's
+/// Ordering   slots arrive in the order in which they were posted
+/// Ownership  the caller owns a slot from peek() to release(), then the transport owns it
 class RecvEnd : public TransportEnd {
  public:
-  /// The oldest slot that has arrived, or an empty span while there is none. Never blocks. Asking
-  /// again before release() gives the same slot. errors  PeerGone: the sender closed or died and
-  /// nothing more can come.  Aborted.
-  /// A span of some bytes at address null: the data lie already where this rank has asked for them.
+  /// Returns the oldest slot that has arrived, or an empty span while there is none. Never blocks. Returns the same
+  /// slot until release(). A non-empty span at address null means that the data is already at this rank's destination.
+  /// errors  PeerGone: the sender closed or died, and all its slots have been released.  Aborted
   virtual Result<std::span<const std::byte>> peek() = 0;
 
-  /// Of an end on lent slots: how many messages have ever arrived, as of the last progress(). All that are not released may be
+  /// With lent slots: returns how many messages had arrived at the last progress(). All that are not released may be
   /// read.
   [[nodiscard]] virtual std::uint64_t arrived() const { return 0; }
 
-  /// Where the sender wants the result of the slot that peek() gave; empty: nowhere. Writing there must
-  /// end before announce() on the connection back.
+  /// Returns where the sender wants the result for the slot of peek(); empty: nowhere. Finish writing there before
+  /// announce() on the reverse connection.
   [[nodiscard]] virtual std::span<std::byte> landing() const { return {}; }
 
-  /// Gives the slot from peek() back to the sender.
+  /// Returns the slot of peek() to the sender.
   /// errors  PeerGone, Aborted; InvalidArgument: no slot is held.
   virtual Status release() = 0;
 
-  /// Moves the oldest slot to `to` and gives it back. LL and LL128 take it out of their lines straight into
-  /// `to`; so, asked again after false, it wants the same `to`, and no peek() between.
-  /// returns  false: it has not arrived, or not all of it
+  /// Copies the oldest slot to `to` and releases it. LL and LL128 unpack their lines directly into `to`: after false,
+  /// repeat the call with the same `to`, without peek() in between.
+  /// returns  false: the slot has not arrived completely
   /// errors   as peek() and release(); InvalidArgument: the slot does not hold as many bytes as `to`
   virtual Result<bool> take(std::span<std::byte> to) {
     RINGSIDE_TRY(const std::span<const std::byte> arrived, peek());

@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// The sending end of any medium with a fault on it: messages come late, never, or the connection breaks.
-/// What is lost the caller believes sent; while it stalls or is slow there is no free slot.
+/// Wraps a sending end of any transport in a link fault: messages arrive late or never, or the connection breaks. Lost
+/// messages appear as sent to the caller. During a stall or slow-down acquire() returns no slot.
 ///
 /// Threads, Ordering  as SendEnd
-/// fault   one of connections (is_link_fault)
+/// fault   a link fault (is_link_fault)
 /// clock   outlives the end
 std::unique_ptr<SendEnd> make_faulty_send_end(std::unique_ptr<SendEnd> inner, const Fault& fault,
                                               Clock& clock);

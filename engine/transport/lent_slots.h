@@ -13,31 +13,31 @@ namespace ringside {
 
 class SharedRegion;
 
-/// Memory that the caller of an end lends it for the slots of Simple, so that messages leave from there and arrive there
-/// without a copy: message m, counted from 0, lies in slot m % kSlots.
+/// A caller's buffer that an end uses for the slots of the Simple protocol, so that messages are sent from and received
+/// into it without a copy ("lent" slots). Message m, counted from 0, uses slot m % kSlots.
 ///
-/// Ownership  a sender's slot is the caller's from SendEnd::acquire() to post(), and anew below SendEnd::done(); a receiver's
-///            from RecvEnd::arrived() on, until it is released
+/// Ownership  a sender's caller owns a slot from SendEnd::acquire() to post(), and again once SendEnd::done() counts
+///            its message; a receiver's caller owns it from RecvEnd::arrived() to release()
 struct LentSlots {
   std::shared_ptr<const SharedRegion> region;
-  std::size_t offset = 0;  ///< of slot 0 in it; a multiple of kGrain
+  std::size_t offset = 0;  ///< of slot 0 in the region, bytes; a multiple of kGrain
 
   static constexpr std::size_t kGrain = 128;
-  /// From one slot to the next.
+  /// Returns the distance between the starts of two slots, bytes.
   static constexpr std::size_t stride(Bytes slot_size) { return round_up(slot_size.value, kGrain); }
   static constexpr Bytes memory_for(Bytes slot_size) { return Bytes{kSlots * stride(slot_size)}; }
 };
 
-/// A bug of the caller's: less memory than slots take.
+/// Aborts the program if the region has no room for all slots: that is a bug of the caller.
 void check_room(const LentSlots& slots, Bytes slot_size);
 
-/// What is offered to an end, the best first: it takes the first that its medium reaches, or none.
+/// The buffers offered to an end, the best first. The end uses the first one that its transport can access, or none.
 using LentOffers = std::vector<LentSlots>;
 
-/// What an end has taken of that.
+/// The buffer that an end uses.
 struct LentUse {
-  const SharedRegion* region = nullptr;  ///< null: nothing, it has slots of its own
-  std::string_view how = {};             ///< for people: "GPUDirect by dma-buf"
+  const SharedRegion* region = nullptr;  ///< null: the end allocated its own slots
+  std::string_view how = {};  ///< how the transport accesses it, as text: "GPUDirect by dma-buf"
 };
 
 }  // namespace ringside

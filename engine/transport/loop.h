@@ -7,16 +7,16 @@
 
 /// The connection from a rank to itself: 8 slots of its own memory.
 ///
-/// Threads  both ends are one thread's
+/// Threads  one thread uses both ends
 namespace ringside {
 
-/// Keeps the slots between the making of the one end and of the other.
+/// Opens the state that holds the slots after one end is made until the other end is.
 Result<std::unique_ptr<TransportState>> open_loop(const LocalSite& here);
 
-/// Makes the slots, too.  shape  slot size: at least 1
+/// Makes the receiving end and the slots.  shape  slot size: at least 1
 Result<std::unique_ptr<RecvEnd>> make_loop_recv_end(Joint joint);
 
-/// The other end of what make_loop_recv_end() made last.
+/// Makes the sending end for the latest make_loop_recv_end().
 Result<std::unique_ptr<SendEnd>> make_loop_send_end(Joint joint);
 
 }  // namespace ringside

@@ -10,22 +10,23 @@
 
 namespace ringside {
 
-/// The transports that a rank has open: its doors, and what each has opened behind them.
+/// The transports that a rank has open, with the listening sockets (doors) on which peers connect. Used to make the
+/// ends of connections.
 ///
 /// Threads    one at a time
 /// Ownership  outlives the ends that it makes
 class OpenTransports {
  public:
-  /// Opens those of `wanted` that this rank can have; one that it cannot is skipped, unless it is `needed`.
-  /// errors  System: no sockets; Unsupported: of the one that is needed
+  /// Opens the transports of `wanted`. One that this rank cannot open is skipped, unless it is `needed`.
+  /// errors  System: no sockets.  Unsupported: `needed` cannot be opened
   static Result<std::unique_ptr<OpenTransports>> open(const LocalSite& here, const Secret& secret,
                                                       std::span<const Transport* const> wanted,
                                                       const Transport* needed = nullptr);
 
-  /// What the others have to know.
+  /// Returns the addresses to send to the other ranks.
   [[nodiscard]] const Whereabouts& whereabouts() const { return whereabouts_; }
 
-  /// Goes to the other rank's door, and says which connection it has come for.
+  /// Connects to the other rank's door, and sends `hello`, which identifies the connection.
   /// shape   hello: at most kHelloLimit bytes
   /// errors  PeerGone: its process has ended.  As connect_authenticated()
   [[nodiscard]] Result<UniqueFd> dial(const Transport& transport, const Whereabouts& to,
@@ -36,11 +37,12 @@ class OpenTransports {
   /// errors  as Acceptor::accept()
   [[nodiscard]] Result<Accepted> accept(const Transport& transport, const Patience& patience) const;
 
-  /// Whether accept() would not wait.
+  /// Returns whether accept() would return at once.
   [[nodiscard]] bool has_visitor(const Transport& transport) const;
 
-  /// What an end of a connection to `other` is made of here.
-  /// shape  both ranks have the transport open; peer: what dial() or accept() gave, or none without a door
+  /// Returns the inputs for making an end of a connection to `other`.
+  /// shape  both ranks have the transport open; peer: the socket of dial() or accept(), or empty if the transport has
+  ///        no door
   [[nodiscard]] Joint joint(const Transport& transport, const Whereabouts& other, UniqueFd peer,
                             ConnectionShape shape, std::uint32_t channel,
                             const Patience& patience) const;

@@ -10,13 +10,13 @@
 
 namespace ringside {
 
-/// What both ends of a connection have to agree on.
+/// The properties on which both ends of a connection must agree.
 struct ConnectionShape {
   Protocol protocol = Protocol::Simple;
-  Bytes slot_size;  ///< data of one slot
+  Bytes slot_size;  ///< bytes of data of one slot
 };
 
-/// What one end sends to the other, in front of everything else:
+/// The first bytes that each end sends to the other:
 ///
 ///     0  4  "RSPR"
 ///     4  1  protocol, as Protocol counts
@@ -26,8 +26,8 @@ inline constexpr std::size_t kPreamble = 16;
 
 std::array<std::byte, kPreamble> preamble_of(ConnectionShape shape);
 
-/// Whether the peer's preamble says the same as ours would.
-/// errors  Corrupt: it is none.  InvalidArgument: another protocol or slot size; both are named.
+/// Checks that the peer's preamble describes the same shape.
+/// errors  Corrupt: not a preamble.  InvalidArgument: another protocol or slot size; the error names both.
 Status check_preamble(std::span<const std::byte, kPreamble> theirs, ConnectionShape mine);
 
 }  // namespace ringside

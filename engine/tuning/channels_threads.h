@@ -5,18 +5,18 @@
 
 namespace ringside {
 
-/// How wide a collective may run.
+/// The channels and threads that a collective may use.
 struct Width {
-  int nchannels = 1;  ///< at most; what the bytes fill may be fewer: split_channels()
+  int nchannels = 1;  ///< upper limit; split_channels() may use fewer for few bytes
   int nthreads = 0;   ///< of a block
 };
 
-/// Channels that a collective begins with and that bytes are dealt out to, but for NVLS: without those that were added for
-/// it, where the version leaves them out.
+/// Returns the number of channels available to a collective other than NVLS. Some versions exclude the channels that
+/// were added for NVLS.
 int collective_channels(const TuningModel& model, const CommShape& shape);
 
-/// Fewer channels, then fewer threads, until each thread has enough bytes.
-/// bytes   of the larger of one rank's buffers
+/// Returns the width for a call: it reduces the channels, then the threads, until each thread has enough bytes.
+/// bytes   size of the larger of a rank's buffers
 /// source  NCCL 2.30.7 enqueue.cc: topoGetAlgoInfo
 Width width_for(const TuningModel& model, const CommShape& shape, const CostTable& table,
                 Algorithm algorithm, Protocol protocol, Bytes bytes);

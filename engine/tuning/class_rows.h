@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// One row for each class of GPU.
+/// Reads a table with one row for each GPU class.
 template <typename Row>
 Status read_classes(YamlKeys keys, std::array<Row, kGpuClasses>& table) {
   constexpr const char* kNames[] = {"volta", "ampere", "hopper", "blackwell"};

@@ -11,34 +11,34 @@
 
 namespace ringside {
 
-/// Why an algorithm with a protocol cannot do a collective. The first that applies is given.
+/// Why an algorithm with a protocol cannot run a collective. If several apply, the first of this list is reported.
 enum class Obstacle : std::uint8_t {
   None,
   NotForCollective,  ///< NCCL has no kernel for it
-  SimpleOnly,        ///< the algorithm knows no other protocol
+  SimpleOnly,        ///< the algorithm only supports Simple
   NotInVersion,      ///< this version of NCCL lacks it
   OneNode,           ///< needs several nodes
   SeveralNodes,      ///< NVLS on several nodes, without CollNet
-  OnlyOneNode,       ///< this version does it within a node
-  NoCollNet,         ///< CollNet is off, or the network does not reduce
-  NoChainSupport,    ///< the network's plugin knows no chain
+  OnlyOneNode,       ///< this version supports it only within a node
+  NoCollNet,         ///< CollNet is off, or the network cannot reduce
+  NoChainSupport,    ///< the network plugin does not support CollNetChain
   NoNvSwitch,
-  TooManyLocalRanks,    ///< more ranks in a node than heads, or than the algorithm can take
-  NoNvls,               ///< the GPUs or the switch do no multicast
+  TooManyLocalRanks,    ///< a node has more ranks than heads, or than the algorithm supports
+  NoNvls,               ///< the GPUs or the switch do not support multicast
   TooFewHeads,          ///< NVLS needs 2
   NoBandwidth,          ///< the graph has no channel
-  Capability,           ///< of the GPUs
-  SeveralRanksPerNode,  ///< PAT pays with one rank a node only
+  Capability,           ///< the GPUs' compute capability is not supported
+  SeveralRanksPerNode,  ///< NCCL uses PAT only with one rank per node
   TooFewNvlsHeads,  ///< PAT needs one rank per node, or several nodes whose ranks all are NVLS heads
-  UnsafeLl128,      ///< 128-byte stores may be torn on the way
+  UnsafeLl128,      ///< the path may split 128-byte stores
   Algorithm,        ///< switched off by NCCL_ALGO
   Protocol,         ///< switched off by NCCL_PROTO
-  Variable,         ///< switched off by a variable of its own
-  Reduction,        ///< not with this type or reduction
-  OneRank,          ///< nothing to do but a copy
+  Variable,         ///< switched off by another variable
+  Reduction,        ///< no kernel for this type or reduction
+  OneRank,          ///< a single rank only copies
 };
 
-/// A few words: "CollNet is off".
+/// Returns a short reason: "CollNet is off".
 const char* to_string(Obstacle obstacle);
 
 /// Latency = base + local_steps x local_us + net_steps x net_us + other_us.
@@ -48,51 +48,55 @@ struct LatencyTerms {
   float local_us = 0;
   StepLink local_link = StepLink::NvLink;  ///< Net: the network's overhead hides the link
   double net_steps = 0;
-  float net_us = 0;    ///< with the NIC's own latency
-  float other_us = 0;  ///< of heads and ranks
+  float net_us = 0;    ///< including the NIC's own latency
+  float other_us = 0;  ///< terms for heads and ranks
 };
 
-/// What holds the bandwidth down.
+/// The limit that determines the bandwidth.
 enum class Bound : std::uint8_t {
   LocalLinks,  ///< the links inside a node
   Nics,
-  LlBus,         ///< flags of LL, and the CPU between nodes
-  LlLines,       ///< half of each line is flags
-  Ll128Channel,  ///< what a channel's threads move as LL128 lines
-  TreeChannel,   ///< what a channel's threads reduce in a tree
+  LlBus,         ///< bus limit of LL: its flags, and between nodes the CPU
+  LlLines,       ///< LL: half of each line is flags
+  Ll128Channel,  ///< rate at which a channel's threads move LL128 lines
+  TreeChannel,   ///< rate at which a channel's threads reduce in a tree
   NvlsTreeChannel,
-  NvSwitch,  ///< NVLS: the switch's own efficiency
+  NvSwitch,  ///< NVLS: the switch's efficiency
 };
 
-/// Bandwidth of the algorithm = bus x what of the bus each byte takes.
+/// Algorithm bandwidth = bus_gbs x the collective's ratio of algorithm to bus bandwidth.
 struct BandwidthTerms {
-  int nchannels = 0;      ///< of the searched graph
-  float channel_gbs = 0;  ///< of one, in the graph
+  int nchannels = 0;      ///< channels of the searched graph
+  float channel_gbs = 0;  ///< bandwidth of one channel in the graph
   Bound bound = Bound::LocalLinks;
-  float bus_gbs = 0;  ///< after all bounds
+  float bus_gbs = 0;  ///< bus bandwidth after all limits
 };
 
-/// unit  us, GB/s of the algorithm, single precision as NCCL computes
+/// The predicted cost of one combination, in single precision as NCCL computes it.
+/// unit  us, GB/s of the algorithm
 struct Cost {
   float latency_us = 0;
-  float bandwidth_gbs = 0;  ///< 0: NCCL's table has none. Above 0 it may still have an obstacle
+  /// 0: NCCL's table has no entry. A combination with bandwidth may still have an obstacle
+  float bandwidth_gbs = 0;
   Obstacle obstacle = Obstacle::None;
-  bool is_last_resort = false;  ///< chosen only where nothing else is left, whatever its time
+  /// Chosen only if no other candidate is available, whatever its time
+  bool is_last_resort = false;
   LatencyTerms latency = {};
   BandwidthTerms bandwidth = {};
 
   [[nodiscard]] bool is_available() const { return obstacle == Obstacle::None; }
 };
 
-/// Everything that NCCL computes once for a communicator.
+/// The costs and limits that NCCL computes once for a communicator.
 struct CostTable {
   std::array<std::array<std::array<Cost, kProtocols>, kAlgorithms>, kTunedCollectives> costs{};
-  /// Of a channel, [algorithm][protocol]. PAT has none: it takes all there are.
+  /// [algorithm][protocol]: most threads of a channel. PAT has no entry: it uses all threads.
   std::array<std::array<int, kProtocols>, kAlgorithms> max_threads{};
-  /// Bytes that a thread must have before another channel is used. All 0 with one rank up to 2.30.
+  /// [algorithm][protocol]: bytes per thread from which another channel is used. All 0 with one rank up to 2.30.
   std::array<std::array<int, kProtocols>, kAlgorithms> thread_thresholds{};
 
-  /// shape  one of the kTunedCollectives
+  /// Returns the cost of a combination.
+  /// shape  c is one of the kTunedCollectives
   [[nodiscard]] const Cost& cost(Collective c, Algorithm a, Protocol p) const {
     RINGSIDE_ASSERT(static_cast<int>(c) < kTunedCollectives, "{} is not tuned", to_string(c));
     return costs[static_cast<std::size_t>(c)][static_cast<std::size_t>(a)]
@@ -100,11 +104,12 @@ struct CostTable {
   }
 };
 
+/// Computes the costs of all combinations for a communicator.
 /// source  NCCL 2.30.7 graph/tuning.cc
 CostTable make_cost_table(const TuningModel& model, const CommShape& shape,
                           const TuningParameters& parameters);
 
-/// floor(log2(value)); -1 for 0.
+/// Returns floor(log2(value)), or -1 for 0.
 int log2_floor(std::uint64_t value);
 
 }  // namespace ringside

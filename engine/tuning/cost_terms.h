@@ -2,10 +2,10 @@
 
 #include "engine/tuning/cost_table.h"
 
-/// The two halves of make_cost_table(), for an entry that is available. Private to this folder.
+/// The bandwidth and latency formulas of make_cost_table(), for an available combination. Private to this folder.
 namespace ringside {
 
-/// What a communicator is to the formulas.
+/// The inputs of the formulas.
 struct CostInputs {
   const TuningModel& model;
   const CommShape& shape;
@@ -15,7 +15,7 @@ struct CostInputs {
     return static_cast<float>(shape.nranks) / static_cast<float>(shape.nnodes);
   }
   [[nodiscard]] GpuClass gpu_class() const;
-  /// Of the hosts that the version looks at.
+  /// Returns the CPU architecture that the version uses: rank 0's own, or that of all hosts.
   [[nodiscard]] CpuArch cpu_arch() const {
     const bool own = model.cpus_of_own_host && shape.own_cpu_arch != CpuArch::Unknown;
     return own ? shape.own_cpu_arch : shape.cpu_arch;
@@ -29,12 +29,13 @@ struct CostInputs {
   }
 };
 
-/// Each rank ends, or begins, with a share.
+/// Returns whether each rank's output or input is a share of the whole: all-gather and reduce-scatter.
 inline bool is_gather(Collective c) {
   return c == Collective::AllGather || c == Collective::ReduceScatter;
 }
 
-/// Steps of a ring; n x (bytes a link carries) / (bytes of the buffer) for the other algorithms.
+/// Returns the number of steps of a ring, which is n x (bytes that a link carries) / (bytes of the buffer). The other
+/// algorithms use it for that ratio.
 int ring_steps(Collective collective, int nranks);
 
 struct Speed {

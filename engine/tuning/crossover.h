@@ -6,16 +6,16 @@
 
 namespace ringside {
 
-/// From `bytes` on one combination is the fastest, up to where the next Stretch begins.
+/// A range of sizes with the same fastest combination. It ends where the next Stretch begins.
 struct Stretch {
   Bytes from;
-  Candidate fastest;  ///< with its prediction at `from`
+  Candidate fastest;  ///< the fastest combination, with its prediction at `from`
 };
 
-/// The fastest combination over all sizes: the exact size in bytes from which each is the fastest.
-/// call     its size is not looked at
+/// Finds the fastest combination for all sizes from `from` to `to`, with the exact sizes in bytes at which it changes.
+/// call     the call; its size is ignored
 /// shape    from <= to
-/// returns  in ascending order, the first at `from`; empty where nothing is left
+/// returns  ascending ranges, the first at `from`; empty if no combination is available
 std::vector<Stretch> stretches(const Tuner& tuner, TuningCall call, Bytes from, Bytes to);
 
 }  // namespace ringside

@@ -7,17 +7,17 @@
 
 namespace ringside {
 
-/// What the size makes of a Cost.
+/// The predicted time of one call.
 struct Prediction {
   float time_us = 0;
-  float latency_us = 0;     ///< with the plateau of rings and what pipelining saves
-  float bandwidth_gbs = 0;  ///< with the correction of trees
+  float latency_us = 0;     ///< after the corrections for ring plateau and pipelining
+  float bandwidth_gbs = 0;  ///< after the correction for trees
 };
 
-/// Time = latency + bytes / bandwidth.
-/// bytes   of the larger of one rank's buffers
+/// Predicts time = latency + bytes / bandwidth.
+/// bytes   size of the larger of a rank's buffers
 /// ntasks  collectives that are launched together; >= 1
-/// returns nothing where the combination is not available
+/// returns nothing if the combination is not available
 /// source  NCCL 2.30.7 graph/tuning.cc: ncclTopoGetAlgoTime
 std::optional<Prediction> predict(const TuningModel& model, const CommShape& shape,
                                   const CostTable& table, Collective collective,

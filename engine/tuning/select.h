@@ -12,65 +12,67 @@
 
 namespace ringside {
 
-/// A collective as it is called.
+/// The properties of a call that the choice depends on.
 struct TuningCall {
   Collective collective = Collective::AllReduce;
-  Bytes bytes;  ///< of the larger of one rank's buffers, as nccl-tests counts
+  Bytes bytes;  ///< size of the larger of a rank's buffers, as in nccl-tests
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
 
-/// One way of doing it.
+/// One combination of algorithm and protocol for a call.
 struct Candidate {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
   Obstacle obstacle = Obstacle::None;
-  Prediction prediction = {};  ///< where there is no obstacle
+  Prediction prediction = {};  ///< valid if obstacle is None
   bool is_last_resort =
-      false;  ///< NCCL takes it only where nothing else is left, whatever its time
+      false;  ///< NCCL uses it only if no other candidate is available, whatever its time
 };
 
-/// How NCCL does it: the complete answer.
+/// NCCL's complete decision for a call.
 struct TunedChoice {
   Collective collective = Collective::AllReduce;
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
-  int max_channels = 1;                                ///< that may be used
-  ChannelSplit channels;                               ///< that are
-  int nthreads = 0;                                    ///< of a block
-  Bytes chunk;                                         ///< on the first channel
-  std::optional<Bytes> chunk_mid = {}, chunk_hi = {};  ///< where there are such channels
+  int max_channels = 1;   ///< channels that may be used
+  ChannelSplit channels;  ///< that are
+  int nthreads = 0;       ///< of a block
+  Bytes chunk;            ///< chunk of the first channel
+  /// Of the middle and last channels; empty if there are none
+  std::optional<Bytes> chunk_mid = {}, chunk_hi = {};
   Prediction prediction = {};
 };
 
-/// Chooses for one communicator, as one version of NCCL does. Everything that does not depend on the
-/// size is computed once, so that a choice takes about a microsecond.
+/// Chooses algorithm, protocol and channels for one communicator as one version of NCCL does. It precomputes all values
+/// that do not depend on the size, so that a choice takes about a microsecond.
 ///
-/// Threads    any thread may ask; nothing changes after make()
+/// Threads    any thread may call const methods; the object does not change after make()
 /// Ownership  a value: copies are independent
 class Tuner {
  public:
   /// version  as load_tuning_model()
-  /// errors   as load_tuning_model(). InvalidArgument: lists by collective, which the version lacks
+  /// errors   as load_tuning_model(). InvalidArgument: lists by collective, which the version does not support
   static Result<Tuner> make(const CommShape& shape, const TuningParameters& parameters,
                             std::string_view version = kBaseRelease);
 
-  /// All 21 combinations in NCCL's order: by algorithm, then protocol.
-  /// shape   a collective that is tuned, as for fastest()
+  /// Returns all 21 combinations in NCCL's order: by algorithm, then protocol.
+  /// shape   one of the kTunedCollectives; also for fastest()
   /// ntasks  collectives that are launched together
   [[nodiscard]] std::vector<Candidate> candidates(const TuningCall& call, int ntasks = 1) const;
 
-  /// The fastest candidate; of several with one time, the first up to 2.30, the last from 2.31. Without one: nothing, or, where the version falls back
-  /// to it, the ring's fastest protocol.
+  /// Returns the fastest candidate; of several with equal time, the first up to 2.30 and the last from 2.31 on. Without
+  /// an available candidate it returns the ring's fastest protocol if the version falls back to it (RingFallback), else
+  /// nothing.
   [[nodiscard]] std::optional<Candidate> fastest(const TuningCall& call, int ntasks = 1) const;
 
-  /// The choice for one collective launched alone.
-  /// errors  InvalidArgument: no algorithm is left; the reason of each that was near is named.
-  ///         Unsupported: a collective that NCCL makes of sends and receives
+  /// Chooses for one collective that is launched alone.
+  /// errors  InvalidArgument: no algorithm is available; the error gives the reasons of the closest ones. Unsupported:
+  ///         a collective that NCCL makes of sends and receives
   [[nodiscard]] Result<TunedChoice> choose(const TuningCall& call) const;
 
-  /// The choices for collectives of one group, in the order of `calls`. NCCL takes those of one kind
-  /// whose sizes are near together: what is best for their sum serves each.
+  /// Chooses for the collectives of one group, in the order of `calls`. Calls of one kind and similar size get the
+  /// choice that is best for their sum (aggregates()).
   /// errors  as choose()
   [[nodiscard]] Result<std::vector<TunedChoice>> choose_group(
       std::span<const TuningCall> calls) const;
@@ -94,9 +96,8 @@ class Tuner {
   CostTable table_;
 };
 
-/// Elements of one rank: of the smaller of its buffers. All-gather and broadcast count bytes, whatever
-/// the type.
-/// returns  0 where the size is less than one element a rank
+/// Returns the elements of the smaller of a rank's buffers. All-gather and broadcast count bytes, whatever the type.
+/// returns  0 if the size is less than one element per rank
 std::uint64_t element_count(const TuningCall& call, int nranks);
 
 }  // namespace ringside

@@ -152,7 +152,7 @@ rsResult_t init_on(const char* device) {
   return made;
 }
 
-TEST(CApiOnGpus, WhereThereIsNoneItIsSaid) {
+TEST(CApiOnGpus, AMissingGpuIsReported) {
   if (Gpu::count() > 0) GTEST_SKIP() << "needs a host without GPUs";
   EXPECT_EQ(init_on("host"), rsSuccess);
   EXPECT_EQ(init_on("cuda"), rsSystemError);
@@ -167,7 +167,7 @@ TEST(CApiOnGpus, WhereThereIsNoneItIsSaid) {
   EXPECT_EQ(init_on(nullptr), rsSuccess);
 }
 
-TEST(CApiOnGpus, AStreamOfCudasIsNoneForCommunicatorsOnHosts) {
+TEST(CApiOnGpus, ACudaStreamIsInvalidForHostCommunicators) {
   FakeStream cuda;
   rsStream_t stream = nullptr;
   ASSERT_EQ(rsStreamWrapCuda(&stream, &cuda), rsSuccess);

@@ -427,7 +427,7 @@ TEST(CApi, AbortEndsWhateverAnotherThreadWaitsIn) {
   }
 }
 
-TEST(CApi, AFinalizeThatIsNotWaitedForIsInProgressUntilAllRanksHaveCome) {
+TEST(CApi, ANonBlockingFinalizeIsInProgressUntilAllRanksCallIt) {
   rsUniqueId id;
   ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
   rsConfig_t config = RS_CONFIG_INITIALIZER;

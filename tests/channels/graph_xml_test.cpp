@@ -59,7 +59,7 @@ TEST(GraphXml, AGivenGraphIsTakenAndTheOthersAreSearched) {
   EXPECT_NE(report.graphs[GraphId::Tree].bw_intra, 7) << "the file has no tree";
 }
 
-TEST(GraphXml, AGraphThatAlwaysCrossesNicsIsNotTakenWhereThatIsForbidden) {
+TEST(GraphXml, IgnoresAGraphThatCrossesNicsIfCrossNicIsForbidden) {
   const System system = two_gpus();
   const auto given =
       parse_graph_xml(replaced(kOneRing, "crossnic=\"0\"", "crossnic=\"1\""), "ring.xml", system);
@@ -113,7 +113,7 @@ void expect_same_when_read_back(const JobHosts& hosts, const ChannelParameters& 
   }
 }
 
-TEST(GraphXml, EveryGraphThatIsWrittenReadsBackTheSame) {
+TEST(GraphXml, WrittenGraphsReadBackUnchanged) {
   for (const char* on : {"dgx-h100:2", "dgx-a100", "dgx-h100,dgx-b200"}) {
     SCOPED_TRACE(on);
     expect_same_when_read_back(load_hosts(on, 1, std::nullopt).value(), {});

@@ -100,7 +100,7 @@ TEST(GpuDirect, CountsTheSwitchesAndProcessorsBetweenAGpuAndAnAdapter) {
   EXPECT_EQ(distance("rxe0"), PathType::Sys);
 }
 
-TEST(GpuDirect, AnAdapterThatIsTooFarIsNotToReachTheGpu) {
+TEST(GpuDirect, AnAdapterTooFarFromTheGpuIsRejected) {
   AdapterMemory memory{.size = 4096};
   const auto region = adapter_region(std::move(memory), {.level = PathType::Phb}, a_gpu());
   EXPECT_TRUE(region->is_device());

@@ -95,7 +95,7 @@ Result<int> all_reduce_with(const Fault& fault, const char* transport, Protocol 
   });
 }
 
-TEST(KernelFaults, AConnectionThatIsCutIsReportedWhereAProxyServesIt) {
+TEST(KernelFaults, ACutConnectionIsReportedByItsProxy) {
   const Fault cut{.kind = FaultKind::CutLink, .from = 0, .to = 1, .step = 20};
   for (const Protocol protocol : {Protocol::Simple, Protocol::LL}) {
     const auto ended = all_reduce_with(cut, "tcp", protocol);

@@ -90,7 +90,7 @@ TEST(Nccl, HowItRunsCallsIsItsOwnAffair) {
 }
 
 // Its names and its words, without a GPU: 2.18 is 21800.
-TEST(NcclLibrary, TheRealOneHasAllThatIsCalled) {
+TEST(NcclLibrary, TheInstalledLibraryHasAllCalledFunctions) {
   const auto library = NcclLibrary::open();
   if (!library) GTEST_SKIP() << library.error().message;
   int version = 0;

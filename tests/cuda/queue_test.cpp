@@ -256,7 +256,7 @@ TEST(CudaStreams, AGroupOfOneThreadThatSpeaksForBothRanksDoesNotWaitForItself) {
   });
 }
 
-TEST(CudaGraphs, ACallThatIsCapturedTakesPlaceAsOftenAsTheGraphIsLaunched) {
+TEST(CudaGraphs, ACapturedCallRunsAtEachLaunchOfTheGraph) {
   with_queues({}, [](QueueRank& rank) {
     constexpr std::int64_t kLength = 500;
     FakeStream stream;

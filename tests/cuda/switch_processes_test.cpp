@@ -79,7 +79,7 @@ TEST(CudaSwitchProcesses, CopiesStandForASwitchWhereRanksShareAGpu) {
 }
 
 // What bench runs and prints: requests for nvls, and the grid of all algorithms.
-TEST(CudaSwitchProcesses, ABenchmarkSaysWhatASwitchDid) {
+TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
   const ProcessJob job = switch_job(2, MemoryWay::File);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
     if (!has_switch(rank, 2)) return kNoSwitch;

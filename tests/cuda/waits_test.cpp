@@ -113,7 +113,7 @@ TEST_P(CudaWaits, BothEndsOfAConnectionReportHowFarTheyHaveCome) {
 }
 
 // A ring 0 -> 1 -> 2: rank 2 has nothing to do until it has heard of rank 1, whose own end is not blocked.
-TEST_P(CudaWaits, AnEndThatIsWaitedForInVainReportsIt) {
+TEST_P(CudaWaits, AWaitThatTimesOutReportsItsConnection) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   DeviceJob job(device.launcher());

@@ -171,7 +171,7 @@ TEST_P(CudaWindows, ASenderWhoseReceiverDoesNotComeSaysSo) {
       << status.error().message;
 }
 
-TEST_P(CudaWindows, NothingIsRegisteredWhereThatIsTurnedOff) {
+TEST_P(CudaWindows, RegistersNothingIfRegistrationIsOff) {
   ProcessJob plain = job();
   plain.registers = false;
   run(plain, [&](const ProcessRank& rank) -> Result<int> {

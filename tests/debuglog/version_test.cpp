@@ -27,7 +27,7 @@ TEST(NcclVersion, EachDescribedReleaseIsOne) {
   }
 }
 
-TEST(NcclVersion, WhatIsNoneIsRefused) {
+TEST(NcclVersion, InvalidVersionsAreRejected) {
   for (const char* text : {"", "2", "2.", "2.x", "2.21.5.1", "2.21.", "-2.21", "v2.21"}) {
     const auto version = parse_nccl_version(text);
     ASSERT_FALSE(version) << text;

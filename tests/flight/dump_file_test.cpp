@@ -57,7 +57,7 @@ TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
 
 // Before it has its name a dump is written to another file. An attacker that can guess that one's name, in a folder for all, makes a
 // link of it to a file that only this user can write.
-TEST_F(DumpFile, NoLinkThatIsPlantedForItIsFollowed) {
+TEST_F(DumpFile, DoesNotFollowAPlantedLink) {
   const std::string victim = folder_ + "/spare/victim";
   std::ofstream(victim) << "precious";
   for (const std::string& name : {std::string(), fmt::format(".{}.part", ::getpid())}) {

@@ -296,7 +296,7 @@ TEST_F(StuckThreads, EndTheProcessOnceTheirCallHasLongOutlivedItsTimeout) {
   EXPECT_NE(read(7)["ringside"]["reason"].get<std::string>().find("stuck"), std::string::npos);
 }
 
-TEST_F(StuckThreads, AreNoneWhereSomethingMovesOrTheCheckIsOff) {
+TEST_F(StuckThreads, AreNotReportedWithProgressOrWithoutTheCheck) {
   for (const bool moves : {true, false}) {
     settings_.heartbeat = std::chrono::milliseconds(moves ? 200 : 0);
     FlightRecorder recorder(settings_, 7);

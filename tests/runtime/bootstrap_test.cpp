@@ -147,7 +147,7 @@ TEST(Bootstrap, EachArrivalGivesTheOthersTheWholeTimeAgain) {
   EXPECT_GE(clock.elapsed(), seconds(18));
 }
 
-TEST(Bootstrap, ARootThatIsNotThereIsNamedByEveryRank) {
+TEST(Bootstrap, EveryRankReportsAMissingRoot) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   root.reset();

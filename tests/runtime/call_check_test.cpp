@@ -81,7 +81,7 @@ CommunicatorOptions options_of(const Way& way) {
 }
 
 // Rank 1 makes two calls, the others a third.
-TEST(Desync, ATimeoutNamesTheRanksThatHaveNotComeToTheCallWhereThatIsWanted) {
+TEST(Desync, ATimeoutNamesTheLateRanksIfRequested) {
   for (const bool is_wanted : {true, false}) {
     const auto root = make_root(3);
     FlightSettings settings;

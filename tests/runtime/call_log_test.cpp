@@ -104,7 +104,7 @@ TEST(CallComparison, ADifferenceIsFoundOnceBothHaveBegunTheCall) {
   EXPECT_EQ(there->mine, sum_of(8));
 }
 
-TEST(CallComparison, ARankThatIsFarAheadIsComparedAtTheSameCalls) {
+TEST(CallComparison, ARankFarAheadIsComparedAtTheSameCalls) {
   Log mine;
   Log theirs;
   for (int i = 0; i < 20; ++i) theirs.writer.append(sum_of(i / 2));

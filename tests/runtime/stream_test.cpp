@@ -261,7 +261,7 @@ TEST(Streams, AnAbortFromAnotherThreadEndsWhatHangsAndWhatIsQueued) {
   });
 }
 
-TEST(Streams, ACallThatIsRefusedIsTheAsyncErrorAndNothingBehindItRuns) {
+TEST(Streams, ARejectedCallIsTheAsyncErrorAndStopsLaterCalls) {
   const auto root = make_root(1);
   const auto communicator = must_make(0, 1, *root, options_with());
   HostStream stream;

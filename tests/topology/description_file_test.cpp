@@ -30,7 +30,7 @@ TEST(DescriptionFile, WhatNeverEndsIsRefused) {
   EXPECT_THAT(zeros.error().message, HasSubstr("/dev/zero: more than 16MiB"));
 }
 
-TEST(DescriptionFile, SaysWhatItIsInstead) {
+TEST(DescriptionFile, NamesTheActualFormat) {
   const auto folder = read_description(testing::TempDir());
   ASSERT_FALSE(folder);
   EXPECT_THAT(folder.error().message, HasSubstr("is a folder"));

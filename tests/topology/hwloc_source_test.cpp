@@ -94,7 +94,7 @@ TEST(HwlocSource, ASwitchWithGpuAndNicBecomesOneElementWithBoth) {
   EXPECT_EQ(net.mbits_per_second, 200000);  // a ConnectX-6
 }
 
-TEST(HwlocSource, APortThatIsDownIsNoNic) {
+TEST(HwlocSource, APortThatIsDownIsNotANic) {
   const auto machine = find_in_hwloc_xml(machine_xml(switch_xml(1)), "m.xml");
   ASSERT_TRUE(machine);
   EXPECT_TRUE(machine->nics.empty());

@@ -52,7 +52,7 @@ TEST_F(LoadHosts, APresetIsSoManyHostsAlike) {
   EXPECT_EQ(hosts->hosts_per_nvl_domain, 1);
 }
 
-TEST_F(LoadHosts, APresetThatIsADomainCountsInDomainsUnlessTheDomainIsGiven) {
+TEST_F(LoadHosts, ADomainPresetCountsInDomainsUnlessTheDomainIsGiven) {
   const auto domains = load_hosts("gb200-nvl72", 2, {});
   ASSERT_TRUE(domains);
   EXPECT_EQ(domains->runs[0].count, 36);  // 2 domains of 18 hosts

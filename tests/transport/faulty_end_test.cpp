@@ -54,7 +54,7 @@ TEST_P(FaultyEnd, WhatIsDroppedNeverComesAndTheRestDoes) {
   EXPECT_EQ(take(kLong), 3U);
 }
 
-TEST_P(FaultyEnd, ASlotThatIsAcquiredIsLostAlike) {
+TEST_P(FaultyEnd, AnAcquiredSlotIsAlsoLost) {
   with_fault("drop");
   for (const std::uint64_t word : {1U, 2U}) {
     const auto slot = ends_.send->acquire();

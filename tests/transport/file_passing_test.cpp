@@ -130,7 +130,7 @@ TEST(FilePassing, WhatDoesNotComeIsATimeOutAndAWaitCanBeCalledOff) {
 }
 
 // Who never reads lets a sender wait, and no longer than that may take.
-TEST(FilePassing, ASocketThatIsFullIsATimeOut) {
+TEST(FilePassing, AFullSocketIsATimeout) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");
   Status sent;

@@ -215,7 +215,7 @@ RdmaEndInfo some_info() {
           .queues = {{7, 1000}, {8, 0xffffff}}};
 }
 
-TEST(RdmaMessage, SaysWhatTheOtherEndNeeds) {
+TEST(RdmaMessage, ContainsTheDataThatTheOtherEndNeeds) {
   const auto bytes = make_rdma_message(some_info(), kShape);
   EXPECT_LE(bytes.size(), kRdmaMessageLimit);
   const auto read = parse_rdma_message(bytes, kShape);

@@ -197,7 +197,7 @@ TEST(Frame, PayloadsOfAllSizesComeBackOneByOne) {
   }
 }
 
-TEST(Frame, OneThatIsTooLongIsCorruptBeforeItIsStored) {
+TEST(Frame, ATooLongFrameIsRejectedBeforeItIsStored) {
   const Connection pair = connect_pair(loopback_address());
   const auto header = frame_header(0xffffffff);
   ASSERT_TRUE(send_all(pair.connecting.get(), header, deadline_in(kPlenty)));

@@ -89,7 +89,7 @@ constexpr std::array kCards{
                 return Error{ErrorCode::Unsupported, "no such card"};
               }}};
 
-TEST(OpenTransports, WithoutWhatARankHasNotAreOpenUnlessThatIsNeeded) {
+TEST(OpenTransports, SkipUnavailableTransportsUnlessNeeded) {
   const std::array wanted{&kCards[0], &kCards[1]};
   const LocalSite here{.rank = 3, .host = "a"};
   const auto open = OpenTransports::open(here, Secret{}, wanted);

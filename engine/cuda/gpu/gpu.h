@@ -21,7 +21,7 @@ struct GpuFacts {
   int driver = 0, runtime = 0;  ///< versions of CUDA, 1000 x major + 10 x minor
 };
 
-/// What was enqueued once and can be begun again at the price of one launch.
+/// A recorded sequence of work that can be run again for the cost of one launch.
 class GpuGraph {
  public:
   virtual ~GpuGraph() = default;
@@ -29,17 +29,17 @@ class GpuGraph {
   virtual Status begin() = 0;
 };
 
-/// One GPU with a stream of its own. It is this process's alone to ask; what it runs is kernels.cu.
+/// One GPU, with a stream of its own, that runs the kernels of kernels.cu.
 ///
 /// Ordering   launches and copies take place in the order in which they were begun
 /// Threads    one at a time
 class Gpu {
  public:
-  /// errors  System: this build has no kernels, or there is no driver or no GPU; which of them is said
+  /// errors  System: this build has no kernels, or there is no driver or no GPU; the error names which
   static Result<std::unique_ptr<Gpu>> open(int device = 0);
-  /// That this process sees.
+  /// Returns the number of GPUs visible to this process.
   static int count();
-  /// The one that this thread means, as cudaSetDevice() has it.
+  /// Returns this thread's current device, as set by cudaSetDevice().
   /// errors  as open()
   static Result<int> current();
   /// From now on this thread uses that device, for other libraries as well. errors  System
@@ -62,19 +62,19 @@ class Gpu {
   virtual DeviceQueue& queue() = 0;
   /// Begins a copy within the GPU's memory.
   virtual Status copy(std::byte* to, const std::byte* from, Bytes bytes) = 0;
-  /// Waits for all that has begun.
+  /// Waits for all work that has begun.
   /// errors  System: of whatever has failed since
   virtual Status finish() = 0;
 
-  /// Whether all that has begun has ended. Never waits.
+  /// Returns whether all work that has begun has ended. Never waits.
   /// errors  as finish()
   virtual Result<bool> is_idle() = 0;
-  /// For libraries that enqueue work of their own: a cudaStream_t.
+  /// Returns the cudaStream_t, for libraries that enqueue their own work.
   [[nodiscard]] virtual void* stream() const = 0;
 
-  /// All that `work` begins, as one graph; nothing runs meanwhile.
+  /// Captures the work that `work` begins into a graph, without running it.
   virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;
-  /// How long what `work` begins takes, by the GPU's clock; waits for it.
+  /// Returns how long the work that `work` begins takes by the GPU's clock; waits for it.
   virtual Result<Seconds> time(const std::function<Status()>& work) = 0;
 };
 

@@ -10,7 +10,7 @@ namespace ringside {
 /// errors  System: what was called, and what the runtime says of it
 Status check_cuda(cudaError_t code, const char* what);
 
-/// Why this process cannot use a GPU, by the result of counting them.
+/// Returns the reason why this process cannot use a GPU, from the result of cudaGetDeviceCount().
 Error no_gpu(cudaError_t code);
 
 }  // namespace ringside

@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// Memory that ranks with launches of their own have registered, each its own, so that the others store straight into
-/// outputs that lie in it: DeviceLaunch::windows. What is opened stays so until the GPU's memory ends.
+/// Memory that ranks with separate launches have registered, so that other ranks store directly into outputs in it
+/// (DeviceLaunch::windows). Opened memory stays open until the DeviceMemory is destroyed.
 ///
 /// Threads    one at a time
 /// Ownership  links and memory outlive it
@@ -21,9 +21,9 @@ class ProcessWindows {
   static Result<std::unique_ptr<ProcessWindows>> make(Bootstrap& bootstrap, DeviceMemory& memory,
                                                       ProcessLinks& links);
 
-  /// Every rank calls it at the same time, each with memory of its own.
-  /// base     what DeviceMemory::share() takes
-  /// returns  its number, the same on all ranks; 0: there are kMost of them already, and it makes no difference
+  /// Registers this rank's memory. Every rank calls it at the same time.
+  /// base     as for DeviceMemory::share()
+  /// returns  its number, the same on all ranks; 0: kMost are registered already, and this one has no effect
   /// errors   as ProcessLinks::connect(). One rank's memory that cannot be shared is no error: its messages go through
   ///          slots
   Result<int> add(std::byte* base, Bytes size, Deadline deadline);

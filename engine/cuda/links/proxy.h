@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// Takes messages between a kernel's slots in memory of this process and an end of a connection between processes.
+/// Moves messages between a kernel's slots in this process's memory and an end of a connection between processes.
 ///
 /// Protocols  Simple and LL. What travels is the data alone: of LL's lines each side has its own
 /// Copies     none where the end works on the kernel's slots (TransportEnd::lent()); else one
@@ -26,12 +26,12 @@ class Proxy {
  public:
   virtual ~Proxy() = default;
 
-  /// Takes one message on, where that needs no waiting.
-  /// returns  whether it did
+  /// Moves one message, if that needs no waiting.
+  /// returns  whether it moved a message
   /// errors   as the end's; Corrupt: a message that no slot has
   virtual Result<bool> move() = 0;
 
-  /// Whether all that the kernel has posted has left.
+  /// Returns whether all messages that the kernel has posted have left.
   [[nodiscard]] virtual bool is_drained() const = 0;
   /// errors  as the end's
   virtual Status check_peer() = 0;

@@ -11,8 +11,7 @@
 
 namespace ringside {
 
-/// A thread that works on a rank's proxies while any of its launches is under way, and until what they have posted has
-/// left.
+/// A thread that serves a rank's proxies while any of its launches is running, and until all their messages have left.
 ///
 /// Threads    any, but for set()
 /// Ownership  proxies and failure outlive it

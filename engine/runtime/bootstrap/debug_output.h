@@ -15,43 +15,44 @@
 
 namespace ringside {
 
-/// The debug log of this process: what NCCL_DEBUG, NCCL_DEBUG_SUBSYS, NCCL_DEBUG_FILE and
-/// NCCL_DEBUG_TIMESTAMP_* ask for, in the words of the release whose decisions the engine takes. It goes to
-/// stderr where NCCL's goes to stdout, which is the answer's here; into a file, if one is named.
+/// The debug log of this process, as set by NCCL_DEBUG, NCCL_DEBUG_SUBSYS, NCCL_DEBUG_FILE and NCCL_DEBUG_TIMESTAMP_*,
+/// in the wording of the NCCL release that the engine follows. It goes to the named file, else to stderr (NCCL uses
+/// stdout, which here carries the program's output).
 ///
-/// Ordering   a line is one write, so lines of several threads and processes never tear
+/// Ordering   each line is one write, so lines of several threads and processes do not mix
 /// Threads    any
 class DebugOutput {
  public:
-  /// Reads the variables when it is first asked for, and anew in a forked child.
+  /// Returns the log of this process. Reads the variables at the first call, and again in a forked child.
   static DebugOutput& of_process();
 
   DebugOutput(const DebugOutput&) = delete;
   DebugOutput& operator=(const DebugOutput&) = delete;
 
-  /// From now on writes lines about those subsystems into the file, both as NCCL's variables have them, unless NCCL_DEBUG or
-  /// NCCL_DEBUG_FILE ask for something. Forked children do as the variables say.
+  /// Writes later lines of `subsystems` (as NCCL_DEBUG_SUBSYS) into `file` (as NCCL_DEBUG_FILE), unless NCCL_DEBUG or
+  /// NCCL_DEBUG_FILE is set. Forked children follow the variables alone.
   void log_into(const std::string& file, const std::string& subsystems);
 
-  /// Whether warnings (Warn), whether any other lines (Info) are shown.
+  /// Returns whether lines of this level are shown: warnings for Warn, all other lines for Info.
   [[nodiscard]] bool has(DebugLevel least);
-  /// Whether lines of any of these subsystems are shown: checks this before a line that is costly to make.
+  /// Returns whether lines of any of these subsystems are shown. Call it before building a costly line.
   [[nodiscard]] bool shows(Subsystems about);
   [[nodiscard]] NcclVersion version() const { return NcclVersion{}; }
 
   void info(Subsystems about, std::string_view message);
 
-  /// A failure that the caller gets as an Error, too, and the line by which NCCL passes one on.
+  /// Logs a warning for an Error that is also returned to the caller, and the `file:line -> result` line that NCCL
+  /// adds.
   void warn(const WarnPlace& place, const Error& why);
 
-  /// A stranger at a port, and other events that no Error reports (base/remark.h). Shown as warnings
-  /// are, and where NCCL_DEBUG is not set.
+  /// Logs an event that no Error reports (base/remark.h), such as an unknown client at a port. Shown with warnings, and
+  /// also if NCCL_DEBUG is not set.
   void remark(const WarnPlace& place, std::string_view message);
 
-  /// The version, once a process: with the others' lines, or alone for NCCL_DEBUG=VERSION on rank 0.
+  /// Logs the version once per process. For NCCL_DEBUG=VERSION only rank 0 logs it.
   void announce(bool is_rank_0);
 
-  /// The number in brackets, where NCCL prints its device: the process's place on its host.
+  /// Sets the number in brackets, where NCCL prints the CUDA device: the process's index on its host.
   void set_place(int place);
 
  private:
@@ -64,7 +65,7 @@ class DebugOutput {
   std::unique_ptr<State> state_;
 };
 
-/// This host's interface with that address; nothing: there is none.
+/// Returns this host's interface with that address, or nothing.
 std::optional<NetInterface> interface_at(const SocketAddress& address);
 
 }  // namespace ringside

@@ -11,21 +11,21 @@ namespace ringside {
 
 class Bootstrap;
 
-/// How one rank of a host sends an open file to others there, before there are connections between them: it listens at a
-/// name that all know, and accepts peers that prove the job's secret.
+/// Sends an open file from one rank to other ranks of its host before they have connections: the sender listens at a
+/// name that all ranks know, and accepts peers that prove the job's secret.
 ///
-/// shape  the ranks share a host, as host_identity() has it
+/// shape  the ranks have the same host_identity()
 
-/// A name that no other process uses.
+/// Returns a socket name that no other process uses.
 /// for_what  a part of the name, for a user who lists the host's sockets (ss -xl)
 AbstractName hand_out_name(const char* for_what);
 
-/// Sends the file to so many others, in the order in which they come; it stays open here.
-/// errors  System: no sockets.  Timeout, Aborted, PeerGone: another process did not come, or left
+/// Sends the file to `others` ranks, in the order in which they connect. The file stays open here.
+/// errors  System: no sockets.  Timeout, Aborted, PeerGone: another rank did not connect, or left
 Status hand_out_file(int file, const AbstractName& at, std::size_t others,
                      const Bootstrap& bootstrap, const Patience& patience);
 
-/// Receives the file that hand_out_file() sends; waits for it.
+/// Waits for and receives the file of hand_out_file().
 /// errors  Timeout: no process listens there.  As connect_authenticated() and recv_fd()
 Result<UniqueFd> fetch_file(const AbstractName& at, const Bootstrap& bootstrap,
                             const Patience& patience);

@@ -14,20 +14,20 @@ namespace ringside {
 enum class Launcher : std::uint8_t { Torchrun, OpenMpi, Hydra, Slurm };
 const char* to_string(Launcher launcher);
 
-/// A process's place in the job, as its launcher says.
+/// A process's rank and the job's size, as set by its launcher.
 struct LaunchInfo {
   Launcher launcher = Launcher::Torchrun;
   int rank = 0;
   int nranks = 1;
-  std::optional<int> local_rank = {};   ///< among the ranks of this host
-  std::optional<int> local_ranks = {};  ///< how many the host has
+  std::optional<int> local_rank = {};   ///< rank among the ranks of this host; empty: unknown
+  std::optional<int> local_ranks = {};  ///< number of ranks of this host; empty: unknown
 };
 
-/// Whether the launcher says that all ranks are on this host.
+/// Returns whether, by the launcher's variables, all ranks are on this host.
 bool is_single_host(const LaunchInfo& info);
 
-/// Reads the launchers' variables; the first launcher that has set its own is believed, for a torchrun
-/// inside mpirun or srun sees both, and the inner one counts:
+/// Reads the launchers' variables. The first launcher of this list whose variables are set counts: a torchrun inside
+/// mpirun or srun sees both, and the inner one counts.
 ///
 ///     torchrun   RANK WORLD_SIZE [LOCAL_RANK LOCAL_WORLD_SIZE]; also for processes that are started manually
 ///     Open MPI   OMPI_COMM_WORLD_RANK _SIZE [_LOCAL_RANK _LOCAL_SIZE]
@@ -41,12 +41,13 @@ bool is_single_host(const LaunchInfo& info);
 Result<std::optional<LaunchInfo>> launch_from_environment(
     const Environment& environment = env_text);
 
-/// The first host of a Slurm host list: `node[03-05,9],gpu1` -> `node03`.
+/// Returns the first host of a Slurm host list: `node[03-05,9],gpu1` -> `node03`.
 /// errors  InvalidArgument: empty, or brackets that do not match
 Result<std::string> first_host_of(std::string_view hostlist);
 
-/// The number of tasks of a node in Slurm's short form: `2(x3),1` gives nodes 0 to 2 two and node 3 one.
-/// errors  InvalidArgument: not of that form, or fewer nodes
+/// Returns the number of tasks of a node from Slurm's short form: `2(x3),1` means two tasks on nodes 0 to 2 and one on
+/// node 3.
+/// errors  InvalidArgument: not of that form, or `node` is not in it
 Result<int> tasks_on_node(std::string_view tasks_per_node, int node);
 
 }  // namespace ringside

@@ -14,41 +14,40 @@
 #include "engine/transport/socket/handshake.h"
 #include "engine/transport/transport.h"
 
-/// The messages between ranks and root, and their encoding: numbers are little-endian,
-/// a text is its length in two bytes and then its bytes. Every parse function takes any bytes.
-/// errors  Corrupt: not such a message, or bytes behind its end
+/// The messages among ranks and between ranks and root, and their encoding: numbers are little-endian; a text is its
+/// length in two bytes, then its bytes. Every parse function accepts arbitrary bytes.
+/// errors  Corrupt: not a message of that type, or bytes after its end
 namespace ringside {
 
-inline constexpr std::size_t kMessageLimit = 8192;  ///< bytes of a frame that holds one of these
-inline constexpr int kMostRanks = 1 << 20;          ///< of a job
+inline constexpr std::size_t kMessageLimit = 8192;  ///< longest frame of a message, bytes
+inline constexpr int kMostRanks = 1 << 20;          ///< largest number of ranks of a job
 
 /// rank -> root, as the hello of its connection.
 struct JoinMessage {
   int rank = 0;
   int nranks = 0;
-  SocketAddress listen;  ///< where its ring predecessor reaches it
-  std::string who;       ///< "host:pid", for people; the first 64 bytes are sent
-  Secret ticket = {};    ///< of rank 0: BootstrapRoot::ticket(), where the root wants one
+  SocketAddress listen;  ///< address for its ring predecessor
+  std::string who;       ///< "host:pid", for messages; the first 64 bytes are sent
+  Secret ticket = {};    ///< on rank 0: BootstrapRoot::ticket(), if RootOptions::wants_ticket
 };
 std::vector<std::byte> to_bytes(const JoinMessage& message);
 Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
 
-/// root -> rank; and rank -> root, once, when it has its links: Linked, or Failure.
+/// root -> rank. Also rank -> root, once: Linked when the rank is connected to both neighbours, or Failure.
 struct RootMessage {
   enum class Kind : std::uint8_t {
-    Waiting = 1,    ///< not all are here yet; the root lives
-    Successor = 2,  ///< where the next rank of the ring listens
-    Everybody = 3,  ///< all have come
-    Failure = 4,    ///< the job fails; `error` says why. All get it, rank 0 reports it.
-    Linked = 6,     ///< all have their links
-    Refused = 5,    ///< this rank is not admitted; `error` says why. Only this rank gets it.
-    Admitted =
-        7,  ///< the first message to a rank that was not refused; `secret` is its own from now on
+    Waiting = 1,    ///< keepalive: not all ranks have joined yet
+    Successor = 2,  ///< `successor` is the address of the next rank of the ring
+    Everybody = 3,  ///< all ranks have joined
+    Failure = 4,    ///< the job fails because of `error`. All ranks get it, and rank 0 reports it.
+    Linked = 6,     ///< all ranks are connected to their neighbours
+    Refused = 5,    ///< this rank is rejected because of `error`. Only this rank gets it.
+    Admitted = 7,   ///< first message to an admitted rank; it uses `secret` from now on
   };
   Kind kind = Kind::Waiting;
   SocketAddress successor = {};  ///< of Successor
   Error error = {};              ///< of Failure and Refused
-  Secret secret = {};  ///< of Admitted: 128 random bits that the admitted ranks alone know
+  Secret secret = {};            ///< of Admitted: 128 random bits that only admitted ranks know
 };
 std::vector<std::byte> to_bytes(const RootMessage& message);
 Result<RootMessage> parse_root(std::span<const std::byte> bytes);
@@ -70,16 +69,16 @@ struct ConnectionHello {
   std::uint32_t index = 0;
   Protocol protocol = Protocol::Simple;
   std::uint64_t slot_size = 0;
-  std::uint32_t socket = 0;  ///< which of the connection's
+  std::uint32_t socket = 0;  ///< number of the socket within the connection
 };
 std::vector<std::byte> to_bytes(const ConnectionHello& message);
 Result<ConnectionHello> parse_connection_hello(std::span<const std::byte> bytes);
 
 /// rank -> all ranks, before they connect.
 struct PeerInfo {
-  Whereabouts where;  ///< but for its rank, which is its place among the others'
-  std::array<std::uint64_t, 16> cores{};  ///< that the rank may run on, a bit each
-  std::uint64_t cache = 0;                ///< bytes of a core's second level
+  Whereabouts where;  ///< its rank is not sent: it is the message's index in the all-gather
+  std::array<std::uint64_t, 16> cores{};  ///< bitmap of the cores on which the rank may run
+  std::uint64_t cache = 0;                ///< size of a core's L2 cache, bytes
 };
 std::vector<std::byte> to_bytes(const PeerInfo& message);
 Result<PeerInfo> parse_peer_info(std::span<const std::byte> bytes);
@@ -89,15 +88,16 @@ struct WatchMessage {
   enum class Kind : std::uint8_t {
     Goodbye = 1,  ///< an orderly end: the closing of this connection is no failure
     Abort = 2,    ///< the job is broken; passed on in both directions
-    Call = 3,     ///< the sender's calls from some call on; for its neighbours on other hosts
+    /// The sender's calls from `number` on are `call`; only to neighbours on other hosts
+    Call = 3,
     Dump = 4,     ///< write your dump; passed on in both directions
-    Present = 5,  ///< the origin lives; passed on in both directions
+    Present = 5,  ///< the origin is alive; passed on in both directions
   };
   Kind kind = Kind::Goodbye;
   Rank origin = kNoRank;     ///< of Abort and Present: the rank that reports it
   Rank dead = kNoRank;       ///< of Abort: the rank that died, or kNoRank
   Error error = {};          ///< of Abort
-  std::uint64_t number = 0;  ///< of Call: the first such call
+  std::uint64_t number = 0;  ///< of Call: number of the first call with this signature
   CallSignature call = {};   ///< of Call
 };
 std::vector<std::byte> to_bytes(const WatchMessage& message);

@@ -16,42 +16,43 @@ class Bootstrap;
 
 /// The placement of a communicator's ranks on hosts and cores.
 struct HostLayout {
-  int local_ranks = 1;   ///< on this rank's host, itself included
-  int local_cores = 1;   ///< that those may run on, together
-  Bytes cache{1 << 20};  ///< second level, of the core that has the least of it among all ranks
+  int local_ranks = 1;   ///< ranks on this rank's host, itself included
+  int local_cores = 1;   ///< cores on which those ranks may run, all together
+  Bytes cache{1 << 20};  ///< smallest L2 cache of a core among all ranks
   bool crosses_hosts = false;
-  bool is_crowded = false;  ///< on some host there are more ranks than cores
-  int ranks_per_node = 0;   ///< if all hosts have equally many consecutive ranks; else 0
-  /// Over the hops from each rank to the next, by name: "shm", "tcp", "shm+tcp", or "none" with one rank.
+  bool is_crowded = false;  ///< whether any host has more ranks than cores
+  /// Ranks of each host, if all hosts have equally many consecutive ranks; else 0
+  int ranks_per_node = 0;
+  /// Names of the transports from each rank to the next: "shm", "tcp", "shm+tcp", or "none" with one rank.
   std::string transport = "none";
-  const Transport* slowest = &usual_transport();  ///< of those
+  const Transport* slowest = &usual_transport();  ///< the slowest of those transports
 };
 
-/// This rank's core affinity and cache, in addition to its place.
+/// Returns this rank's description: `where`, its core affinity and its cache size.
 PeerInfo describe_rank(const Whereabouts& where);
 
-/// All ranks of a communicator, each as it has described itself: the base of every rank's choices.
+/// The descriptions of all ranks of a communicator, on which every rank bases its choices.
 class Peers {
  public:
   /// Sends this rank's description to all ranks. Every rank calls it at the same time.
-  /// requested  the transport that was asked for, for messages; null: none was
+  /// requested  the transport that the user asked for; null: no request
   /// errors  as Bootstrap::all_gather(); Corrupt: a rank of another version
   static Result<Peers> gather(Bootstrap& bootstrap, const PeerInfo& mine,
                               const Transport* requested, Deadline deadline);
 
-  /// Takes the descriptions by rank; fills in their ranks.
+  /// Takes the descriptions in rank order, and sets their ranks.
   Peers(std::vector<PeerInfo> all, const Transport* requested);
   Peers() = default;
 
-  /// shape  a rank
+  /// shape  rank: 0 .. number of ranks - 1
   [[nodiscard]] const Whereabouts& at(std::uint32_t rank) const { return all_[rank].where; }
 
-  /// The transport of slots from one rank to the other: the same for every rank that asks.
-  /// errors  Unsupported: no transport joins them
+  /// Returns the transport of slots from one rank to another. It is the same on every rank.
+  /// errors  Unsupported: no transport can connect them
   [[nodiscard]] Result<const Transport*> between(std::uint32_t from, std::uint32_t to) const;
 
-  /// Except for local values, every rank gets the same result.
-  /// errors  Unsupported: no transport joins two ranks that follow each other
+  /// Returns the layout as seen by rank `me`. Only local_ranks and local_cores depend on `me`.
+  /// errors  Unsupported: no transport can connect two consecutive ranks
   [[nodiscard]] Result<HostLayout> layout(std::uint32_t me) const;
 
  private:

@@ -4,8 +4,8 @@
 
 namespace ringside {
 
-/// Equal for two ranks of one host exactly when they are threads of one process: its number, and the PID namespace
-/// (containers have one each).
+/// Identifies a process on its host: equal for two ranks of one host exactly when they are threads of one process. It
+/// holds the PID and the PID namespace (each container has its own).
 /// source  NCCL's pid hash (number and /proc/self/ns/pid)
 struct ProcessIdentity {
   std::uint64_t number = 0;
@@ -13,7 +13,7 @@ struct ProcessIdentity {
   friend bool operator==(const ProcessIdentity&, const ProcessIdentity&) = default;
 };
 
-/// Of this process, as it is now: it changes after fork(2).
+/// Returns the current identity of this process. It changes after fork(2).
 ProcessIdentity process_identity();
 
 }  // namespace ringside

@@ -15,8 +15,8 @@ struct RingLinks {
   UniqueFd previous;
 };
 
-/// Connects to the next rank's acceptor, and takes the previous rank's connection from one's own.
-/// Other peers at `acceptor` are logged and dropped. Every rank calls it at the same time.
+/// Connects to the next rank's acceptor at `next`, and accepts the previous rank's connection at `acceptor`. Other
+/// peers are logged and dropped. Every rank calls it at the same time.
 /// errors  Timeout, PeerGone, PermissionDenied, System: name the neighbour
 Result<RingLinks> link_ring(RingHello::Purpose purpose, Rank me, int nranks, Acceptor& acceptor,
                             const Endpoint& next, const Secret& secret, const Patience& patience);

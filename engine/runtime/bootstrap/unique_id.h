@@ -9,8 +9,8 @@
 
 namespace ringside {
 
-/// What a rank needs to join a job: the root's address, and the secret that the job's processes
-/// share. A process that reads it can join, so pass it only by channels that only the job's owner can read.
+/// Identifies a job for ranks that join it: the root's address, and the secret that the job's processes share. Any
+/// process that reads it can join, so pass it only through channels that only the job's owner can read.
 struct UniqueId {
   SocketAddress root;
   Secret secret;
@@ -23,7 +23,7 @@ std::string to_string(const UniqueId& id);  ///< `ringside:10.0.0.1:4000:HEX`, 3
 /// errors  InvalidArgument: another beginning, a bad address, port 0, not 32 hexadecimal digits
 Result<UniqueId> parse_unique_id(std::string_view text);
 
-/// The same secret on every process that derives it from the same text. It is as hard to guess as the text.
+/// Derives a secret from a text: the same text gives the same secret. It is as hard to guess as the text.
 Secret derive_secret(std::string_view text);
 
 }  // namespace ringside

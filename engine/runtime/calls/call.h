@@ -12,7 +12,7 @@
 
 namespace ringside {
 
-/// The caller's stream, where calls run on GPUs: a cudaStream_t, of which null is CUDA's default one.
+/// The caller's stream for calls that run on GPUs: a cudaStream_t; null is CUDA's default stream.
 struct DeviceStream {
   void* stream = nullptr;
   friend bool operator==(const DeviceStream&, const DeviceStream&) = default;
@@ -26,29 +26,30 @@ struct CollectiveCall {
   Collective collective = Collective::AllReduce;
   const void* input = nullptr;
   void* output = nullptr;
-  std::int64_t count = 0;  ///< elements, as CallShape::count says
+  std::int64_t count = 0;  ///< elements; which buffer it counts: see CallShape::count
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
-  std::optional<ElementBits> scalar = {};  ///< of RedOp::PreMulSum: this rank's factor
+  /// This rank's factor for RedOp::PreMulSum; empty for other operations
+  std::optional<ElementBits> scalar = {};
   Rank root{0};
-  std::vector<std::int64_t> counts = {};         ///< all_gather_v: as CallShape::counts
-  std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv: as CallShape's
-  /// The call runs behind what this stream holds, and before its later work. None: its buffers are ready now
+  std::vector<std::int64_t> counts = {};         ///< all_gather_v only: see CallShape::counts
+  std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv only: see CallShape
+  /// The call runs after the work that this stream already holds. Empty: its buffers are ready now
   std::optional<DeviceStream> stream = {};
 };
 
-/// Whether the two differ only in their buffers and streams.
+/// Returns whether the calls differ only in their buffers and streams.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
-/// Whether it lists its sends and receives, whose other ends may be in other calls' lists.
+/// Returns whether the call lists its transfers. The matching transfers of a peer may be in other calls of that peer.
 inline bool is_listed(const CollectiveCall& call) {
   return !call.sends.empty() || !call.recvs.empty();
 }
 
-/// The key of the call's plan.
+/// Returns the call's shape, which is the key of its plan.
 CallShape shape_of(const CollectiveCall& call);
 
-/// The user's settings for calls; the rest is chosen.
+/// The user's settings for calls. The tuning chooses every value that is not set.
 struct CallWishes {
   std::optional<Algorithm> algorithm = {};
   std::optional<Protocol> protocol = {};

@@ -11,28 +11,28 @@ namespace ringside {
 
 struct CollectiveCall;
 
-/// What all ranks of a call have to agree on. Buffers, in place or not, and a rank's own factor are
-/// its own; a field that a collective ignores (the root of an all-reduce, the operation of a
-/// broadcast) is the same for all.
+/// The properties of a call that must be equal on all ranks. Buffers and a rank's PreMulSum factor may differ. A field
+/// that a collective ignores (the root of an all-reduce, the operation of a broadcast) has a fixed value.
 struct CallSignature {
   Collective collective = Collective::AllReduce;
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
   std::int32_t root = 0;
-  std::int64_t count = 0;    ///< all_gather_v: of all blocks
-  std::uint64_t blocks = 0;  ///< all_gather_v: a digest of the blocks' counts
+  std::int64_t count = 0;    ///< elements; for all_gather_v the sum over all blocks
+  std::uint64_t blocks = 0;  ///< all_gather_v only: a hash of the blocks' counts
   friend bool operator==(const CallSignature&, const CallSignature&) = default;
 };
 
-/// shape  not send_recv, send, recv: there each pair agrees on its own
+/// Returns the call's signature.
+/// shape  any collective except send_recv, send and recv, where only each pair has to agree
 CallSignature signature_of(const CollectiveCall& call);
 
 std::string to_string(const CallSignature& signature);  ///< "all_reduce of 1024 float sum"
 
-/// Its form in memory that ranks share, and in messages between ranks.
+/// The encoded signature, as stored in shared memory and sent between ranks.
 using CallWords = std::array<std::uint64_t, 3>;
 CallWords to_words(const CallSignature& signature);
-/// returns  nothing: the words are no signature
+/// returns  the signature, or nothing if the words do not encode one
 std::optional<CallSignature> parse_call_words(const CallWords& words);
 
 }  // namespace ringside

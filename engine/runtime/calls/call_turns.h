@@ -6,10 +6,10 @@
 
 namespace ringside {
 
-/// The order of calls: calls of one communicator that wait on several streams begin in the order in which they were
-/// enqueued, which is the same on every rank; and none behind one that has failed.
+/// Orders the calls of one communicator that wait on several streams: they begin in the order in which they were
+/// enqueued, which is the same on every rank. After close() no call begins.
 ///
-/// Ordering   take(), begin(), finish() of each
+/// Ordering   take(), begin() and finish(), once for each call
 /// Threads    any
 class CallTurns {
  public:
@@ -18,8 +18,8 @@ class CallTurns {
     return taken_++;
   }
 
-  /// Returns when all calls before this turn are finished.
-  /// returns  false: close() came first, and the caller does and finishes nothing
+  /// Waits until all calls before this turn are finished.
+  /// returns  true: the caller runs its call and calls finish().  false: closed; the caller does neither
   [[nodiscard]] bool begin(std::uint64_t turn) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return is_closed_ || finished_ == turn; });
@@ -35,14 +35,14 @@ class CallTurns {
     changed_.notify_all();
   }
 
-  /// No call begins from now on.
+  /// Prevents all later calls from beginning.
   void close() {
     const std::lock_guard lock(mutex_);
     is_closed_ = true;
     changed_.notify_all();
   }
 
-  /// Returns when no call is under way and none of those that have been taken will begin.
+  /// Waits until no call is running and no turn that was taken will still begin.
   void wait_all() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return finished_ == taken_ || (is_closed_ && !is_under_way_); });

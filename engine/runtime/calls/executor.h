@@ -24,12 +24,12 @@ class Failure;
 class TraceRecorder;
 struct HostLayout;
 
-/// A call that an executor has planned. Executors derive from it to keep more.
+/// A call that an executor has planned. Executors derive from it to store data of their own.
 struct CallPlan {
-  CollectiveCall call;  ///< its buffers mean nothing
+  CollectiveCall call;  ///< the planned call; its buffers are not used
   Choice choice;
   Bytes bytes;       ///< call_bytes()
-  TraceEvent event;  ///< what all events of the call share, but for their sequence
+  TraceEvent event;  ///< the fields that all events of the call share, except the sequence
 
   CallPlan() = default;
   CallPlan(const CallPlan&) = delete;
@@ -37,104 +37,105 @@ struct CallPlan {
   virtual ~CallPlan() = default;
 };
 
-/// Runs a communicator's calls: it has the memory, the connections and the threads. Host
-/// processes today (HostExecutor). It knows nothing of the job: failures and their reports, the order
-/// of calls and their numbers are the communicator's.
+/// Runs a communicator's calls with its own memory, connections and threads; make_host_executor() is the one for host
+/// memory. The communicator reports failures, orders the calls and numbers them.
 ///
-/// Ordering   plan(), prepare(), run(), flush(), drain() of a call; of one that is planned and prepared already, too.
-///            Several calls may have begun before drain(), where the executor has queues: hosts have none
-/// Threads    one at a time; any thread calls abort() and look(). Where there are queues, another one may drain what has
-///            begun meanwhile
-/// Ownership  plans are the executor's
+/// Ordering   plan(), prepare(), run(), flush(), drain() for each call, even if it is planned and prepared already.
+///            With queues, several calls may begin before drain(); hosts have no queues
+/// Threads    one thread at a time; any thread may call abort() and look(). With queues, another thread may call
+///            drain() meanwhile
+/// Ownership  the executor owns the plans
 class Executor {
  public:
   virtual ~Executor() = default;
 
-  /// Chooses how a call would run.
+  /// Returns the algorithm, protocol and channels with which a call would run.
   /// errors  as plan()
   [[nodiscard]] virtual Result<Choice> choose(const CollectiveCall& call) const = 0;
 
-  /// Does all for a call that needs no other rank, before anything moves. A call like one of the
-  /// last is planned already, and costs no allocation.
-  /// returns  good for the call until set_wishes(), or until 64 others have been planned
-  /// errors   InvalidArgument, Unsupported: nothing has begun, nothing is broken
+  /// Does the work for a call that needs no other rank, before any data moves. A call that repeats a recent one reuses
+  /// its plan and allocates no memory.
+  /// returns  the plan, valid until set_wishes() or until 64 other calls have been planned
+  /// errors   InvalidArgument, Unsupported: the call has not begun, and the executor stays usable
   virtual Result<CallPlan*> plan(const CollectiveCall& call) = 0;
 
-  /// Does what needs the other ranks and is done once: connections. The second time it does nothing.
+  /// Makes the plan's connections together with the other ranks. Does nothing if they exist.
   /// errors  Timeout, PeerGone, System, Aborted: other ranks may be waiting already, so the caller has to notify them
   virtual Status prepare(CallPlan& plan) = 0;
 
-  /// Begins the call. May return before it is done: until drain() its buffers are in use. An error
-  /// is in ExecutorSetup::failure, and ends all calls that have begun.
-  /// plan   prepared; of a call alike
+  /// Begins the call. It may return before the call is done: the buffers are in use until drain(). An error is stored
+  /// in ExecutorSetup::failure, and ends all calls that have begun.
+  /// plan   a prepared plan of a call that differs at most in buffers and stream (is_alike)
   virtual void run(CallPlan& plan, const CollectiveCall& call, std::uint32_t sequence) = 0;
 
-  /// Begins the calls that run() has collected for one launch, where the executor does that. Call it after the last run().
+  /// Launches the calls that run() has collected, if the executor collects calls. Call it after the last run().
   virtual void flush() {}
 
-  /// Returns when everything that has begun is done, or has failed.
+  /// Waits until all calls that have begun are done or have failed.
   virtual void drain() = 0;
 
-  /// Whether calls may begin while others are under way, and be ordered with a stream of the caller's.
+  /// Returns whether calls may begin while others are running, and may be ordered with a stream of the caller.
   [[nodiscard]] virtual bool has_queues() const { return false; }
 
   [[nodiscard]] virtual bool is_prepared(const CallPlan& /*plan*/) const { return true; }
 
-  /// Whether the call's stream is under capture into a graph. Then run() and flush() add the call to it without prepare(), and
-  /// it does not run now: it runs whenever the graph is launched. The executor outlives the graph.
-  /// plan    of a call alike
-  /// errors  Unsupported: the call cannot be part of a graph; the help names what has to be done first
+  /// Returns whether the call's stream is being captured into a graph. If so, run() and flush() add the call to the
+  /// graph without prepare(), and it runs whenever the graph is launched. The executor outlives the graph.
+  /// plan    a plan of a call that differs at most in buffers and stream
+  /// errors  Unsupported: a graph cannot contain the call; the error's help names what to do first
   virtual Result<bool> is_captured(const CallPlan& /*plan*/, const CollectiveCall& /*call*/) {
     return false;
   }
 
-  /// Notes in ExecutorSetup::failure what has gone wrong in calls of graphs: no call waits for those.
+  /// Stores errors of calls in graphs in ExecutorSetup::failure. Poll it, since no thread waits for those calls.
   virtual void look() {}
 
-  /// Registers memory in which buffers of later calls may lie. Every rank calls it at the same time, each for memory
-  /// of its own; a drain() before it is not needed.
-  /// returns  for deregister_buffer(); 0: it makes no difference here
+  /// Registers this rank's memory for the buffers of later calls. Every rank calls it at the same time; it needs no
+  /// drain() before it.
+  /// returns  a number for deregister_buffer(); 0: registration has no effect
   /// errors   as prepare()
   virtual Result<int> register_buffer(void* /*base*/, Bytes /*size*/) { return 0; }
-  /// Of this rank alone; no call with buffers there may be under way.
+  /// Deregisters memory of this rank only. No call with buffers in it may be running.
   virtual void deregister_buffer(int /*number*/) {}
 
-  /// Ends every wait, now and later.
+  /// Makes every current and later wait return.
   virtual void abort() noexcept = 0;
 
-  /// For later calls.
+  /// Sets the user's settings for all later calls.
   virtual void set_wishes(const CallWishes& wishes) = 0;
 
   [[nodiscard]] virtual const HostLayout& layout() const = 0;
 
-  /// The kinds of its present connections, for people, with their number: "rdma, GPUDirect by dma-buf". Empty where
-  /// layout() says it all.
+  /// Returns the types of the open connections as text, with their number: {"rdma, GPUDirect by dma-buf": 4}. Empty if
+  /// layout() already describes them.
   [[nodiscard]] virtual std::map<std::string, int> ways() const { return {}; }
 
-  /// The progress of its connections; peers are ranks of the communicator. Empty where it has none.
+  /// Appends the progress of each connection; peers are ranks of the communicator. Appends nothing without connections.
   /// Threads  any
   virtual void add_progress([[maybe_unused]] std::vector<FlightDump::Progress>& progress) const {}
 };
 
-/// The inputs of an executor.
-/// Ownership  what is referred to outlives the executor
+/// The inputs of make_executor.
+/// Ownership  the objects that it refers to outlive the executor
 struct ExecutorSetup {
-  /// Only making the executor and register_buffer() may gather; else it uses only rank, number of ranks and clock.
+  /// The executor calls all_gather() only while it is made and in register_buffer(). Otherwise it uses only rank,
+  /// number of ranks and clock.
   Bootstrap& bootstrap;
-  Failure& failure;   ///< the first thing that goes wrong; once it has happened, waits end early
-  Deadline deadline;  ///< for making it
+  Failure& failure;   ///< stores the first error; once it holds one, waits end early
+  Deadline deadline;  ///< for making the executor
   Nanoseconds
-      connect_timeout;  ///< how long prepare() waits for the others; op_timeout where that is longer
-  Nanoseconds op_timeout;  ///< a call without progress for so long fails
+      /// How long prepare() waits for other ranks, or op_timeout if that is longer
+      connect_timeout;
+  Nanoseconds op_timeout;  ///< a call that makes no progress for this long fails
   CallWishes wishes;
-  LinkFaults faults = {};          ///< of its connections
+  LinkFaults faults = {};          ///< faults on its connections
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
   std::uint32_t trace_number = 0;  ///< CommunicatorOptions::trace_number
-  CommunicatorLog* log = nullptr;  ///< null: nothing is said
+  CommunicatorLog* log = nullptr;  ///< null: nothing is logged
 };
 
-/// Every rank makes its own at the same time.
-/// errors  whatever keeps it from being made; the communicator notifies the others
+/// Makes an executor. Every rank calls it at the same time.
+/// errors  any error of making it; the communicator then notifies the other ranks
 using ExecutorMaker = std::function<Result<std::unique_ptr<Executor>>(const ExecutorSetup& setup)>;
 
 }  // namespace ringside

@@ -8,14 +8,14 @@
 
 namespace ringside {
 
-/// The first Error of a communicator. Later ones are consequences and are dropped.
+/// Holds the first Error of a communicator. Later errors are consequences, and are dropped.
 ///
 /// Threads  any
 class Failure {
  public:
   [[nodiscard]] bool happened() const { return happened_.load(std::memory_order_acquire); }
 
-  /// returns  whether this was the first
+  /// returns  true: the error was stored.  false: an earlier one is kept
   bool set(Error error) {
     const std::lock_guard lock(mutex_);
     if (error_) return false;

@@ -8,11 +8,11 @@
 
 namespace ringside {
 
-/// Threads that work on the channels of one communicator side by side: channel 0 on the caller's own
-/// thread, each other one on a thread that lives as long as the communicator.
+/// Threads that work on the channels of one communicator concurrently: channel 0 on the caller's own thread, each other
+/// channel on a thread that lives as long as the communicator.
 ///
-/// Ordering   begin(), finish(), begin(), ...
-/// Threads    one at a time calls them
+/// Ordering   begin() and finish() alternate
+/// Threads    one thread at a time
 class ChannelWorkers {
  public:
   using Work = std::function<void(int channel)>;
@@ -22,12 +22,11 @@ class ChannelWorkers {
   ChannelWorkers(const ChannelWorkers&) = delete;
   ChannelWorkers& operator=(const ChannelWorkers&) = delete;
 
-  /// Calls work(0), .. work(nchannels - 1) at the same time; returns when work(0) has returned. Starts the
-  /// threads that are not there yet.
-  /// work  outlives the finish()
+  /// Calls work(0) .. work(nchannels - 1) concurrently, and returns when work(0) has returned. Starts missing threads.
+  /// work  must live until finish() returns
   void begin(int nchannels, const Work& work);
 
-  /// Returns when all have returned.
+  /// Waits until all calls of work() have returned.
   void finish();
 
  private:

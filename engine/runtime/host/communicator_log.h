@@ -23,36 +23,37 @@ namespace ringside {
 class DebugOutput;
 struct Whereabouts;
 
-/// What one communicator logs in the debug log of its process, in NCCL's words. All lines are true: where a
-/// line of NCCL's names what does not exist here (a GPU, a plugin), the line or that part of it is omitted.
-/// docs/reference/debug-log.md lists the differences.
+/// Writes one communicator's lines to the debug log of its process, in NCCL's wording. If a line of NCCL names a thing
+/// that does not exist here (a GPU, a plugin), that line or part is omitted. docs/reference/debug-log.md lists the
+/// differences.
 ///
-/// Ordering   the communicator's life: started, placed, laid, completed; then calls, of which some connect
+/// Ordering   started(), placed(), laid(), completed(); then connected() and called() for each call
 /// Threads    one at a time
 class CommunicatorLog {
  public:
-  /// communicator  its address, by which lines name it
-  /// returns       null: nothing of it is shown
+  /// communicator  the address that log lines print to identify it
+  /// returns       null: the settings hide all its lines
   static std::unique_ptr<CommunicatorLog> make(const void* communicator, Rank rank, int nranks);
 
-  /// id  equal on all ranks
+  /// id  the communicator's id, equal on all ranks
   void started(std::uint64_t id);
-  /// A variable of NCCL's that is set, and heeded.
+  /// Logs an NCCL variable that is set and applied.
   void heeded(const std::string& variable, std::int64_t value);
-  /// The hosts of all ranks, and by which network others reach this one.
+  /// Logs the ranks' hosts, and the network on which other ranks reach this one.
   void placed(const Connections& connections);
   void completed();
 
-  /// The lanes that calls use.
+  /// Logs the rings and trees of the channels.
   void laid(const Channels& channels);
-  /// Connections of a call that are there, and all others that its algorithm needs.
+  /// Logs the connections `ids` that a call has made, and "Connected all rings" or trees once the algorithm has all of
+  /// them.
   void connected(std::span<const ConnectionId> ids, const Connections& connections,
                  const Choice& choice);
 
-  /// A call that is about to begin, and how.
+  /// Logs a call that is about to begin, with its algorithm and protocol.
   void called(const CollectiveCall& call, std::uint64_t op_count, const CallPlan& plan);
 
-  /// What the other ranks will say, too.
+  /// Logs the first error of the communicator as a warning.
   void failed(const Error& why, const WarnPlace& place);
   void destroyed();
 

@@ -20,58 +20,59 @@ namespace ringside {
 
 class Bootstrap;
 
-/// The name of a connection: both ends use the same one, and names are unique.
+/// Identifies a connection. Both ends use the same id, and ids are unique.
 struct ConnectionId {
   std::uint32_t from = 0;  ///< the rank that sends
   std::uint32_t to = 0;    ///< the rank that receives
   std::uint32_t channel = 0;
-  std::uint32_t index = 0;  ///< which of several from the one to the other
+  /// Number of the connection among those with the same ranks and channel
+  std::uint32_t index = 0;
   Protocol protocol = Protocol::Simple;
   std::uint64_t slot_size = 0;  ///< bytes of data that one slot carries
   friend auto operator<=>(const ConnectionId&, const ConnectionId&) = default;
 };
 
-/// One rank's connections, made when they are first asked for and kept for the communicator's life:
-/// algorithms share them. They use the first transport of the table that joins the two ranks, or the requested
-/// one.
+/// One rank's connections. They are made on first use, kept for the communicator's life and shared by all algorithms.
+/// They use the requested transport, or else the first of the table that can connect the two ranks.
 ///
-/// Ordering   every rank makes the same calls of connect(), and the two ranks of a connection name it in the
-///            same one; one that comes early is kept. In begin() each rank may name further ones as well
-/// Threads    one at a time calls connect(), begin(), send_end() and recv_end(); any thread calls the rest
-/// Ownership  the ends are this object's
+/// Ordering   every rank makes the same calls of connect(), and both ranks of a connection name it in the same call; a
+///            peer that connects early is kept. In begin(), the peer may name a connection in another call
+/// Threads    one thread at a time calls connect(), begin(), advance(), send_end() and recv_end(); any thread may call
+///            the rest
+/// Ownership  this object owns the ends
 class Connections {
  public:
   /// Opens the transports, and sends this rank's addresses to every rank. Every rank calls it at the same time.
-  /// requested  the transport to use; null: the fastest that there is between two ranks
-  /// faults   of the connections to be made; its plan outlives them
-  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the requested one does
-  ///          not join all ranks
+  /// requested  the transport to use; null: the fastest one between two ranks
+  /// faults   faults on the connections; the fault plan outlives them
+  /// errors   as Bootstrap::all_gather(); System: no sockets.  Unsupported: the requested transport cannot connect all
+  ///          ranks
   static Result<std::unique_ptr<Connections>> make(Bootstrap& bootstrap, const Transport* requested,
                                                    Deadline deadline, LinkFaults faults = {});
   ~Connections();
 
-  /// The memory that an end works on if its owner lends some (Joint::lent); nothing: it has slots of its own. Called for
-  /// connections of Simple whose transport takes such memory, before the end is made.
-  /// errors  whatever keeps it from lending: the connection is not made
+  /// Returns the memory that a new end may use for its slots (Joint::lent); empty: the end allocates its own. Called
+  /// before an end of a Simple connection is made, if the transport accepts such memory.
+  /// errors  any error: the connection is not made
   using Lender = std::function<Result<LentOffers>(const ConnectionId& id, bool receives)>;
-  /// For connections that are made from now on.
+  /// Sets the lender for connections that are made later.
   void set_lender(Lender lender);
 
-  /// Makes the missing connections, each of them from or to this rank.
+  /// Makes the connections that do not exist yet, and waits for their peers. Each one is from or to this rank.
   /// errors  Timeout, PeerGone, System: name the peer and the channel.  Aborted: abort() was called.
-  ///         InvalidArgument: the peer wants a connection of another protocol or slot size
+  ///         InvalidArgument: the peer uses another protocol or slot size
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Begins to make the missing connections, for a call whose parts need not wait for each other: the
-  /// other ranks may name each of them in another call of theirs.
-  /// errors  as connect(); the other ranks are waited for in advance() alone
+  /// Begins to make missing connections without waiting for their peers, for sends and receives that do not wait for
+  /// each other. A peer may name each connection in another call; advance() completes them.
+  /// errors  as connect(), except those of waiting for a peer
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline);
 
-  /// Makes those of begin() whose peers have come. Does not wait.
-  /// errors  as connect(), but for Timeout
+  /// Completes the connections of begin() whose peers have arrived. Does not wait.
+  /// errors  as connect(), except Timeout
   Status advance();
 
-  /// Null: it is not made yet.
+  /// Returns the end of a connection, or null if it does not exist yet.
   [[nodiscard]] SendEnd* find_send_end(const ConnectionId& id) const;
   [[nodiscard]] RecvEnd* find_recv_end(const ConnectionId& id) const;
 
@@ -79,10 +80,11 @@ class Connections {
   [[nodiscard]] SendEnd& send_end(const ConnectionId& id) const;
   [[nodiscard]] RecvEnd& recv_end(const ConnectionId& id) const;
 
-  /// Its progress, at this end.  shape  it has been connected, from or to this rank
+  /// Returns the progress of a connection at this end.
+  /// shape  the connection exists, from or to this rank
   [[nodiscard]] ConnectionCount& count_of(const ConnectionId& id, bool receives) const;
 
-  /// The same of all that exist.
+  /// The progress of one connection at this end.
   /// Threads  any
   struct Progress {
     ConnectionId id;
@@ -92,10 +94,10 @@ class Connections {
   };
   [[nodiscard]] std::vector<Progress> progress() const;
 
-  /// Its transport.  shape  it has been connected
+  /// Returns the transport of a connection.  shape  the connection exists
   [[nodiscard]] const Transport& transport_of(const ConnectionId& id) const;
 
-  /// Ends every wait: of connect(), on the ends that are there, and on those that come.
+  /// Makes every wait return: in connect(), and on all present and future ends.
   void abort() noexcept;
 
   [[nodiscard]] const HostLayout& layout() const;

@@ -6,12 +6,13 @@
 
 namespace ringside {
 
-/// How far one direction of one connection has come, as observers see it while it goes on.
+/// The progress of one direction of one connection, which observers can read while it changes.
 ///
-/// Threads  one adds; any may look
+/// Threads  one thread writes; any thread may read
 struct ConnectionCount {
   std::atomic<std::uint64_t> messages{0}, bytes{0};
-  std::atomic<bool> is_waiting{false};  ///< its rank has waited for it for a while, and still does
+  /// Whether its rank has been waiting on this connection for a while
+  std::atomic<bool> is_waiting{false};
 
   void add(std::size_t size) {
     messages.store(messages.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);

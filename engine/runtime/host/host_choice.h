@@ -10,33 +10,34 @@
 
 namespace ringside {
 
-/// The inputs of a choice on hosts: the same on every rank.
+/// The inputs of choose_on_host(). They are the same on every rank.
 struct HostSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< call_bytes()
   int nranks = 1;
   bool crosses_hosts = false;
-  bool is_crowded = false;  ///< more ranks than cores on a host: ranks that wait must yield
-  const Transport* transport = &usual_transport();  ///< the slowest that joins the ranks
-  Bytes cache{2 << 20};                             ///< a core's second level
+  /// Whether a host has more ranks than cores, so that waiting ranks must yield
+  bool is_crowded = false;
+  const Transport* transport = &usual_transport();  ///< the slowest transport between the ranks
+  Bytes cache{2 << 20};                             ///< size of a core's L2 cache
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
 };
 
-/// How a collective runs over host memory: by the settings, else by the table, else by the ring.
-/// errors  Unsupported: the requested algorithm does not do the collective; those that do are
-///         named.  InvalidArgument: as make_choice() and check_reduction()
+/// Chooses how a collective runs over host memory: as set by the user, else as the table says, else by the ring.
+/// errors  Unsupported: the requested algorithm does not support the collective; the error names those that do.
+///         InvalidArgument: as make_choice() and check_reduction()
 Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes = {},
                               const HostTable& table = usual_host_table());
 
-/// The data that a slot carries by default. Simple: 8 of them, out and in, fill no more
-/// than a core's cache of the second level, and are no longer than the transport's best length.
+/// Returns the default size of a slot's data. For Simple, 8 slots for sending and 8 for receiving fit into a core's L2
+/// cache, and a slot is at most Transport::longest_slot.
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport);
 
-/// The number of channels of a call.
+/// Returns the number of channels of a call.
 int host_channel_count(const CallWishes& wishes);
 
-/// Ranks to a node where the ranks of one host play several nodes, alike in length.
+/// Returns the number of ranks per simulated node when the ranks of one host act as several nodes of equal size.
 int played_ranks_per_node(int nranks);
 
 }  // namespace ringside

@@ -10,11 +10,11 @@
 
 namespace ringside {
 
-/// All that running a call takes but its buffers: made once, run often.
+/// A call that is prepared for host memory, without its buffers. It is made once and run often.
 ///
-/// Threads  one runs it; its channels may be run by one thread each
+/// Threads  one thread runs it; each part may run on a thread of its own
 struct HostPlan : CallPlan {
-  /// What of the call one thread works on.
+  /// The share of the call that one thread executes.
   struct Part {
     int channel = 0;
     Protocol protocol = Protocol::Simple;
@@ -22,22 +22,23 @@ struct HostPlan : CallPlan {
     ChannelTask task;
   };
   std::optional<ReduceOp> reduce;
-  std::vector<Part> parts;       ///< one a channel; of listed transfers one a channel and protocol
-  std::vector<HostPorts> ports;  ///< [part]; none before prepare()
+  std::vector<Part> parts;  ///< one per channel; for listed transfers one per channel and protocol
+  std::vector<HostPorts> ports;        ///< [part]; none before prepare()
   std::vector<HostPrimitives> models;  ///< [part]; none before prepare()
 };
 
-/// The plans of the last calls. They are few: jobs repeat theirs.
+/// A cache of the latest calls' plans. It is small, because jobs repeat few calls.
 class HostPlans {
  public:
-  /// returns  null where there is none
+  /// Finds the plan of a call that differs at most in buffers and stream.
+  /// returns  null: no such plan is cached
   [[nodiscard]] HostPlan* find(const CollectiveCall& call);
   HostPlan& keep(std::unique_ptr<HostPlan> plan);
 
  private:
   std::vector<std::unique_ptr<HostPlan>> plans_;
-  std::size_t last_ = 0;    ///< the one found or kept last
-  std::size_t oldest_ = 0;  ///< whose place is taken next, once all are
+  std::size_t last_ = 0;    ///< index of the plan that was found or added last
+  std::size_t oldest_ = 0;  ///< index of the plan that is replaced next once the cache is full
 };
 
 }  // namespace ringside

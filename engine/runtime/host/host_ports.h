@@ -11,16 +11,16 @@
 
 namespace ringside {
 
-/// What the ports of a task lead to: of a rank one end, of a group one for each rank on its other side,
-/// which is how a host models what a switch does. A group's message is what its senders' connections bring,
-/// reduced in their order.
+/// The connection ends behind the ports of a task. A port to a rank has one end. A port to a group has one end per rank
+/// of the group, which is how a host emulates a switch: the group's message is the senders' messages, reduced in order.
 struct HostPorts {
   template <typename End>
   struct Side {
     std::vector<End*> ends;
     std::vector<Rank> peers;               ///< of each end
     std::vector<ConnectionCount*> counts;  ///< of each end
-    std::vector<std::uint32_t> first;      ///< [port]: its first end; one more at the end
+    /// [port]: index of its first end; plus a last element, the number of ends
+    std::vector<std::uint32_t> first;
 
     [[nodiscard]] std::uint32_t begin(int port) const {
       return first[static_cast<std::size_t>(port)];
@@ -31,18 +31,18 @@ struct HostPorts {
   };
   Side<RecvEnd> recv;
   Side<SendEnd> send;
-  std::vector<SendEnd*> moving;  ///< that progress() moves: a thread that waits calls it
+  std::vector<SendEnd*> moving;  ///< ends on which a waiting thread has to call progress()
 
-  /// An end that is yet to come: null among the ends, as its count is.
+  /// An end that does not exist yet. Its entries in `ends` and `counts` are null.
   struct Missing {
     ConnectionId id;
-    std::uint32_t end = 0;  ///< of its side
+    std::uint32_t end = 0;  ///< its index in the side's `ends`
     bool receives = false;
   };
   std::vector<Missing> missing = {};
 };
 
-/// What the connections of one task have in common.
+/// The parts of a ConnectionId that all connections of one task share.
 struct PortNames {
   Rank me{0};
   int channel = 0;
@@ -50,24 +50,26 @@ struct PortNames {
   Bytes slot_size = {};
 };
 
-/// One side's connections by name, in the order of reduction, where the ends of a group count one by one.
+/// The connection ids of one side's ports, in the order of reduction. A group has one id for each of its ranks.
 struct NamedPorts {
   std::vector<ConnectionId> ids;
-  std::vector<Rank> peers;           ///< of each
-  std::vector<std::uint32_t> first;  ///< [port]: its first one; one more at the end
+  std::vector<Rank> peers;  ///< of each
+  /// [port]: index of its first id; plus a last element, the number of ids
+  std::vector<std::uint32_t> first;
 };
 NamedPorts name_ports(const std::vector<Peer>& peers, bool receives, const PortNames& names);
 
-/// Names what the task's ports lead to: ends that are connected, or are to be.
-/// channel  of the task
+/// Returns the ids of all connections that the task needs, whether or not they exist.
+/// channel  the channel that the task belongs to
 std::vector<ConnectionId> connections_of(const ChannelTask& task, Rank me, int channel,
                                          Protocol protocol, Bytes slot_size);
 
-/// The task's ports, once connect() has made what connections_of() names. After begin() some may be missing.
+/// Returns the task's ports after connect() with the ids of connections_of(). After begin(), some ends may be missing.
 HostPorts ports_of(const ChannelTask& task, Rank me, int channel, Protocol protocol,
                    Bytes slot_size, const Connections& connections);
 
-/// Adds those of the missing ones that have been made since. returns  whether there were any
+/// Fills in the missing ends that exist by now.
+/// returns  whether it added at least one
 bool add_made(HostPorts& ports, const Connections& connections);
 
 }  // namespace ringside

@@ -20,47 +20,48 @@ namespace ringside {
 class TraceLane;
 class TraceRecorder;
 
-/// The model that moves real bytes: a chunk goes through the connections' slots, a slot at a time, so
-/// that the next rank starts on the first slice while this one still works on the second.
+/// The Primitives implementation that moves real bytes on hosts. A chunk goes through the connections' slots in slices
+/// of one slot, so that the next rank starts on the first slice while this rank still works on the second.
 ///
-/// In place   where a connection reaches memory and both buffers lie in SharedMemory, a send says where the
-///            bytes lie, and the receiver reads them there; sums that come back (returns_results) are written
-///            straight into the buffers of those that wait for them
-/// Reduction  own input first, then what arrives, end after end. Sums travel as they are; what is divided
-///            after the sum is divided where an output is written, whichever way the sum has come.
-/// Threads    one a channel
-/// Ordering   slices of a chunk in order; both sides cut a chunk alike, because they share the map. Of an exchange, each
-///            transfer's; none waits for another
-/// Ownership  everything in Setup outlives the object
+/// In place   if a connection reaches memory and both buffers lie in SharedMemory, a send passes the address and the
+///            receiver reads the bytes there; with returns_results, sums are written straight into the waiting ranks'
+///            buffers
+/// Reduction  own input first, then the received data, end after end. Sums are sent undivided; the division of an
+///            average happens where an output is written.
+/// Threads    one thread per channel
+/// Ordering   slices of a chunk in order; both sides cut a chunk equally, because they share the map. In an exchange,
+///            only each transfer's slices are ordered, and transfers do not block each other
+/// Ownership  all objects in Setup outlive this object
 class HostPrimitives : public NamedPrimitives<HostPrimitives> {
  public:
   struct Setup {
     const ChunkMap* map = nullptr;
     HostPorts* ports = nullptr;
-    Connections* connections = nullptr;  ///< of ports that miss some; null: they miss none
-    Bytes slot;                          ///< of all of the ports' connections
+    Connections* connections = nullptr;  ///< makes the missing ends; null: no port misses an end
+    Bytes slot;                          ///< slot size of all the ports' connections
     const std::byte* input = nullptr;
-    std::byte* output = nullptr;       ///< may be the input's own place: in place
+    std::byte* output = nullptr;       ///< may equal `input`: in place
     Bytes element;                     ///< size of one element
     const ReduceOp* reduce = nullptr;  ///< null: the collective reduces nothing
-    /// Whether outputs bypass the caches: they are larger than those, and are not read soon.
+    /// Whether outputs bypass the caches, because they are larger than the caches and are not read soon.
     bool is_streaming = false;
-    /// As of the algorithm's facts: then a reference says where the result may be put.
+    /// Whether the algorithm returns results (its facts): a reference then also passes the address for the result.
     bool returns_results = false;
-    /// Whether an input in place stays as it is until all have read it.
+    /// Whether an in-place input stays unchanged until all peers have read it.
     bool keeps_input = false;
     const WaitPolicy* wait = nullptr;
-    const WaitPolicy* wait_for_missing = nullptr;  ///< the same while ports are missing
-    Failure* failure =
-        nullptr;                ///< where the first Error goes; once it holds one, steps do nothing
-    TraceLane* lane = nullptr;  ///< null: not traced
-    TraceRecorder* recorder = nullptr;  ///< the lane's; flushed when a wait gets long; null with it
-    TraceEvent event;  ///< what all events of this call share: rank, channel, sequence, ...
+    const WaitPolicy* wait_for_missing = nullptr;  ///< the policy while ends are missing
+    Failure* failure = nullptr;  ///< stores the first Error; once it holds one, steps do nothing
+    TraceLane* lane = nullptr;   ///< null: not traced
+    /// The lane's recorder, flushed during long waits; null if `lane` is null
+    TraceRecorder* recorder = nullptr;
+    /// The fields that all events of this call share: rank, channel, sequence, ...
+    TraceEvent event;
   };
 
   explicit HostPrimitives(const Setup& setup);
 
-  /// The same task once more, on other data.
+  /// Prepares the same task for another run on other data.
   void restart(const void* input, void* output, std::uint32_t sequence);
 
   void begin_loop(std::int64_t loop) { loop_ = loop; }
@@ -70,16 +71,16 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
     run(kPrimitive, chunk, from, to);
   }
 
-  /// A task of sends and receives: each goes on whenever its connection lets it. One thread in run_channel()'s order would
-  /// be held up by whichever waits, and what that one's peer waits for may be behind it.
-  /// shape  of a point-to-point collective; always the same one
+  /// Runs a task of sends and receives. Each transfer proceeds whenever its connection is ready. In the fixed order of
+  /// run_channel(), one waiting transfer would block the next, for which the peer may be waiting.
+  /// shape  a task of a point-to-point collective; the same task in every call
   void exchange(const ChannelTask& task);
 
-  /// Waits until everything sent has left this process.
+  /// Waits until all sent data has left this process.
   void drain();
 
  private:
-  /// One message's worth of a step: bytes of the slice at the same place of input and output.
+  /// The bytes of one message of a step, at the same offset in input and output.
   struct Slice {
     const std::byte* input;
     std::byte* output;
@@ -118,14 +119,14 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   void record(Primitive primitive, const ChunkSpan& span, Ports from, Ports to,
               std::int64_t begin_ns);
 
-  /// One step of an exchange's loops: how far it has come.
+  /// One transfer of an exchange, and its progress.
   struct Course {
     Primitive primitive;
     int chunk;
-    Ports from, to;  ///< one of one side; none: within the rank
+    Ports from, to;  ///< one port on one side; none: a copy within the rank
     std::int64_t loop = 0;
-    std::size_t done = 0;       ///< bytes of its chunk
-    std::int64_t begin_ns = 0;  ///< of the chunk, where it is traced and has been begun
+    std::size_t done = 0;       ///< bytes of its chunk that have moved
+    std::int64_t begin_ns = 0;  ///< start of the chunk, if it is traced and has begun
 
     [[nodiscard]] bool sends() const { return !to.is_empty(); }
     [[nodiscard]] bool travels() const { return sends() || !from.is_empty(); }
@@ -146,24 +147,24 @@ class HostPrimitives : public NamedPrimitives<HostPrimitives> {
   Setup setup_;
   std::int64_t loop_ = 0;
   std::uint32_t step_ = 0;
-  /// Of the slice in hand: this rank's input and what each end of `from` has brought, as far as there is.
+  /// The data of the current slice: this rank's input, then what each end of `from` has received so far.
   std::vector<const std::byte*> inputs_;
-  std::size_t arrived_ = 0;  ///< how many of those are there, own input among them
+  std::size_t arrived_ = 0;  ///< how many of `inputs_` are available, own input included
 
-  /// Where a peer wants the sum of what it has brought.
+  /// The address where a peer wants the result of the data that it sent.
   struct Landing {
     Rank peer;
     std::byte* place;
-    bool is_input;  ///< it is where the peer's share lies
+    bool is_input;  ///< whether `place` is also the address of the peer's data
   };
-  std::vector<Landing> landings_;    ///< of the slice in hand
-  std::vector<std::byte*> outputs_;  ///< of a reduction: kept for its memory
+  std::vector<Landing> landings_;    ///< of the current slice
+  std::vector<std::byte*> outputs_;  ///< destinations of a reduction; a member to avoid allocations
 
-  /// What the call's buffers lie in; null: in private memory, or not to be read in place.
+  /// The shared memory that contains the call's buffers; null: private memory, or not usable in place.
   std::shared_ptr<const SharedRegion> input_memory_, output_memory_;
-  bool has_looked_for_memory_ = false;  ///< in this call, for the two above
+  bool has_looked_for_memory_ = false;  ///< whether this call has set the two members above
   bool has_referred_ = false;           ///< in this call
-  std::vector<Course> courses_;         ///< of an exchange, in the order of one loop
+  std::vector<Course> courses_;         ///< the transfers of an exchange, in the order of one loop
 };
 
 }  // namespace ringside

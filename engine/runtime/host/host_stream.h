@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// What a CUDA stream is to NCCL: an ordered queue of work with a thread of its own. Work of one stream comes
-/// one after the other, that of two streams concurrently. Two communicators that ranks enter in opposite
-/// order on one stream wait for each other for ever, as NCCL's do.
+/// The host's counterpart of a CUDA stream: an ordered queue of work with its own thread. Work of one stream runs one
+/// after the other, work of two streams concurrently. As in NCCL, two communicators deadlock if ranks use them in
+/// opposite order on one stream.
 ///
 /// Ordering   as pushed
 /// Threads    any
-/// Ownership  ends when its work is done; what the work uses outlives that
+/// Ownership  the destructor waits for all work; the objects that the work uses must live until then
 class HostStream {
  public:
   using Work = std::function<void()>;
@@ -30,14 +30,14 @@ class HostStream {
 
   void push(Work work);
 
-  /// Work that takes so long and leaves the cores alone, as a GPU's does. It counts from when its turn came: that the
-  /// host wakes a thread late does not add up.
+  /// Enqueues a delay that uses no core, like a GPU's work. It starts when the preceding work ends, so that late
+  /// wake-ups of the thread do not accumulate.
   void compute(Seconds time);
 
-  /// Returns when all that was pushed before it is done.
+  /// Waits until all work that was enqueued before is done.
   void synchronize();
 
-  /// Whether nothing is left to do.
+  /// Returns whether the queue is empty and all work is done.
   [[nodiscard]] bool is_idle() const;
 
  private:

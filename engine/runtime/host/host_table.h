@@ -12,13 +12,13 @@
 
 namespace ringside {
 
-/// What is the best on a host for calls of one kind up to a size.
+/// The best algorithm and protocol on hosts for one kind of call (is_same_kind) up to a size.
 struct HostRule {
   Collective collective = Collective::AllReduce;
   const Transport* transport = &usual_transport();
   bool is_crowded = false;  ///< more ranks than cores
-  int nranks = 2;           ///< of so many ranks or more, while no rule is nearer
-  Bytes up_to = {};         ///< of call_bytes(), included; kNoLimit
+  int nranks = 2;           ///< applies from this number of ranks on, up to the next larger rule's
+  Bytes up_to = {};         ///< largest call_bytes(), inclusive; or kNoLimit
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
 
@@ -31,35 +31,35 @@ struct HostRule {
 
 inline constexpr Bytes kNoLimit{~std::uint64_t{0}};
 
-/// Rules as a YAML file holds them: see data/host.yaml.
+/// The rules of a YAML file such as data/host.yaml.
 struct HostTable {
   std::vector<HostRule> rules;
 
-  /// The rule for a call; null where none is of its kind.
+  /// Returns the rule for a call, or null if no rule is of its kind.
   /// call  `up_to` is the call's size, algorithm and protocol are not read
   [[nodiscard]] const HostRule* find(const HostRule& call) const;
 
-  /// Puts `rules`, all of one kind, in the place of those of that kind.
+  /// Replaces all rules of one kind by `rules`, which are all of that kind.
   void replace(const std::vector<HostRule>& measured);
 };
 
-/// where   for messages: the file
-/// errors  Corrupt: names what is wrong and its line
+/// where   the file's name, for error messages
+/// errors  Corrupt: names the problem and its line
 Result<HostTable> parse_host_table(std::string_view text, const std::string& where);
 std::string to_yaml(const HostTable& table);
 
-/// The one that comes with the library.
+/// Returns the built-in table.
 const HostTable& usual_host_table();
 
-/// Where this user's lies: ringside/host.yaml in XDG_CONFIG_HOME, by default ~/.config.
-/// returns  empty where neither is known
+/// Returns the path of this user's table: ringside/host.yaml in XDG_CONFIG_HOME, by default ~/.config.
+/// returns  empty: neither XDG_CONFIG_HOME nor the home folder is known
 std::string host_table_path(const Environment& environment = env_text);
 
-/// This user's, or the usual one where there is no such file.
+/// Reads the table at `path`. Returns the built-in table if the file does not exist.
 /// errors  as parse_host_table()
 Result<HostTable> load_host_table(const std::string& path);
 
-/// Writes it whole or not at all, and makes the folders towards it.
+/// Writes the table atomically, and creates missing folders.
 /// errors  System
 Status save_host_table(const HostTable& table, const std::string& path);
 

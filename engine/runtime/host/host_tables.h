@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// A data file that comes with the library: its text, and its name without folder and ending.
+/// A built-in data file: its text, and its name without folder and extension.
 struct EmbeddedHostTable {
   std::string_view name;
   std::string_view text;

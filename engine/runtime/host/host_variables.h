@@ -10,17 +10,19 @@
 
 namespace ringside {
 
-/// What NCCL's variables ask of calls on hosts; alike on every rank.
+/// The values of the NCCL variables that affect calls on hosts. They are the same on every rank.
 struct HostVariables {
-  bool is_shm_disabled = false;  ///< NCCL_SHM_DISABLE: ranks of a host talk over TCP
+  bool is_shm_disabled = false;  ///< NCCL_SHM_DISABLE: ranks of one host use TCP
   int most_channels = 0;         ///< NCCL_MAX_NCHANNELS, NCCL_MAX_CTAS; 0: no bound
-  std::vector<std::pair<std::string, std::int64_t>> set = {};  ///< those that are set, to be echoed
+  /// The variables that are set, for the log
+  std::vector<std::pair<std::string, std::int64_t>> set = {};
 
-  /// The settings within the bound.
+  /// Returns the settings with the number of channels limited to most_channels.
   [[nodiscard]] CallWishes bounded(CallWishes wishes) const;
 };
 
-/// errors  InvalidArgument: a value that is no number, or out of its range
+/// Reads the variables from the environment.
+/// errors  InvalidArgument: a value that is not a number, or out of its range
 Result<HostVariables> host_variables();
 
 }  // namespace ringside

@@ -7,7 +7,7 @@
 
 namespace ringside {
 
-/// How far connections have come, in the form of dumps.
+/// Appends the progress of the connections to a dump's list.
 inline void add_to_dump(const std::vector<Connections::Progress>& connections,
                         std::vector<FlightDump::Progress>& progress) {
   for (const Connections::Progress& one : connections) {

@@ -5,23 +5,23 @@
 
 namespace ringside {
 
-/// How a rank waits for a slot: it spins, then gives the core away between looks, then sleeps.
+/// How a rank waits for a slot: it spins, then yields the core between polls, then sleeps between polls.
 ///
-/// Spinning wins when the peer runs on another core: a slot comes within microseconds. With more
-/// ranks than cores the peer may need this very core, so `spins` is then small.
+/// Spinning is fastest when the peer runs on another core: a slot arrives within microseconds. With more ranks than
+/// cores the peer may need this core, so `spins` is then small.
 struct WaitPolicy {
-  int spins = 1000;                      ///< looks before the first yield; a look is 10 to 50 ns
-  Nanoseconds yielding{20'000'000};      ///< then yields for so long
-  Nanoseconds sleep{100'000};            ///< then sleeps so long between looks
-  Nanoseconds check_every{50'000'000};   ///< how often the operating system is asked about the peer
-  Nanoseconds deadline{60'000'000'000};  ///< nothing moved for so long: Timeout
-  Clock* clock = &real_clock();          ///< read on every 8th yield, and then before each sleep
+  int spins = 1000;                      ///< polls before the first yield; a poll takes 10 to 50 ns
+  Nanoseconds yielding{20'000'000};      ///< how long it yields after that
+  Nanoseconds sleep{100'000};            ///< then sleeps this long between polls
+  Nanoseconds check_every{50'000'000};   ///< interval between calls of check_peer()
+  Nanoseconds deadline{60'000'000'000};  ///< no progress for this long: Timeout
+  Clock* clock = &real_clock();          ///< read on every 8th yield and before each sleep
 };
 
-/// The policy for `threads` that wait at the same time on `cores` cores of this host.
+/// Returns the policy for `threads` threads that wait at the same time on `cores` cores of this host.
 WaitPolicy wait_policy(int threads, int cores);
 
-/// One wait. The caller looks, and calls pause() after each look that found nothing:
+/// Paces one wait. The caller polls, and calls pause() after each poll that found nothing:
 ///
 ///   Waiter waiter(policy);
 ///   while (!ready()) { switch (waiter.pause()) { ... } }
@@ -36,7 +36,7 @@ class Waiter {
   explicit Waiter(const WaitPolicy& policy) : policy_(&policy) {}
   Advice pause();
 
-  /// Since the first yield, by the last look at the clock.
+  /// Returns the time from the first yield to the last reading of the clock.
   [[nodiscard]] Nanoseconds waited() const { return waited_; }
 
  private:

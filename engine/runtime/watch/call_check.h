@@ -17,15 +17,16 @@ namespace ringside {
 class Bootstrap;
 struct CollectiveCall;
 
-/// Whether RINGSIDE_CHECK leaves the check on: everything but 0 does.
+/// Returns whether the check is on. It is on unless RINGSIDE_CHECK is 0.
 bool is_call_check_wanted();
 
-/// What the ring neighbours on other hosts have reported of their calls. Made before the watch that fills it.
+/// The calls that the ring neighbours on other hosts have reported. Make it before the Watch whose callback fills it.
 class ReportedCalls {
  public:
   ReportedCalls();
   ~ReportedCalls();
-  /// Threads  the watch's
+  /// Records a neighbour's report, as Watch::OnCall.
+  /// Threads  the watch's thread only
   void note(Watch::Side from, std::uint64_t number, const CallSignature& call);
 
  private:
@@ -34,28 +35,27 @@ class ReportedCalls {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Detects ranks that do not make the same call: another collective, count, type, operation or root
-/// than their neighbours, or a message of another length or type than the other end of the pair.
+/// Detects ranks that make different calls: a collective, count, type, operation or root that differs from the
+/// neighbours', or a message whose length or type differs from the peer's.
 ///
-/// Each rank writes its calls, when they change, where the ranks of its host can see them (CallBoard),
-/// and sends them to its ring neighbours on other hosts. It compares with its neighbours after each call's last
-/// message, when the sender of that message has long written; and, on a thread of its own, ten times a second, for
-/// ranks that wait for a message that does not come. Within a host, a difference is therefore found before a call
-/// that has taken data from all ranks returns; a report from a neighbour on another host may come a
-/// moment later, and so may a difference that a rank finds which takes nothing (a broadcast's root).
-/// Between hosts, messages of pairs are not compared.
+/// Each rank writes its calls, when they change, to the CallBoard of its host, and sends them to its ring neighbours on
+/// other hosts. It compares them with its neighbours' after each call's last message, when the sender of that message
+/// has already written its own. A thread also compares them ten times a second, for ranks that wait for a message that
+/// never arrives. Within a host, a difference is therefore found before a call that received data from all ranks
+/// returns. It may be found a moment later if the neighbour is on another host, or if the rank receives no data (the
+/// root of a broadcast). Send and receive messages between hosts are not compared.
 ///
-/// Threads  begin(), look() and look_everywhere() are for the thread that runs the calls
+/// Threads  only the thread that runs the calls uses begin(), look() and look_everywhere()
 class CallCheck {
  public:
-  /// Called once, on the check's thread, when waiting ranks were found to differ.
+  /// Called once, on the check's thread, when the calls of waiting ranks differ.
   using OnDifference = std::function<void(const Error& why)>;
 
-  /// Every rank calls it at the same time.
-  /// host     a text that is the same on the ranks of this host, and on no others
-  /// wanted   by this rank; if any rank does not want it, there is none
-  /// watch    carries what goes to other hosts; outlives the object, as `reported` does
-  /// returns  null: not wanted, or there is no other rank
+  /// Starts the check. Every rank calls it at the same time.
+  /// host     a text that is equal exactly for the ranks of this host
+  /// wanted   whether this rank wants the check; it runs only if every rank wants it
+  /// watch    sends reports to other hosts; it and `reported` outlive the object
+  /// returns  null: a rank does not want it, or there is only one rank
   /// errors   as CallBoard::make()
   static Result<std::unique_ptr<CallCheck>> make(Bootstrap& bootstrap, const std::string& host,
                                                  bool wanted, Deadline deadline, Watch& watch,
@@ -65,18 +65,20 @@ class CallCheck {
   CallCheck(const CallCheck&) = delete;
   CallCheck& operator=(const CallCheck&) = delete;
 
-  /// Before the call's first message.
+  /// Records a call. Call it before the call's first message.
   void begin(const CollectiveCall& call);
 
-  /// After its last one. returns  how the ranks' calls differ
+  /// Compares this rank's calls with its neighbours'. Call it after the call's last message.
+  /// returns  the difference as an error, or nothing
   [[nodiscard]] std::optional<Error> look();
 
-  /// The same against every rank that can be seen, from the oldest call that is known: for a call that
-  /// has failed, which may be the consequence of a difference between others.
+  /// Compares with every visible rank (of this host, and ring neighbours), from the oldest known call on. Use it after
+  /// a failed call, which may be the consequence of a difference between other ranks.
   [[nodiscard]] std::optional<Error> look_everywhere() const;
 
-  /// The ranks that have not come as far as the others among the visible ranks, as text; messages of pairs do not count.
-  /// returns  empty: all are at one call
+  /// Returns, as text, the visible ranks that have begun fewer collectives than the others. Sends and receives do not
+  /// count.
+  /// returns  empty: all are at the same call
   [[nodiscard]] std::string lagging_ranks() const;
 
  private:

@@ -15,41 +15,40 @@
 
 namespace ringside {
 
-/// The exception that a rank gets where the plan says `throw`.
+/// The exception that CallFaults throws for a `throw` fault.
 class PlannedException : public std::runtime_error {
  public:
   PlannedException() : std::runtime_error("an exception, as planned by a fault") {}
 };
 
-/// Applies the plan of faults to the calls of one rank, in all its communicators.
+/// Applies a fault plan to the calls of one rank, in all its communicators.
 ///
-/// A call that is changed, put off or made once more runs on memory of its own: its count may not be that of
-/// the caller's buffers, and the caller may have let go of them. What it computes is lost. One that is put
-/// off is made after the rank's next call, of whichever communicator.
+/// A call that a fault changes, postpones or repeats runs on separate memory, since its count may not fit the caller's
+/// buffers, and the caller may have freed them. Its result is discarded. A postponed call runs after the rank's next
+/// call in any communicator.
 ///
 /// Threads    any
 /// Ownership  outlives the rank's communicators
 class CallFaults {
  public:
-  /// plan  drawn
+  /// plan  a plan whose random values have been drawn
   CallFaults(FaultPlan plan, int rank) : faults_(std::move(plan), rank) {}
 
-  /// A communicator and how it makes its calls.
+  /// A communicator, and the function that runs its calls.
   struct Caller {
     const void* who = nullptr;
-    std::string on;  ///< what faults call it
+    std::string on;  ///< CommunicatorOptions::family, by which faults select it
     int nranks = 1;
-    const Failure* failure = nullptr;  ///< once it has happened, a rank that stalls does so no more
+    const Failure* failure = nullptr;  ///< ends a stall once it holds an error
     Clock* clock = &real_clock();
     std::function<Status(const CollectiveCall& call)> run;
   };
 
-  /// Makes the call, or what the fault makes of it.
-  /// errors  as the callers' run.  Throws PlannedException where the plan says so; ends or stops the
-  ///         process likewise
+  /// Runs the call, modified, postponed or skipped as the next fault of the plan says.
+  /// errors  as Caller::run.  Throws PlannedException, or ends or stops the process, if the plan says so
   Status make(const Caller& caller, const CollectiveCall& call);
 
-  /// The communicator is being destroyed; its postponed calls are dropped.
+  /// Drops the postponed calls of a communicator. Call it before the communicator is destroyed.
   void forget(const void* who);
 
   [[nodiscard]] const FaultPlan& plan() const { return faults_.plan(); }

@@ -10,35 +10,36 @@
 
 namespace ringside {
 
-/// A fence. The thread sanitizer does not support fences, and warns; it needs none here, since all that this one orders
-/// is atomic.
+/// Issues a memory fence. Thread-sanitizer builds omit it: the sanitizer does not support fences, and all data that
+/// this one orders is atomic.
 inline void order_calls([[maybe_unused]] std::memory_order order) {
 #if !defined(__SANITIZE_THREAD__)
   std::atomic_thread_fence(order);
 #endif
 }
 
-/// The calls that one rank has begun, readable by other ranks of the host at any time: a
-/// run of equal calls is one entry, so that a job that repeats itself writes nothing that others read,
-/// and what they read stays in their caches.
+/// The calls that one rank has begun, which the other ranks of the host can read at any time. A run of equal calls is
+/// one entry: a job that repeats a call writes nothing that other ranks read, so their caches stay valid.
 ///
-/// Ordering   append() comes before the call's first message, with release, so a rank that has taken that
-///            message and then looks with acquire sees the entry. LL's messages carry no order of their own,
-///            so append() ends and CallComparison::look() begins with a fence (on x86-64 no instruction).
-/// Threads    one appends, by one Writer; all may look
+/// Ordering   append() stores with release before the call's first message, so a rank that has received that message
+///            and then loads with acquire sees the entry. LL messages imply no memory order, so append() ends and
+///            CallComparison::look() begins with a fence (on x86-64 no instruction).
+/// Threads    one thread appends through one Writer; any thread may read
 /// Ownership  a view's memory is zeroed shared memory, alive as long as any view
 class CallLog {
  public:
-  static constexpr std::uint64_t kRuns = 32;  ///< that can be looked back at
+  static constexpr std::uint64_t kRuns = 32;  ///< number of latest runs that are kept
 
   struct Run {
     std::atomic<std::uint64_t> first;  ///< number of the run's first call
     std::array<std::atomic<std::uint64_t>, std::tuple_size_v<CallWords>> words;
   };
   struct Memory {
-    alignas(128) std::atomic<std::uint64_t> begun;  ///< calls; written with each, seldom looked at
+    /// Number of calls; written at each call, rarely read
+    alignas(128) std::atomic<std::uint64_t> begun;
     alignas(
-        128) std::atomic<std::uint64_t> runs;  ///< ever begun; looked at with each, seldom written
+        /// Number of runs ever begun; read at each call, rarely written
+        128) std::atomic<std::uint64_t> runs;
     alignas(128) std::array<Run, kRuns> run;
   };
   static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
@@ -52,25 +53,26 @@ class CallLog {
 
   struct Found {
     CallSignature signature;
-    std::uint64_t end = std::numeric_limits<std::uint64_t>::max();  ///< where the next run begins
+    /// Number of the next run's first call; maximum: this is the last run
+    std::uint64_t end = std::numeric_limits<std::uint64_t>::max();
   };
-  /// The run that call `number` belongs to.
+  /// Returns the run that contains call `number`.
   /// shape    number < begun()
-  /// returns  nothing when that is too long ago
+  /// returns  nothing if the run is no longer kept
   [[nodiscard]] std::optional<Found> find(std::uint64_t number) const;
 
-  /// The first call that find() still knows.
+  /// Returns the number of the oldest call that find() still returns.
   [[nodiscard]] std::uint64_t oldest() const;
 
   class Writer {
    public:
     explicit Writer(Memory& memory) : memory_(&memory) {}
 
-    /// Call number begun() has begun.
-    /// returns  whether it differs from the one before
+    /// Records that the next call, number begun(), has begun.
+    /// returns  whether it differs from the previous call
     bool append(const CallSignature& signature);
 
-    /// What a rank on another host has reported of its call `number`; it holds for the calls until its next report.
+    /// Records a report from a rank on another host: its calls from `number` until its next report have this signature.
     void append_at(std::uint64_t number, const CallSignature& signature);
 
    private:
@@ -93,15 +95,15 @@ struct CallDifference {
   CallSignature theirs;
 };
 
-/// Compares two logs as they grow.
+/// Compares two call logs incrementally as they grow.
 ///
 /// Threads  one
 class CallComparison {
  public:
   CallComparison(CallLog mine, CallLog theirs) : mine_(mine), theirs_(theirs) {}
 
-  /// Compares the calls that both have begun and that it has not seen yet. Two loads while both repeat
-  /// their calls.
+  /// Compares the calls that both ranks have begun and that were not compared yet. While both repeat their calls, it
+  /// costs two loads.
   [[nodiscard]] std::optional<CallDifference> look() {
     order_calls(std::memory_order_acquire);
     const std::uint64_t my_runs = mine_.runs();
@@ -119,8 +121,8 @@ class CallComparison {
   CallLog theirs_;
   std::uint64_t my_runs_ = 0;
   std::uint64_t their_runs_ = 0;
-  std::uint64_t verified_ = 0;  ///< calls before this one are alike
-  bool is_settled_ = false;     ///< the last runs are alike, too
+  std::uint64_t verified_ = 0;  ///< number of the first call that was not compared yet
+  bool is_settled_ = false;     ///< whether the logs' last runs are equal, too
 };
 
 }  // namespace ringside

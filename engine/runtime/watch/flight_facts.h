@@ -8,10 +8,10 @@
 
 namespace ringside {
 
-/// The flight recorder's entry of a call that is no list of messages.
+/// Returns the flight recorder's entry of a collective call (is_listed() is false).
 FlightFacts flight_facts(const CollectiveCall& call, int nranks);
 
-/// The messages of a send_recv, send or recv, the sends first.
+/// Returns one entry for each message of a send_recv, send or recv call, the sends first.
 std::vector<FlightFacts> flight_messages(const CollectiveCall& call, Rank me, int nranks);
 
 }  // namespace ringside

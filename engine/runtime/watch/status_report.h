@@ -13,7 +13,7 @@
 
 namespace ringside {
 
-/// One rank's status, or that it did not answer.
+/// One rank's status. If is_answering is false, the rank did not answer.
 struct RankStatus {
   bool is_answering = false;
   bool is_dead = false;  ///< no process listens at its address any more
@@ -22,22 +22,21 @@ struct RankStatus {
   std::vector<FlightRecorder::GroupView> groups;
 };
 
-/// The form in which ranks send it to each other: JSON.
+/// Encodes a status as JSON, the form in which ranks send it to each other.
 std::string to_wire(const RankStatus& status);
-/// errors  Corrupt: no such text
+/// errors  Corrupt: not a text of to_wire()
 Result<RankStatus> parse_rank_status(std::string_view text);
 
-/// What NCCL's RAS service answers, of all ranks: the same JSON, with `completed_counts` next to
-/// `collective_counts`, and `operations` that counts sends and receives, too.
+/// Returns the status of all ranks in the JSON of NCCL's RAS service. In addition it has `completed_counts` next to
+/// `collective_counts`, and `operations`, which also counts sends and receives.
 /// ranks     [rank of the job]
-/// took      to ask them
-/// base      of the addresses at which ranks' dumps are (`control_plane`); empty: no process serves them
+/// took      how long the query of all ranks took
 /// source    docs/formats 7.1
 std::string status_json(std::span<const RankStatus> ranks, Seconds took,
                         const std::string& base = {});
 
-/// The same for people, in the order of RAS's text: job, communicators, errors, warnings.
-/// is_verbose  all ranks are listed, and not only those that differ
+/// Returns the status as readable text, in the order of RAS's text: job, communicators, errors, warnings.
+/// is_verbose  lists all ranks instead of only the ranks that differ
 std::string status_text(std::span<const RankStatus> ranks, Seconds took, bool is_verbose);
 
 /// What NCCL's RAS service answers to DIAGNOSTICS: of the checks, the one of the NCCL_* variables.

@@ -14,23 +14,21 @@ namespace ringside {
 class Bootstrap;
 class FlightRecorder;
 
-/// Answers what NCCL's RAS service answers, next to the data path: on a port of this host's loopback, in lines of text
-/// (`STATUS`, `VERBOSE STATUS`, `MONITOR`, `DIAGNOSTICS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`), of all ranks
-/// of the job. The processes of a host share the port: while one of them runs, it answers for all.
+/// Serves the status of all ranks as NCCL's RAS service does, outside the data path. It listens on a loopback port for
+/// lines of text (`STATUS`, `VERBOSE STATUS`, `SET FORMAT json`, `TIMEOUT 5`, `CLIENT PROTOCOL 2`). Every rank sends
+/// its own counts to a peer that proves the job's secret. The first process of a host that binds the port serves the
+/// clients; the other processes serve none.
 ///
-/// The port also serves the flight recorder's dump of each rank as PyTorch's control plane does: an HTTP request for
-/// `/rank/R/handler/fr_trace_json`. STATUS as JSON gives that address for each rank (`control_plane`).
-///
-/// A client that is silent, or slow, is disconnected after a while. At most 8 clients are served at once; others wait.
+/// Clients are served one after the other; a silent or slow client is disconnected after Options::client_patience.
 ///
 /// Ownership  the recorder outlives it
 class StatusService {
  public:
-  /// Every rank calls it at the same time.
   struct Options {
-    std::uint16_t port = 28028;  ///< of loopback, NCCL's; 0: a free one
+    std::uint16_t port = 28028;  ///< loopback port, as NCCL's; 0: the kernel chooses
     Nanoseconds client_patience = std::chrono::seconds(5);
   };
+  /// Starts the service. Every rank calls it at the same time.
   /// errors   as Bootstrap::all_gather(); System: no sockets
   static Result<std::unique_ptr<StatusService>> start(Bootstrap& bootstrap,
                                                       const FlightRecorder& recorder,
@@ -39,7 +37,7 @@ class StatusService {
   StatusService(const StatusService&) = delete;
   StatusService& operator=(const StatusService&) = delete;
 
-  /// Where clients ask; nothing where another job has the port.
+  /// Returns the address for clients, or nothing if another process of this host serves them.
   [[nodiscard]] std::optional<SocketAddress> address() const;
 
  private:
@@ -48,8 +46,8 @@ class StatusService {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The port that NCCL_RAS_ADDR names, unless NCCL_RAS_ENABLE=0; unlike NCCL's, the service is off where neither
-/// is set.
+/// Returns the port of NCCL_RAS_ADDR, or nothing if NCCL_RAS_ENABLE=0. Unlike NCCL's, the service is off if neither is
+/// set.
 /// errors  InvalidArgument: not host:port
 Result<std::optional<std::uint16_t>> status_port(const Environment& environment = env_text);
 

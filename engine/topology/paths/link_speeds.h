@@ -11,7 +11,7 @@ namespace ringside {
 // unit    GB/s of one direction, in single precision
 // source  NCCL 2.30.7 graph/topo.h, graph/topo.cc
 
-/// Whether the release links AMD's sockets by their family, which it then insists on.
+/// Returns whether the release needs the family of AMD CPUs to compute the bandwidth between sockets.
 bool needs_amd_family(const TopologyRules& rules);
 
 /// Kind of CPU; `model` counts generations: Intel 1 Broadwell and before, 2 Skylake, 3 Sapphire
@@ -19,18 +19,18 @@ bool needs_amd_family(const TopologyRules& rules);
 /// release distinguishes them; Zhaoxin 1 Yongfeng.
 CpuInfo cpu_info(const HostCpu& cpu, const TopologyRules& rules = {});
 
-/// Between two CPUs of a host.
+/// Returns the bandwidth between two CPUs of a host, GB/s.
 float socket_bandwidth(const CpuInfo& cpu, const TopologyRules& rules = {});
 
-/// Of a function's way up; what the host does not say counts as generation 3 with 16 lanes.
+/// Returns the bandwidth of a PCI function's upstream link, GB/s. Unknown values count as generation 3 with 16 lanes.
 float pci_bandwidth(const HostPci& function);
 
-/// Of the wire; an unknown speed counts as 10 Gbit/s.
+/// Returns the bandwidth of a NIC's port, GB/s. An unknown speed counts as 10 Gbit/s.
 float net_bandwidth(const HostNet& net);
 
 float c2c_bandwidth(const HostC2c& c2c);
 
-/// A ConnectX-8, by its PCI vendor and device.
+/// Returns whether the function is a ConnectX-8, by its PCI vendor and device.
 bool is_connectx8(const HostPci& function);
 
 /// Vendor, device, subsystem vendor and subsystem device, 16 bits each.

@@ -5,7 +5,7 @@
 
 namespace ringside {
 
-/// Finds all paths anew, as the links alone allow them.
+/// Computes all paths from the links alone, replacing earlier paths.
 /// errors  InvalidArgument: a path that goes one way only
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoSetPaths
 Status find_paths(System& system, const TopologyParameters& parameters);
@@ -17,7 +17,7 @@ Status find_paths(System& system, const TopologyParameters& parameters);
 /// source  NCCL 2.30.7 graph/paths.cc: ncclTopoComputePaths
 void adjust_paths(System& system, const TopologyParameters& parameters);
 
-/// The path from `from` to `to`, to be changed.
+/// Returns the path from `from` to `to`, for modification.
 Path& path_of(System& system, NodeRef from, NodeRef to);
 
 }  // namespace ringside

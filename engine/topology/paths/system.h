@@ -20,7 +20,7 @@ inline constexpr int kNodeKinds = 7;
 
 enum class LinkKind : std::uint8_t { Loc = 0, Nvl = 1, C2c = 3, Pci = 4, Sys = 9, Net = 10 };
 
-/// As NCCL's topology dump has it: "NVL".
+/// Returns the name in NCCL's topology dump: "NVL".
 const char* to_string(LinkKind kind);
 
 /// source  NCCL's numbers
@@ -144,11 +144,12 @@ struct SystemRequest {
 Result<std::vector<System>> make_systems(const SystemRequest& request,
                                          const TopologyParameters& parameters);
 
-/// Vertices of kind `to` that `from` reaches with the most bandwidth, of these the closest type.
+/// Returns the vertices of kind `to` that `from` reaches with the most bandwidth and, among those, by the closest path
+/// type.
 /// source  NCCL: ncclTopoGetLocal
 std::vector<int> local_nodes(const System& system, NodeRef from, NodeKind to);
 
-/// The NIC (index) that GPU `gpu` uses for `channel` when no graph says which; -1 without NICs.
+/// Returns the index of the NIC that GPU `gpu` uses for `channel` by default; -1: there are no NICs.
 /// source  NCCL: ncclTopoGetLocalNet
 int local_net(const System& system, int gpu, int channel, const TopologyParameters& parameters);
 

@@ -12,27 +12,28 @@
 
 namespace ringside {
 
-/// How long an adapter that is set so may send a packet again until it gives up: each try takes up to the time-out.
+/// Returns how long an adapter with these settings may resend a packet until it gives up: each try takes up to the
+/// timeout.
 /// source  InfiniBand, volume 1, 9.7.6.1.3: 4.096 us x 2^timeout
 inline Nanoseconds rdma_retry_time(const RdmaSettings& settings) {
   constexpr std::int64_t kUnitNs = 4096;
   return Nanoseconds{(settings.retries + 1) * (kUnitNs << settings.timeout)};
 }
 
-/// Notices that the peer does not acknowledge writes, where the adapter does not report it: some send again for ever when
-/// NCCL_IB_RETRY_CNT is 7, its default.
+/// Detects that the peer does not acknowledge writes when the adapter does not report it: some adapters resend for ever
+/// if NCCL_IB_RETRY_CNT is 7, the default.
 ///
 /// Threads  one at a time
 class RdmaAckWatch {
  public:
-  /// longest  after which a peer is no longer reached
+  /// longest  time without an acknowledgement after which the peer counts as unreachable
   explicit RdmaAckWatch(Nanoseconds longest) : longest_(longest) {}
   explicit RdmaAckWatch(const RdmaSettings& settings)
       : RdmaAckWatch(std::max<Nanoseconds>(kAnswerTimeout, rdma_retry_time(settings))) {}
 
-  /// To be asked now and then.
-  /// posted, completed  writes, ever
-  /// returns            how long nothing was acknowledged, once that is too long
+  /// Checks the progress of the writes. Call it regularly.
+  /// posted, completed  total numbers of writes
+  /// returns            the time without an acknowledgement once it reaches `longest`, else nothing
   std::optional<Nanoseconds> look(std::uint64_t posted, std::uint64_t completed, Clock::Time now) {
     const bool has_moved = std::exchange(completed_, completed) != completed;
     if (posted == completed) {

@@ -7,13 +7,13 @@
 #include "ringside/error.h"
 #include "ringside/units.h"
 
-/// What went wrong with RDMA, in words that say where and, as far as it can be known, why. NCCL's own words where it
-/// has some, so that a reader of NCCL's logs can read these (docs/formats/nccl-warnings.md).
+/// Builds Errors for RDMA failures that name the place and, if known, the reason. They use NCCL's wording where it
+/// exists, so that readers of NCCL's logs recognize them (docs/formats/nccl-warnings.md).
 namespace ringside {
 
 /// Both ends of a queue pair.
 struct RdmaPath {
-  std::string peer;    ///< as describe_peer() has it
+  std::string peer;    ///< text of describe_peer()
   std::string device;  ///< "mlx5_0:1"
   std::string remote_device = {};
   Gid local;
@@ -24,26 +24,26 @@ struct RdmaPath {
   int mtu = 0;  ///< longest payload of a packet, bytes; 0: not agreed
 };
 
-/// "IBV_WC_RETRY_EXC_ERR"; "unknown"
+/// Returns the verbs name of a completion status, such as "IBV_WC_RETRY_EXC_ERR", or "unknown".
 const char* rdma_status_name(int status);
 
-/// Of a work completion with an error status.
-/// status, vendor  ibv_wc's
-/// code   Unreachable: no answer, however often it was sent; PeerGone: the other end is no longer what it was
+/// Returns the Error for a work completion with an error status.
+/// status, vendor  the fields of ibv_wc
+/// returns  code Unreachable: the peer did not answer any retry; PeerGone: the peer's queue pair no longer exists
 Error rdma_completion_error(int status, std::uint32_t vendor, bool is_send, const RdmaPath& path);
 
-/// Of writes that the peer does not acknowledge, without any report of the adapter.
+/// Returns the Error for writes that the peer does not acknowledge and the adapter does not report.
 Error rdma_unacknowledged_error(Seconds waited, const RdmaPath& path);
 
-/// The same of an Unreachable peer whose host does answer, over TCP.
+/// Adds to an Unreachable error that the peer's host does answer over TCP.
 Error with_answering_host(Error error);
 
-/// A queue pair that would not be connected.
-/// number  errno's
+/// Returns the Error for a queue pair whose state change from `from` to `to` failed.
+/// number  errno
 Error rdma_connect_error(int number, const char* from, const char* to, const RdmaPath& path);
 
-/// Memory that the adapter would not take.
-/// bytes, limit  of this piece; of memory that may be locked, as getrlimit() has it
+/// Returns the Error for memory that the adapter did not register.
+/// bytes, limit  size of the memory; limit of locked memory as of getrlimit()
 Error rdma_memory_error(int number, std::size_t bytes, std::uint64_t limit,
                         const std::string& device);
 

@@ -11,19 +11,19 @@
 #include "engine/transport/preamble.h"
 #include "engine/transport/rdma/rdma_ports.h"
 
-/// What the ends of an RDMA connection send each other over the socket from the door, a frame (frame.h) each: the
-/// receiver where its slots are, the sender where it wants to hear which are free, the receiver that it is ready.
+/// The messages that the ends of an RDMA connection exchange over the socket from the door, one frame (frame.h) each.
+/// The receiver sends the address of its slots, the sender the address of its counter of free slots, and the receiver
+/// then its answer (ready, or an error).
 ///
 ///      0  16  the preamble (preamble.h)
-///     16   8  where the other end writes: slots, or the counter of free ones
-///     24   2  ports
-///     26   2  queues
-///     28   4  zero
-///     32  40  each port: GID (16), key of the memory (4), LID (2), MTU as verbs count it (1), is Ethernet (1),
+///     16   8  address to which the other end writes: slots, or the counter of free slots 24   2  ports 26   2  queues
+///     28   4  zero 32  40  each port: GID (16), key of the memory (4), LID (2), MTU as verbs count it (1), is Ethernet
+///     (1),
 ///             name (16, filled up with zeros)
 ///         8  each queue: number (4), first packet's number (4)
 ///
-/// Numbers are little-endian. Queue i runs from the sender's port i to the receiver's, counted around.
+/// Numbers are little-endian. Queue i connects port i of the sender to port i of the receiver, each modulo its number
+/// of ports.
 namespace ringside {
 
 inline constexpr std::size_t kMostRdmaPorts = 4;
@@ -53,25 +53,25 @@ struct RdmaEndInfo {
 
 std::vector<std::byte> make_rdma_message(const RdmaEndInfo& info, ConnectionShape shape);
 
-/// errors  Corrupt: it is none.  InvalidArgument: of a connection of another shape, as check_preamble()
+/// errors  Corrupt: not such a message.  InvalidArgument: the peer's connection has another shape, as check_preamble()
 Result<RdmaEndInfo> parse_rdma_message(std::span<const std::byte> bytes, ConnectionShape shape);
 
-/// What all ranks learn of a rank's RDMA: "RoCE 4 mlx5_0:1 mlx5_1:1". Its kind, which both ranks of a connection must
-/// have alike, queues of each port, ports.
+/// Returns a rank's RDMA address for all ranks, such as "RoCE 4 mlx5_0:1 mlx5_1:1": the link type (equal on both ranks
+/// of a connection), the queues of each port, and the ports.
 std::string rdma_address(bool is_ethernet, int queues, std::span<const std::string> ports);
 std::string_view rdma_kind_of(std::string_view address);
-/// returns  1 .. kMostRdmaQueues / kMostRdmaPorts; 1 where it says none
+/// returns  queues of each port, 1 .. kMostRdmaQueues / kMostRdmaPorts; 1 if the address does not contain it
 int rdma_queues_of(std::string_view address);
 
-/// "Ready", or why not.
+/// Encodes the receiver's answer: ready, or its error.
 std::vector<std::byte> make_rdma_answer(const Status& status);
-/// errors  what the other end has answered; Corrupt: no answer
+/// errors  the error that the other end sent; Corrupt: not an answer
 Status parse_rdma_answer(std::span<const std::byte> bytes);
 
-/// What travels with a write: the slot that it belongs to, and how many bytes that holds on the wire.
+/// The immediate data of a write: its slot, and the number of bytes of the slot on the wire.
 struct RdmaMark {
-  static constexpr std::uint32_t kLongest = (1U << 24) - 1;  ///< bytes of a slot
-  std::uint32_t slot = 0;                                    ///< ever posted, modulo 256
+  static constexpr std::uint32_t kLongest = (1U << 24) - 1;  ///< largest slot, bytes
+  std::uint32_t slot = 0;  ///< number of slots posted before, modulo 256
   std::uint32_t bytes = 0;
 
   [[nodiscard]] std::uint32_t word() const { return slot << 24 | bytes; }

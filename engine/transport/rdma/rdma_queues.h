@@ -25,38 +25,38 @@ struct OpenRdmaPort {
   ibv_context* context = nullptr;
   ibv_pd* domain = nullptr;
   std::uint16_t lid = 0;
-  std::uint8_t mtu = 1;  ///< as verbs count it
+  std::uint8_t mtu = 1;  ///< ibv_mtu: 1 is 256 bytes, 5 is 4096
 
   /// "mlx5_0:1"
   [[nodiscard]] std::string name() const;
 };
 
-/// What all connections of a rank share. Outlives them.
+/// An open adapter, which all connections of a rank share. It outlives them.
 struct OpenRdmaCard {
   const VerbsLibrary* verbs = nullptr;
   RdmaSettings settings;
   std::vector<OpenRdmaPort> ports;
 };
 
-/// Memory that all ports of a card may read, and that their peers may write.
+/// Memory registered with all ports of an adapter, for local reads and remote writes.
 class RdmaMemory {
  public:
-  /// Of the caller's, which outlives it.
+  /// Registers the caller's memory, which outlives the object.
   /// errors  System: as rdma_memory_error()
   static Result<RdmaMemory> of(const OpenRdmaCard& card, std::span<std::byte> bytes);
-  /// Of a GPU: by its dma-buf, else by its address where has_peer_memory().
-  /// errors  Unsupported: the adapter does not reach it, with the reason; it has to go through the host's memory
+  /// Registers GPU memory by its dma-buf, or else by its address if has_peer_memory().
+  /// errors  Unsupported: the adapter cannot access it, with the reason; the data then has to go through host memory
   static Result<RdmaMemory> of_device(const OpenRdmaCard& card, const SharedRegion& region);
-  /// Its own, zeroed, aligned to 4 KiB.
+  /// Allocates and registers zeroed memory, aligned to 4 KiB.
   static Result<RdmaMemory> allocate(const OpenRdmaCard& card, std::size_t size);
 
   RdmaMemory(RdmaMemory&&) noexcept = default;
   RdmaMemory& operator=(RdmaMemory&&) noexcept = default;
 
   [[nodiscard]] std::span<std::byte> bytes() const { return bytes_; }
-  /// By what the adapters reach it, for people: "registered host memory", "GPUDirect by dma-buf".
+  /// Returns how the adapters access it, as text: "registered host memory", "GPUDirect by dma-buf".
   [[nodiscard]] std::string_view how() const { return how_; }
-  /// Whether processors cannot read it.
+  /// Returns whether it is GPU memory, which the CPU cannot access.
   [[nodiscard]] bool is_device() const { return is_device_; }
   [[nodiscard]] std::uint32_t local_key(std::size_t port) const { return keys_[port]->lkey; }
   [[nodiscard]] std::uint32_t remote_key(std::size_t port) const { return keys_[port]->rkey; }
@@ -77,17 +77,18 @@ class RdmaMemory {
   std::vector<std::unique_ptr<ibv_mr, Deregister>> keys_;  ///< by port
 };
 
-/// One end's queue pairs, and where their completions come in.
+/// One end's queue pairs and their completion queues.
 ///
 /// Threads  one at a time
 class RdmaQueues {
  public:
   struct Depth {
-    std::uint32_t sends = 8;     ///< requests of a queue that are not complete
-    std::uint32_t receives = 8;  ///< writes of the peer that have not been looked at
+    std::uint32_t sends = 8;     ///< most incomplete requests of a queue
+    std::uint32_t receives = 8;  ///< most writes of the peer that poll() has not returned
   };
-  /// count   distributed round-robin over the card's ports
-  /// errors  System: the adapter has no more of them
+  /// Makes the queue pairs.
+  /// count   number of queue pairs, distributed round-robin over the adapter's ports
+  /// errors  System: the adapter has no queue pairs left
   static Result<RdmaQueues> make(const OpenRdmaCard& card, std::size_t count, Depth depth);
   RdmaQueues(RdmaQueues&&) noexcept;
   RdmaQueues& operator=(RdmaQueues&&) = delete;
@@ -96,25 +97,26 @@ class RdmaQueues {
   [[nodiscard]] std::size_t count() const;
   [[nodiscard]] std::size_t port_of(std::size_t queue) const;
 
-  /// What the other end has to know. memory  where it writes
+  /// Returns the message for the other end.  place: the part of `memory` to which the other end writes
   [[nodiscard]] RdmaEndInfo info(const RdmaMemory& memory, std::span<const std::byte> place) const;
 
-  /// Joins each queue with the other end's, and posts `receives` of each.
+  /// Connects each queue to the other end's, and posts Depth::receives receives on each.
   /// peer    for error texts
   /// errors  System: as rdma_connect_error()
   Status connect(const RdmaEndInfo& theirs, std::string peer);
 
   struct Write {
     const std::byte* from = nullptr;
-    std::uint32_t key = 0;  ///< of that memory, by the queue's port
+    std::uint32_t key = 0;  ///< local key of `from` for the queue's port
     std::size_t bytes = 0;
-    std::uint64_t to = 0;            ///< in the peer's memory
-    const RdmaMark* mark = nullptr;  ///< null: the peer gets no notice
-    std::uint64_t id = 0;            ///< comes back with the completion
-    bool is_reported = true;         ///< whether its end is a completion
-    bool is_device = false;          ///< a GPU's memory: no processor copies it into the request
+    std::uint64_t to = 0;            ///< address in the peer's memory
+    const RdmaMark* mark = nullptr;  ///< immediate data; null: the peer gets no completion
+    std::uint64_t id = 0;            ///< returned with the completion
+    bool is_reported = true;         ///< whether poll() returns its completion
+    bool is_device = false;          ///< GPU memory: it cannot be inlined in the request
   };
-  /// errors  System: the adapter refuses
+  /// Posts a write on a queue.
+  /// errors  System: the adapter rejects it
   Status write(std::size_t queue, const Write& write);
 
   struct Done {
@@ -124,12 +126,12 @@ class RdmaQueues {
     std::uint32_t bytes = 0;  ///< received
     RdmaMark mark;
   };
-  /// What has come to its end since, at most `room` of it. A receive is posted anew.
-  /// returns  how many
+  /// Takes the completions since the last call, at most room.size(). Receives are posted again.
+  /// returns  number of completions
   /// errors   as rdma_completion_error(): of the first that failed
   Result<std::size_t> poll(std::span<Done> room);
 
-  /// Both ends of a queue, as far as they are known.
+  /// Returns the description of both ends of a queue, as far as it is known.
   [[nodiscard]] RdmaPath path_of(std::size_t queue) const;
 
  private:

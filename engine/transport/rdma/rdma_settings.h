@@ -8,13 +8,13 @@
 
 namespace ringside {
 
-/// How RDMA is to be used: NCCL's variables, with its defaults.
+/// The settings for RDMA: NCCL's variables, with NCCL's defaults.
 /// source  docs/formats/nccl-warnings.md; NCCL 2.30's defaults
 struct RdmaSettings {
   bool is_disabled = false;  ///< NCCL_IB_DISABLE
-  std::string names = {};    ///< NCCL_IB_HCA, as name_rule.h has it; empty: all
-  int gid_index = -1;        ///< NCCL_IB_GID_INDEX; -1: chosen
-  int roce_version = 2;      ///< NCCL_IB_ROCE_VERSION_NUM: of the GIDs that are chosen from
+  std::string names = {};    ///< NCCL_IB_HCA, in the grammar of name_rule.h; empty: all
+  int gid_index = -1;        ///< NCCL_IB_GID_INDEX; -1: choose_gid() chooses
+  int roce_version = 2;      ///< NCCL_IB_ROCE_VERSION_NUM: of the candidate GIDs
   bool wants_ipv6 = false;   ///< NCCL_IB_ADDR_FAMILY=AF_INET6
   int timeout = 20;          ///< NCCL_IB_TIMEOUT: 4.096 us x 2^timeout until a packet is sent again
   int retries = 7;           ///< NCCL_IB_RETRY_CNT
@@ -22,7 +22,8 @@ struct RdmaSettings {
   int service_level = 0;     ///< NCCL_IB_SL
   int traffic_class = 0;     ///< NCCL_IB_TC
   int queues = 1;            ///< NCCL_IB_QPS_PER_CONNECTION: of each port
-  bool splits_data = false;  ///< NCCL_IB_SPLIT_DATA_ON_QPS: every slot over all queues
+  /// NCCL_IB_SPLIT_DATA_ON_QPS: whether every slot is split over all queues
+  bool splits_data = false;
   bool merges_ports = true;  ///< NCCL_IB_MERGE_NICS: the ports of one card serve one connection
   bool has_relaxed_ordering =
       true;  ///< NCCL_IB_PCI_RELAXED_ORDERING: 0 without, 1 and 2 (auto) with

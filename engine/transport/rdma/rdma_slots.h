@@ -10,11 +10,11 @@
 #include "engine/transport/preamble.h"
 #include "ringside/units.h"
 
-/// How the slots lie in memory, and how one is split over queues: the same on both ends.
+/// The layout of slots in memory, and how a slot is split over queues. Both ends compute the same.
 namespace ringside {
 
-/// Slots of a connection by LL. A word of freed ones costs as much as a short message, and it has to come after half of them:
-/// with 8, every fourth message would cost twice.
+/// Number of slots of an LL connection. The write that frees slots costs as much as a short message, and must come
+/// after half of the slots: with 8 slots, every fourth message would cost twice as much.
 inline constexpr std::size_t kRdmaLlSlots = 32;
 
 struct RdmaSlots {
@@ -24,18 +24,19 @@ struct RdmaSlots {
         stride(round_up(longest, kGrain)) {}
 
   [[nodiscard]] std::size_t size() const { return slots * stride; }
-  /// The slot of the message that is number `count`.
+  /// Returns the slot index of message number `count`.
   [[nodiscard]] std::size_t index(std::uint64_t count) const { return count % slots; }
-  /// Of that slot's first byte.
+  /// Returns the offset of that slot's first byte.
   [[nodiscard]] std::size_t offset(std::uint64_t count) const { return index(count) * stride; }
 
-  static constexpr std::size_t kGrain = 128;  ///< a line of LL128; parts begin at its multiples
-  std::size_t slots;                          ///< at most kRdmaLlSlots
-  std::size_t longest;                        ///< bytes on the wire
+  /// Bytes of an LL128 line; parts begin at its multiples
+  static constexpr std::size_t kGrain = 128;
+  std::size_t slots;    ///< at most kRdmaLlSlots
+  std::size_t longest;  ///< longest slot on the wire, bytes
   std::size_t stride;
 };
 
-/// Bytes of each part but the last where a slot is split over so many queues.
+/// Returns the bytes of each part except the last when a slot is split over `queues` queues.
 inline std::size_t rdma_part(std::size_t bytes, std::size_t queues) {
   return round_up((bytes + queues - 1) / queues, RdmaSlots::kGrain);
 }

@@ -18,66 +18,68 @@
 
 namespace ringside {
 
-/// A receiving end's queues while the sender has not said where its own are. The state's thread hears that, joins them
-/// and answers, so that a sender waits for no thread of the receiver's program.
+/// A receiving end whose sender has not sent its queue addresses yet. The state's thread receives them, connects the
+/// queues and answers, so that a sender does not wait for the receiver's program.
 struct RdmaPending {
   enum class Stage : std::uint8_t { Waiting, Ready, Failed };
 
-  int socket;  ///< the end's
+  int socket;  ///< socket of the end
   ConnectionShape shape;
-  RdmaQueues queues;  ///< the thread's until Ready
+  RdmaQueues queues;  ///< only the state's thread uses them until Ready
   FrameReader reader{kRdmaMessageLimit};
   RdmaEndInfo theirs;  ///< when Ready
   Error error;         ///< when Failed
   std::atomic<Stage> stage{Stage::Waiting};
 };
 
-/// Slots that a caller has lent to an end, registered.
+/// A caller's buffer for the slots of an end (LentSlots), registered with the adapter.
 struct RdmaLent {
-  std::shared_ptr<const RdmaMemory> memory = {};  ///< null: none
+  std::shared_ptr<const RdmaMemory> memory = {};  ///< null: the end has no such buffer
   LentSlots slots = {};
 
   [[nodiscard]] explicit operator bool() const { return memory != nullptr; }
-  /// From slot 0 on.
+  /// Returns the memory from slot 0 on.
   [[nodiscard]] std::span<std::byte> bytes() const { return memory->bytes().subspan(slots.offset); }
   [[nodiscard]] LentUse use() const {
     return memory ? LentUse{slots.region.get(), memory->how()} : LentUse{};
   }
 };
 
-/// What a rank has open of RDMA: cards, registered memory of users, and a thread that handles the cards' events
-/// and new connections.
+/// The RDMA resources of a rank: open adapters, registered memory of users, and a thread that handles the adapters'
+/// events and new connections.
 class RdmaState final : public TransportState {
  public:
   /// errors  as open_rdma()
   static Result<std::unique_ptr<TransportState>> open(const LocalSite& here);
   ~RdmaState() override;
 
-  /// As rdma_address() has it.
+  /// Returns the text of rdma_address().
   [[nodiscard]] std::string address() const override;
 
-  /// The channels take turns on the cards.
+  /// Returns the adapter of a channel: channels are distributed over the adapters in rotation.
   [[nodiscard]] const OpenRdmaCard& card_of(std::uint32_t channel) const {
     return *cards_[channel % cards_.size()];
   }
 
-  /// That the rank's waits go by.
+  /// Returns the clock of the rank's waits.
   [[nodiscard]] Clock& clock() const { return clock_; }
 
-  /// errors  System: a card is gone or has failed
+  /// errors  System: an adapter was removed or has failed
   [[nodiscard]] Status check() const;
 
   void add(std::shared_ptr<RdmaPending> pending);
-  /// Afterwards the thread knows nothing of it.
+  /// Removes a pending end; afterwards the thread no longer uses it.
   void forget(const RdmaPending& pending);
 
-  /// The region's memory as the card takes it: registered the first time, forgotten some time after it is gone.
-  /// returns  null: a GPU's, which the card does not reach; a remark has said why
+  /// Returns the region's registration with the adapter. It is registered at the first call, and deregistered some time
+  /// after the region is destroyed.
+  /// returns  null: GPU memory that the adapter cannot access; a logged remark gives the reason
   /// errors  System: as rdma_memory_error()
   Result<std::shared_ptr<const RdmaMemory>> registered(const OpenRdmaCard& card,
                                                        const SharedRegion& region);
 
-  /// The first of the offers that the card reaches; none where it reaches none, as remarks have said.
+  /// Registers the first offered buffer of `joint` that the adapter can access. Returns an empty RdmaLent if there is
+  /// none; logged remarks give the reasons.
   RdmaLent take(const OpenRdmaCard& card, const Joint& joint);
 
  private:
@@ -105,13 +107,13 @@ class RdmaState final : public TransportState {
   Clock& clock_;
   std::vector<Device> devices_;
   std::vector<std::unique_ptr<OpenRdmaCard>> cards_;
-  mutable std::mutex mutex_;  ///< guards what follows
+  mutable std::mutex mutex_;  ///< guards the members below
   std::vector<std::shared_ptr<RdmaPending>> pending_;
-  std::vector<Registered> registered_;  ///< the latest used last
-  std::string fatal_;                   ///< what has happened to a card; empty: nothing
+  std::vector<Registered> registered_;  ///< least recently used first
+  std::string fatal_;                   ///< error event of an adapter; empty: no error
   std::atomic<bool> is_fatal_{false};
   std::optional<Wakeup> wakeup_;
-  std::jthread thread_;  ///< the last: it ends first
+  std::jthread thread_;  ///< last member, so that the thread ends first
 };
 
 }  // namespace ringside

@@ -6,8 +6,8 @@
 
 namespace ringside {
 
-/// libibverbs, opened when it is first needed: programs that never use RDMA neither need nor load it. What its header
-/// has inline (ibv_post_send, ibv_poll_cq, ...) is called as it is.
+/// The functions of libibverbs, which is loaded on first use: programs that never use RDMA neither need nor load it.
+/// Inline functions of its header (ibv_post_send, ibv_poll_cq, ...) are called directly.
 struct VerbsLibrary {
   decltype(&::ibv_get_device_list) get_device_list = nullptr;
   decltype(&::ibv_free_device_list) free_device_list = nullptr;
@@ -18,10 +18,10 @@ struct VerbsLibrary {
   decltype(&::ibv_alloc_pd) alloc_pd = nullptr;
   decltype(&::ibv_dealloc_pd) dealloc_pd = nullptr;
   ibv_mr* (*reg_mr)(ibv_pd* pd, void* address, std::size_t length, int access) = nullptr;
-  /// Takes access flags that an adapter may ignore; null: of an older library.
+  /// Registers memory with access flags that an adapter may ignore; null: the library is too old.
   ibv_mr* (*reg_mr_iova2)(ibv_pd* pd, void* address, std::size_t length, std::uint64_t iova,
                           unsigned access) = nullptr;
-  /// Of a dma-buf; null: of an older library.
+  /// Registers a dma-buf; null: the library is too old.
   ibv_mr* (*reg_dmabuf_mr)(ibv_pd* pd, std::uint64_t offset, std::size_t length, std::uint64_t iova,
                            int fd, int access) = nullptr;
   decltype(&::ibv_dereg_mr) dereg_mr = nullptr;
@@ -36,7 +36,8 @@ struct VerbsLibrary {
 };
 
 /// Threads  any
-/// errors   Unsupported: there is none, or it is too old
+/// Loads the library at the first call.
+/// errors   Unsupported: it is missing or too old
 Result<const VerbsLibrary*> verbs_library();
 
 }  // namespace ringside

@@ -7,10 +7,10 @@
 
 namespace ringside {
 
-/// Pages of a file mapped into this process, shared, for as long as the object lives.
+/// A shared memory mapping of a file; the destructor unmaps it.
 class Mapping {
  public:
-  /// Populated at once: page faults in the middle of a transfer would show as noise.
+  /// Maps the first `size` bytes and populates all pages, since page faults during a transfer would appear as noise.
   /// errors  System
   static Result<Mapping> map(int fd, std::size_t size);
 

@@ -12,28 +12,28 @@
 #include "engine/transport/shm/shared_memory.h"
 #include "engine/transport/shm/shared_span.h"
 
-/// How a sender in shared memory says where bytes lie instead of sending them: NCCL's direct reads and
+/// References: a sender passes the address of bytes in shared memory instead of the bytes, like NCCL's direct reads and
 /// writes of registered buffers.
 namespace ringside {
 
-/// What goes through a slot in place of the bytes.
+/// The message that goes through a slot in place of the bytes.
 struct Reference {
   struct Place {
     std::uint64_t memory = 0;  ///< SharedRegion::id(); 0: nowhere
     std::uint64_t offset = 0;
   };
   Place data;
-  Place result;  ///< where the sender wants what becomes of them
+  Place result;  ///< where the sender wants the result
   std::uint64_t bytes = 0;
   std::array<std::uint64_t, 2>
-      forgotten{};  ///< memories that the sender will not name again; 0: none
+      forgotten{};  ///< ids of memories that the sender will not refer to again; 0: none
 };
 
-/// The sender's side: which memories the receiver knows.
+/// The sender's list of the memories that the receiver has mapped.
 class SentMemory {
  public:
-  /// Makes the reference; the files of memories that are new to the receiver go to `socket` before it.
-  /// shape   data: somewhere
+  /// Makes a reference. It first sends the files of memories that are new to the receiver over `socket`.
+  /// shape   data.region is not null
   /// errors  PeerGone, System, Timeout
   Result<Reference> refer(SharedSpan data, SharedSpan result, std::size_t bytes, int socket);
 
@@ -42,16 +42,16 @@ class SentMemory {
   std::vector<std::uint64_t> introduced_;  ///< oldest first
 };
 
-/// The receiver's side: the memories that the sender has introduced.
+/// The receiver's mappings of the memories that the sender has sent.
 class ReceivedMemory {
  public:
   struct Spans {
     std::span<const std::byte> data;
     std::span<std::byte> result;  ///< empty: nowhere
   };
-  /// Finds what the slot's bytes refer to; files that came with it are taken from `socket`.
-  /// returns  places that stay valid until the next call
-  /// errors   Corrupt: no reference, or beyond its memory.  PeerGone, System, Timeout
+  /// Resolves a reference to local addresses. It receives the files of new memories from `socket`.
+  /// returns  spans that stay valid until the next call
+  /// errors   Corrupt: not a reference, or out of its memory's bounds.  PeerGone, System, Timeout
   Result<Spans> find(std::span<const std::byte> slot, int socket);
 
  private:

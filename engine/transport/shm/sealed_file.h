@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// A file without a name that lies in memory and keeps its size: another process cannot shrink it, which would
-/// kill the processes that map it.
+/// Makes a memfd of a fixed size: it is sealed, so that no process can shrink it, which would kill the processes that
+/// map it.
 /// errors  System
 Result<UniqueFd> make_sealed_file(std::size_t size);
 
-/// The size of what make_sealed_file() of another process made.
-/// errors  Corrupt: it is no such file
+/// Returns the size of a file that another process made with make_sealed_file().
+/// errors  Corrupt: the file is not a memfd that is sealed against shrinking
 Result<std::size_t> sealed_size(int fd);
 
 }  // namespace ringside

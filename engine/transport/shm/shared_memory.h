@@ -14,16 +14,16 @@ namespace ringside {
 
 class SharedRegion;
 
-/// A buffer that the ranks of this host read and write in place, instead of having its bytes copied
-/// through slots: what ncclMemAlloc is to NCCL. A collective finds out by itself that its buffers lie in
-/// one.
+/// A buffer that the ranks of this host access in place, so that its bytes need not be copied through slots; the
+/// counterpart of ncclMemAlloc. Collectives detect buffers in such memory by themselves.
 ///
-/// Ownership  the pages go back once the object is gone and the peers that have mapped them have
-///            forgotten them, which takes until they have met some newer ones or the connection ends
-/// Threads    several objects, several threads
+/// Ownership  the pages are freed once the object is destroyed and all peers have unmapped them. A peer unmaps them
+///            after it has mapped several newer memories, or when the connection ends
+/// Threads    different threads may use different objects
 class SharedMemory {
  public:
-  /// Zeroed. errors  System: this host, or the control group, has less memory; InvalidArgument: no bytes
+  /// Allocates zeroed memory.
+  /// errors  System: this host or control group has too little memory.  InvalidArgument: size is 0
   static Result<SharedMemory> allocate(Bytes size);
 
   SharedMemory(SharedMemory&&) noexcept = default;
@@ -38,33 +38,33 @@ class SharedMemory {
   std::shared_ptr<const SharedRegion> region_;
 };
 
-/// What one SharedMemory is to the transports. A GPU's memory can be one, too, for what is sent over RDMA.
+/// Memory that transports can access in place or register: a SharedMemory, or GPU memory for RDMA.
 class SharedRegion : public std::enable_shared_from_this<SharedRegion> {
  public:
   virtual ~SharedRegion() = default;
   [[nodiscard]] virtual std::uint64_t id()
-      const = 0;  ///< no other of this process ever has it; not 0
-  /// The memory as a file; of a GPU's, the dma-buf that its driver exports, or -1: none.
+      const = 0;  ///< never 0; no other region of this process ever has the same id
+  /// Returns the file descriptor of the memory. For GPU memory, returns the dma-buf that its driver exports, or -1.
   [[nodiscard]] virtual int fd() const = 0;
   [[nodiscard]] virtual std::byte* data() const = 0;
   [[nodiscard]] virtual std::size_t size() const = 0;
 
-  /// Whether data() is an address of a GPU, which processors do not read.
+  /// Returns whether data() is a GPU address, which the CPU cannot access.
   [[nodiscard]] virtual bool is_device() const { return false; }
-  /// Of a GPU's: whether the adapter at that place on PCI ("0000:3b:00") is to reach it.
-  /// errors  Unsupported: it is too far, or the user does not want it
+  /// For GPU memory: checks whether the adapter at this PCI address ("0000:3b:00") may access it directly.
+  /// errors  Unsupported: the adapter is too far from the GPU, or the user's settings forbid it
   [[nodiscard]] virtual Status suits([[maybe_unused]] std::string_view card) const { return {}; }
-  /// The bytes from `offset` on, for callers that cannot read them in place.  shape  within the region
+  /// Copies the bytes from `offset` on to `to`, for callers that cannot read them in place.  shape  within the region
   virtual void copy_out(std::size_t offset, std::span<std::byte> to) const {
     std::memcpy(to.data(), data() + offset, to.size());
   }
 };
 
-/// A number for SharedRegion::id().
+/// Returns a new number for SharedRegion::id().
 /// Threads  any
 std::uint64_t fresh_region_id();
 
-/// The SharedMemory that this byte lies in; null: in none.
+/// Returns the SharedMemory that contains this address, or null.
 /// Threads  any
 std::shared_ptr<const SharedRegion> find_shared(const void* data);
 

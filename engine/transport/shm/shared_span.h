@@ -6,7 +6,7 @@ namespace ringside {
 
 class SharedRegion;
 
-/// Bytes of a SharedMemory of this process.
+/// A position in a SharedMemory of this process.
 struct SharedSpan {
   const SharedRegion* region = nullptr;  ///< null: nowhere
   std::size_t offset = 0;

@@ -20,34 +20,34 @@ inline constexpr std::size_t kHelloLimit = 256;  ///< bytes
 /// A connection whose other end has proved the secret.
 struct Accepted {
   UniqueFd fd;                   ///< non-blocking; nothing behind the hello has been read from it
-  std::string peer;              ///< as describe_peer() says it
-  std::vector<std::byte> hello;  ///< what the peer says it has come for; its meaning is the owner's
+  std::string peer;              ///< text of describe_peer()
+  std::vector<std::byte> hello;  ///< the peer's first message; the Acceptor does not interpret it
 };
 
 struct AcceptorLimits {
   Nanoseconds handshake =
-      std::chrono::seconds(5);  ///< from connecting to the last byte of the hello
-  std::size_t pending = 4096;   ///< connections in the handshake; one more drops the oldest
+      std::chrono::seconds(5);  ///< limit from connecting to the last byte of the hello
+  std::size_t pending = 4096;   ///< most connections in the handshake; another one drops the oldest
 };
 
-/// Listens, and accepts peers that prove the secret.
+/// Listens on an address, and accepts peers that prove the job's secret.
 ///
 /// All handshakes run concurrently on one thread of its own, each with its time-out:
-/// a stranger that is silent or slow delays no other peer. A peer that fails is logged as a warning with its
-/// address (the first 32; then only every thousandth, so that a port scan fills no disk) and dropped.
+/// a silent or slow client delays no other peer. A peer that fails is logged as a warning with its address (the first
+/// 32, then every thousandth, so that a port scan does not fill the disk) and dropped.
 ///
-/// Ordering   connections are handed out in the order in which their hellos were complete
+/// Ordering   accept() returns connections in the order in which their hellos were complete
 /// Threads    any thread may call any method
-/// Ownership  closes its socket and all that was not handed out when destroyed
+/// Ownership  the destructor closes its socket and all connections that accept() has not returned
 class Acceptor {
  public:
-  /// A TCP address (port 0: a free one) or an abstract Unix name.
-  /// clock   of its own thread's waits
+  /// Listens on a TCP address (port 0: the kernel chooses) or an abstract Unix name.
+  /// clock   clock of its thread's waits
   /// errors  System: as listen_on()
   static Result<std::unique_ptr<Acceptor>> listen(const Endpoint& endpoint, const Secret& secret,
                                                   AcceptorLimits limits = {},
                                                   Clock& clock = real_clock());
-  /// The same with a socket that listens already, as listen_on() gives it.
+  /// Serves a socket that already listens, as made by listen_on().
   static Result<std::unique_ptr<Acceptor>> serve(UniqueFd listener, const Secret& secret,
                                                  AcceptorLimits limits = {},
                                                  Clock& clock = real_clock());
@@ -55,16 +55,17 @@ class Acceptor {
   Acceptor(const Acceptor&) = delete;
   Acceptor& operator=(const Acceptor&) = delete;
 
-  /// Where it listens, with the port that the kernel chose.
+  /// Returns the address where it listens, with the port that the kernel chose.
   [[nodiscard]] const Endpoint& address() const;
 
-  /// errors  Timeout; Aborted: called off, or close() was called
+  /// Waits for the next authenticated connection.
+  /// errors  Timeout; Aborted: `patience` was cancelled, or close() was called
   Result<Accepted> accept(const Patience& patience);
 
-  /// For poll(2): readable while accept() would not wait.
+  /// Returns a descriptor for poll(2) that is readable while accept() would return at once.
   [[nodiscard]] int ready_fd() const;
 
-  /// Ends every accept(), now and later. Does not wait.
+  /// Makes every current and later accept() return Aborted. Does not wait.
   void close() noexcept;
 
  private:
@@ -73,7 +74,7 @@ class Acceptor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The other side of an Acceptor: connects, proves the secret, has it proved, says hello.
+/// Connects to an Acceptor: both sides prove the secret, then this side sends `hello`.
 /// shape   hello: at most kHelloLimit bytes
 /// errors  as connect_to() and shake_hands()
 Result<UniqueFd> connect_authenticated(const Endpoint& endpoint, const Secret& secret,

@@ -10,8 +10,8 @@
 
 namespace ringside {
 
-/// Where a TCP socket is: an IPv4 or IPv6 address and a port. Link-local IPv6 addresses with a zone
-/// (`fe80::1%eth0`) are not taken: the zone means nothing on another host.
+/// Where a TCP socket is: an IPv4 or IPv6 address and a port. Link-local IPv6 addresses with a zone (`fe80::1%eth0`)
+/// are rejected: the zone has no meaning on another host.
 struct SocketAddress {
   enum class Family : std::uint8_t { V4, V6 };
 
@@ -25,7 +25,7 @@ struct SocketAddress {
 SocketAddress loopback_address(std::uint16_t port = 0);  ///< 127.0.0.1
 bool is_loopback(const SocketAddress& address);
 
-/// The same address with another port.
+/// Returns the same address with another port.
 SocketAddress with_port(SocketAddress address, std::uint16_t port);
 
 std::string to_string(const SocketAddress& address);  ///< `10.0.0.1:4000`, `[fd00::1]:4000`
@@ -34,13 +34,13 @@ std::string to_string(const SocketAddress& address);  ///< `10.0.0.1:4000`, `[fd
 /// errors  InvalidArgument: no port, a port outside 0 .. 65535, not an IP address, IPv6 without brackets
 Result<SocketAddress> parse_socket_address(std::string_view text);
 
-/// A host's name or IP address, looked up; where it has several, IPv4 goes first unless `family` says
-/// otherwise, so that all ranks that ask for one name get one family.
+/// Resolves a host name or IP address. If it has several, addresses of `family` go first, so that all ranks that
+/// resolve one name get the same family.
 /// errors  InvalidArgument: the name is empty.  System: it cannot be resolved.
 Result<SocketAddress> resolve_address(const std::string& host, std::uint16_t port,
                                       SocketAddress::Family family = SocketAddress::Family::V4);
 
-/// `host:port`, `10.0.0.1:4000` or `[fd00::1]:4000`, as MASTER_ADDR or NCCL_COMM_ID have it.
+/// `host:port`, `10.0.0.1:4000` or `[fd00::1]:4000`, as in MASTER_ADDR or NCCL_COMM_ID.
 struct HostPort {
   std::string host;  ///< without brackets
   std::uint16_t port = 0;
@@ -49,8 +49,8 @@ struct HostPort {
 /// errors  InvalidArgument: no host, no port, a port outside 1 .. 65535
 Result<HostPort> parse_host_port(std::string_view text);
 
-/// The name of a Unix socket in the kernel's abstract space: nothing on the file system, nothing to
-/// clean up after a crash, seen by every process of the network namespace.
+/// The name of a Unix socket in the kernel's abstract space: it has no file, needs no cleanup after a crash, and is
+/// visible to every process of the network namespace.
 struct AbstractName {
   std::string name;  ///< 1 .. 107 bytes
   friend bool operator==(const AbstractName&, const AbstractName&) = default;

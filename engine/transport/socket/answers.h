@@ -9,24 +9,27 @@
 /// Whether the host at the other end of a TCP connection answers, and what it does not answer.
 namespace ringside {
 
-/// Watches what is sent over one connection to a reader that reads when it gets to it.
+/// Watches one TCP connection for data that the other host does not acknowledge, for receivers that may read late
+/// (Attention::Late).
 ///
 /// Threads  one at a time
 class AnswerWatch {
  public:
-  /// Whether the other host's kernel answers what was sent. A system call; a few while it does not.
-  /// errors  Unreachable: nothing for kAnswerTimeout, though it was sent again. Where the host answers a new connection,
-  ///         the text says so: then long packets alone are lost.
+  /// Checks that the other host's kernel acknowledges the sent data. Costs one system call, or a few while data is
+  /// unacknowledged.
+  /// errors  Unreachable: no acknowledgement for kAnswerTimeout, although the kernel resent the data. If the host
+  ///         answers a new connection, the text says that only long packets are lost.
   Status check(int socket);
 
  private:
   void ask_host(int socket);
 
-  UniqueFd attempt_;                 ///< at a new connection to the same host
-  std::optional<bool> is_answered_;  ///< how that ended
+  UniqueFd attempt_;                 ///< an attempt to open a new connection to the same host
+  std::optional<bool> is_answered_;  ///< result of the attempt; empty: not known yet
 };
 
-/// Whether the host at the other end of a TCP connection answers a new one, if with a refusal: the shortest packets there are.
+/// Returns whether the peer's host answers a new TCP connection, even by a refusal. That takes only the shortest
+/// packets.
 bool answers_short_packets(int socket, const Patience& patience);
 
 }  // namespace ringside

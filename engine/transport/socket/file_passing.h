@@ -4,17 +4,17 @@
 #include "base/result.h"
 #include "engine/transport/socket/patience.h"
 
-/// How an open file gets from one process of a host to another (SCM_RIGHTS): sealed memory, a GPU's memory, the socket of
-/// another process. Over a connected Unix socket whose ends trust each other (handshake.h); one file a message.
+/// Passes open files (sealed memory, GPU memory, sockets) between processes of a host by SCM_RIGHTS, over a connected
+/// Unix socket whose ends have authenticated each other (handshake.h). Each message carries one file.
 namespace ringside {
 
 /// Sends an open file, which stays open here.
 /// errors  Timeout, Aborted, PeerGone, System
 Status send_fd(int socket, int fd, const Patience& patience);
 
-/// The file that send_fd() sent, close-on-exec. Whatever else comes with the message is closed.
-/// errors  Timeout, Aborted, PeerGone; Corrupt: the message is not one of send_fd()'s, or carried no file or several;
-///         System: this process has as many files open as it may
+/// Receives the file that send_fd() sent, with close-on-exec set. Further files of the message are closed.
+/// errors  Timeout, Aborted, PeerGone; Corrupt: the message is not from send_fd(), or carries no file or several;
+///         System: this process has reached its limit of open files
 Result<UniqueFd> recv_fd(int socket, const Patience& patience);
 
 }  // namespace ringside

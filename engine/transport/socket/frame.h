@@ -11,35 +11,35 @@
 namespace ringside {
 
 inline constexpr std::size_t kFrameHeader =
-    4;  ///< bytes of length before the payload, little-endian
+    4;  ///< size of the payload's length, which precedes it, bytes; little-endian
 
 std::array<std::byte, kFrameHeader> frame_header(std::size_t payload);
 
-/// The length that a header holds.
+/// Returns the payload length that a header contains.
 std::size_t frame_length(std::span<const std::byte, kFrameHeader> header);
 
-/// Header and payload as one run of bytes.
+/// Returns header and payload in one vector.
 std::vector<std::byte> make_frame(std::span<const std::byte> payload);
 
-/// Gathers one frame from pieces as they come. Asks for exact counts, so that nothing behind the
-/// frame is taken from the socket.
+/// Assembles one frame from the pieces that arrive. It asks for exact byte counts, so that the caller reads no byte
+/// after the frame from the socket.
 class FrameReader {
  public:
-  /// A frame longer than `limit` is refused before a byte of it is stored.
+  /// limit  longest accepted payload, bytes; a longer frame is rejected before any byte of it is stored
   explicit FrameReader(std::size_t limit) : limit_(limit) {}
 
-  /// How many more bytes it takes now; 0 when the frame is whole or was refused.
+  /// Returns how many bytes to read next; 0 when the frame is complete or was rejected.
   [[nodiscard]] std::size_t wanted() const;
 
   /// shape   at most wanted() bytes
-  /// errors  Corrupt: the length is beyond the limit; the reader takes no more
+  /// errors  Corrupt: the length exceeds the limit; wanted() is 0 from now on
   Status receive(std::span<const std::byte> bytes);
 
   [[nodiscard]] bool is_whole() const {
     return has_header_ && !is_refused_ && payload_.size() == length_;
   }
 
-  /// The payload of a whole frame; the reader starts over with the next one.
+  /// Returns the payload of a complete frame, and starts over with the next one.
   std::vector<std::byte> take();
 
  private:

@@ -11,16 +11,16 @@
 
 namespace ringside {
 
-/// What the processes of one job share and no other process knows.
+/// The secret that only the processes of one job know.
 struct Secret {
   std::array<std::byte, 16> bytes{};
   friend bool operator==(const Secret&, const Secret&) = default;
 };
 
-/// 128 bits from the operating system.
+/// Returns 128 random bits from the operating system.
 Secret random_secret();
 
-inline constexpr std::uint16_t kWireVersion = 2;  ///< of everything that ranks say to each other
+inline constexpr std::uint16_t kWireVersion = 2;  ///< version of all messages between ranks
 
 enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 
@@ -33,11 +33,12 @@ enum class HandshakeRole : std::uint8_t { Connecting = 1, Accepting = 2 };
 ///
 /// The key is a hash of the secret, the MAC is HMAC-SHA-512-256. Fresh nonces from both sides make an
 /// old recording worthless, the role keeps a proof from being sent back as the answer, and the connecting side
-/// proves first, so that a stranger who tries the port gets no MAC to guess secrets against.
-/// It proves the peer's identity when the connection begins; what follows is neither encrypted nor signed, so
-/// an attacker that can alter packets on the way can alter the data.
+/// proves first, so that an unknown client gets no MAC with which it could test guesses of the secret. It proves the
+/// peer's identity when the connection begins. Later data is neither encrypted nor signed, so an attacker who can
+/// modify packets can modify the data.
 ///
-/// This class only turns bytes into bytes: it asks for exact counts and takes nothing that follows.
+/// This class makes no system calls: the caller sends to_send(), and passes exactly wanted() received bytes to
+/// receive().
 /// Threads   one at a time
 class Handshake {
  public:
@@ -49,17 +50,17 @@ class Handshake {
   ~Handshake();
 
   [[nodiscard]] std::span<const std::byte> to_send() const;
-  void sent(std::size_t bytes);  ///< the first `bytes` of to_send() are on their way
+  void sent(std::size_t bytes);  ///< call it after sending the first `bytes` bytes of to_send()
 
-  /// How many more bytes of the peer it takes now; 0 when it has heard all.
+  /// Returns how many bytes to read next from the peer; 0 when it needs no more.
   [[nodiscard]] std::size_t wanted() const;
 
   /// shape   at most wanted() bytes
-  /// errors  PermissionDenied: the proof is wrong.  Corrupt: that is no ringside.  Unsupported: another
-  ///         version.  What to_send() then holds should still be sent: it lets the peer say why, too.
+  /// errors  PermissionDenied: the proof is wrong.  Corrupt: the peer is not ringside.  Unsupported: another version.
+  ///         After an error still send to_send(), so that the peer can report the reason, too.
   Status receive(std::span<const std::byte> bytes);
 
-  /// The peer has proven the secret, and has what it needs to check our proof.
+  /// Returns whether the peer has proven the secret and has received our proof.
   [[nodiscard]] bool is_done() const { return stage_ == Stage::Proven && to_send().empty(); }
 
  private:
@@ -82,9 +83,8 @@ class Handshake {
   std::size_t sent_ = 0;
 };
 
-/// Runs one side of the handshake over a connected socket. The accepting side also logs a peer that it
-/// refuses, with its address.
-/// errors  as Handshake::receive; Timeout: the peer fell silent; Aborted; PeerGone: it closed
+/// Runs one side of the handshake over a connected socket. The accepting side logs a rejected peer with its address.
+/// errors  as Handshake::receive; Timeout: the peer stopped sending; Aborted; PeerGone: it closed the connection
 Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const Patience& patience);
 
 }  // namespace ringside

@@ -6,19 +6,20 @@
 
 namespace ringside {
 
-/// Which of a host's interfaces or cards are meant, in the grammar of NCCL_SOCKET_IFNAME and NCCL_IB_HCA: `eth,ib`
-/// names that begin so; `=eth0,eth1` exactly these; `^docker,lo` none that begins so; `^=eth0` not exactly this. A
-/// card's port may follow its name: `mlx5_0:1`.
+/// Selects interfaces or adapters by name, in the grammar of NCCL_SOCKET_IFNAME and NCCL_IB_HCA: `eth,ib` matches names
+/// with these prefixes; `=eth0,eth1` exactly these names; `^docker,lo` all names without these prefixes; `^=eth0` all
+/// other names. An adapter's port may follow its name: `mlx5_0:1`.
 struct NameRule {
   struct Name {
     std::string text;
-    int port = -1;  ///< -1: any
+    int port = -1;  ///< -1: any port
   };
   std::vector<Name> names;
   bool is_exact = false;
   bool is_exclusion = false;
 
-  /// port  -1 for what has none
+  /// Returns whether the rule selects the name.
+  /// port  -1: the device has no ports
   [[nodiscard]] bool fits(std::string_view name, int port = -1) const;
 };
 

@@ -7,23 +7,24 @@ namespace ringside {
 
 class Wakeup;
 
-/// How long a wait goes on: until a deadline, or until another thread calls it off.
+/// The limit of a wait: it ends at a deadline, or when another thread cancels it.
 class Patience {
  public:
-  /// Most waits have a deadline alone.
+  /// Makes a limit by deadline alone.
   Patience(Deadline until) : deadline_(until) {}  // NOLINT(google-explicit-constructor)
 
-  /// off  once it is signalled, every wait ends at once; outlives the waits
+  /// Makes a limit that can also be cancelled.
+  /// off  cancels every wait at once when it is signalled; outlives the waits
   Patience(Deadline until, const Wakeup& off);
 
   [[nodiscard]] Deadline deadline() const { return deadline_; }
 
-  /// The same, but for `wait` at most.
+  /// Returns the same limit, shortened to `wait` from now.
   [[nodiscard]] Patience at_most(Nanoseconds wait) const;
 
-  /// Waits until `fd` is ready for `events`, which are poll(2)'s. An fd below 0 never is.
+  /// Waits until `fd` is ready for `events` (of poll(2)). An fd below 0 is never ready.
   /// returns  false: the deadline has passed
-  /// errors   Aborted: it was called off.  System
+  /// errors   Aborted: the wait was cancelled.  System
   [[nodiscard]] Result<bool> wait_for(int fd, short events) const;
 
  private:

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// An Endpoint as the kernel takes it; for the files of this folder that make system calls.
+/// An Endpoint in the kernel's format, for the files of this folder that make system calls.
 struct RawAddress {
   sockaddr_storage storage{};
   socklen_t size = sizeof(sockaddr_storage);

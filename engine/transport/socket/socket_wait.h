@@ -3,17 +3,19 @@
 #include "base/result.h"
 #include "engine/transport/socket/patience.h"
 
-/// Shared by socket.cpp and other code that calls a socket itself: how it waits, and what the errors mean.
+/// Waiting and error handling for socket.cpp and other code that makes system calls on sockets.
 namespace ringside {
 
-/// Whether the call would have had to wait, by its errno.
+/// Returns whether a call's errno means that it would have had to wait.
 bool would_wait(int error_number);
 
-/// events  poll(2)'s
+/// Waits until the socket is ready.
+/// events  of poll(2)
 /// errors  Timeout, Aborted
 Status wait_for_socket(int socket, short events, const Patience& patience);
 
-/// returns  PeerGone, Unreachable or System, by the errno of a call that has failed
+/// Converts the errno of a failed call into an Error.
+/// returns  PeerGone, Unreachable or System
 Error stream_error(int socket, int error_number);
 
 }  // namespace ringside

@@ -5,8 +5,8 @@
 
 namespace ringside {
 
-/// Ends another thread's poll(2): a descriptor that is readable from signal() until clear(), or, when
-/// counting, until clear() was called as often as signal().
+/// Ends another thread's poll(2). Its descriptor is readable from signal() until clear(); a Counter's is readable until
+/// clear() has been called as often as signal().
 ///
 /// Threads   any
 class Wakeup {

@@ -14,18 +14,19 @@
 #include "engine/transport/shm/shared_memory.h"
 #include "engine/transport/socket/frame.h"
 
-/// Between the two ends of tcp.h: the slots on either side.
+/// The slots of both ends of a TCP connection: each is sent as a frame (frame.h) of length and payload.
 namespace ringside {
 
-/// A slot with room for its length in front, so that both leave in one call.
+/// A slot with room for its length in front, so that one call sends both.
 struct FramedSlot {
-  static constexpr std::size_t kPayloadAt = 16;  ///< lines want to lie at multiples of 8
+  static constexpr std::size_t kPayloadAt = 16;  ///< aligns lines to 8 bytes
   std::vector<std::byte> bytes;
-  std::span<std::byte> lent = {};  ///< where the payload lies instead; empty: behind its header
-  std::size_t size = 0;            ///< of header and payload together
-  std::size_t done = 0;            ///< of those, moved
+  /// The payload's place in a caller's buffer; empty: after the header
+  std::span<std::byte> lent = {};
+  std::size_t size = 0;  ///< of header and payload together
+  std::size_t done = 0;  ///< bytes of those that have been sent or received
 
-  /// All the room: a header and the longest payload.
+  /// Returns the memory from the header on: header and longest payload.
   [[nodiscard]] std::span<std::byte> header_on() {
     return std::span(bytes).subspan(kPayloadAt - kFrameHeader);
   }
@@ -33,7 +34,7 @@ struct FramedSlot {
     return lent.empty() ? header_on().first(size).subspan(kFrameHeader)
                         : lent.first(size - kFrameHeader);
   }
-  /// What has not moved yet: in one piece, or header and payload apart.
+  /// Returns the part that has not been sent or received yet: one piece, or header and payload separately.
   [[nodiscard]] std::array<std::span<std::byte>, 2> rest() {
     if (lent.empty()) return {header_on().first(size).subspan(done)};
     const std::size_t moved = done > kFrameHeader ? done - kFrameHeader : 0;
@@ -41,17 +42,18 @@ struct FramedSlot {
   }
 };
 
-/// Takes a slot's size from its header, which has come.
+/// Sets the slot's size from its header, which has been received.
 /// longest  payload
-/// errors   Corrupt: no sender makes such a slot
+/// errors   Corrupt: the length is 0 or too large
 Status read_header(FramedSlot& slot, Bytes longest);
 
+/// The 8 slots of one end, used in rotation.
 class FramedSlots {
  public:
   explicit FramedSlots(Bytes payload) {
     for (FramedSlot& slot : slots_) slot.bytes.resize(FramedSlot::kPayloadAt + payload.value);
   }
-  /// Payloads in lent memory.
+  /// Places the payloads in a caller's buffer.
   FramedSlots(Bytes payload, const LentSlots& lent) : FramedSlots(Bytes{0}) {
     check_room(lent, payload);
     const std::size_t stride = LentSlots::stride(payload);
@@ -64,7 +66,8 @@ class FramedSlots {
   std::array<FramedSlot, kSlots> slots_;
 };
 
-/// Where the data of a step lie that travels as lines. Simple's lie in the slot.
+/// Returns the staging buffer for data that is sent as lines of LL or LL128. For Simple it is empty: the data is in the
+/// slot.
 inline Staging staging_of(ConnectionShape shape) {
   return shape.protocol == Protocol::Simple ? Staging() : Staging(shape.slot_size);
 }

@@ -11,12 +11,12 @@
 
 namespace ringside {
 
-/// Over how many sockets a connection between hosts goes, and how many threads besides the program's own serve them.
+/// The number of sockets of a connection between hosts, and of additional threads that serve them.
 struct SocketCounts {
   static constexpr int kMostThreads = 16;
   static constexpr int kMostSockets = 64;
 
-  int threads = 0;     ///< NCCL_SOCKET_NTHREADS; 0: the program's own thread and one socket
+  int threads = 0;     ///< NCCL_SOCKET_NTHREADS; 0: one socket, served by the program's own thread
   int per_thread = 1;  ///< NCCL_NSOCKS_PERTHREAD
 
   [[nodiscard]] bool is_striped() const { return threads > 0; }
@@ -29,18 +29,19 @@ struct SocketCounts {
 
 /// "2x4": two threads with four sockets each; empty: one socket, no thread.
 std::string to_string(SocketCounts counts);
-/// Of such a text; what is none counts as empty.
+/// Reads what to_string() writes. An invalid text counts as empty.
 SocketCounts parse_socket_counts(std::string_view text);
 
-/// Sockets for each thread without a number of threads mean one thread.
+/// Reads NCCL_SOCKET_NTHREADS and NCCL_NSOCKS_PERTHREAD. If only the latter is set, there is one thread.
 /// errors  InvalidArgument: a number that is invalid or out of range; more than kMostSockets together
-/// source  NCCL, ncclNetSocketGetNsockNthread; what that finds out by itself on AWS and GCP is not done
+/// source  NCCL, ncclNetSocketGetNsockNthread; its automatic values on AWS and GCP are not implemented
 Result<SocketCounts> socket_counts_from(const Environment& environment);
 
-/// Of a connection of this shape: the receiver's word counts, as in NCCL. One where slots are short.
+/// Returns the counts for a connection of this shape. As in NCCL, the receiver's counts (`receiver`, its address)
+/// apply. Connections with short slots have one socket.
 SocketCounts socket_counts_of(std::string_view receiver, ConnectionShape shape);
 
-/// What tcp sends to the other ranks: the counts.
+/// Opens the state whose address() sends the counts to the other ranks.
 /// errors  as socket_counts_from()
 Result<std::unique_ptr<TransportState>> open_tcp(const LocalSite& here);
 

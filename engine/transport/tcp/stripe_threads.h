@@ -14,15 +14,15 @@
 
 namespace ringside {
 
-/// The threads of one striped end. Each serves sockets of its own: it moves what it can, then waits until one of them, or
-/// wake(), promises more.
+/// The threads of one striped end. Each serves its own sockets (a lane is one socket): it moves data until the sockets
+/// would block, then waits for them or for wake().
 ///
 /// Threads   any thread may call wake() and status()
-/// Ownership what `advance` uses outlives it
+/// Ownership the objects that `advance` uses outlive it
 class StripeThreads {
  public:
-  /// What a lane waits for next: poll(2)'s events, 0: for wake() alone.
-  /// errors  end the lane
+  /// Moves a lane's data, and returns the poll(2) events to wait for next; 0: wait for wake() alone.
+  /// errors  any error ends the lane
   using Advance = std::function<Result<short>(std::size_t lane)>;
 
   StripeThreads() = default;
@@ -30,18 +30,19 @@ class StripeThreads {
   StripeThreads(const StripeThreads&) = delete;
   StripeThreads& operator=(const StripeThreads&) = delete;
 
-  /// sockets  by lane; lane i is served by thread i modulo `threads`
+  /// Starts the threads.
+  /// sockets  [lane]; thread i modulo `threads` serves lane i
   /// errors  System: out of descriptors
   Status start(std::vector<int> sockets, std::size_t threads, Advance advance);
 
-  /// Has the lane's thread look again.
+  /// Makes the lane's thread call `advance` again.
   void wake(std::size_t lane) const;
 
-  /// The first error of any lane, which then stops.
+  /// Returns the first error of any lane. A lane stops at its error.
   [[nodiscard]] Status status() const;
 
-  /// The same, but that a peer closed its sockets counts once all lanes have come to their ends: others still have what it
-  /// sent before.
+  /// Returns the first error, but reports closed sockets only after all lanes have ended, since other lanes may still
+  /// hold data that the peer sent before.
   [[nodiscard]] Status status_of_all() const;
 
  private:
@@ -52,10 +53,10 @@ class StripeThreads {
   Advance advance_;
   std::vector<Wakeup> wakeups_;         ///< by thread
   std::atomic<std::size_t> ended_{0};   ///< lanes with an error
-  std::atomic<bool> is_broken_{false};  ///< one of them is none of the peer's end
-  mutable std::mutex mutex_;            ///< guards what follows
+  std::atomic<bool> is_broken_{false};  ///< whether a lane has an error other than the peer's close
+  mutable std::mutex mutex_;            ///< guards the members below
   std::optional<Error> error_;
-  std::vector<std::jthread> threads_;  ///< the last: they end first
+  std::vector<std::jthread> threads_;  ///< last member, so that the threads end first
 };
 
 }  // namespace ringside
