@@ -79,7 +79,7 @@ struct BenchRow {
 };
 
 /// Checks before any rank starts that this build can run the benchmark.
-/// wishes   settings of the communicator that will run it
+/// `wishes` settings of the communicator that will run it
 /// errors   InvalidArgument: only a send or a receive, an algorithm that cannot reduce this type
 ///          with this operation. Unsupported: the collective lacks the algorithm
 Status check_bench(const BenchOptions& options, const CallWishes& wishes);
