@@ -3,8 +3,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "ringside/units.h"
 #include "harness/attach/gather.h"
+#include "ringside/units.h"
 
 namespace ringside::cli {
 

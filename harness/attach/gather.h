@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ringside/units.h"
 #include "harness/attach/job_state.h"
 #include "harness/attach/place.h"
+#include "ringside/units.h"
 
 namespace ringside::attach {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "ringside/units.h"
 #include "harness/attach/job_state.h"
+#include "ringside/units.h"
 
 namespace ringside::attach {
 

@@ -4,9 +4,9 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "ringside/units.h"
 #include "engine/transport/socket/patience.h"
 #include "harness/attach/place.h"
+#include "ringside/units.h"
 
 namespace ringside::attach {
 
