@@ -95,16 +95,14 @@ struct TuningModel {
   double pat = 0;
   double collnet_direct_hopper = 0;  ///< for compute capability 90 and above
   double collnet_direct_gather_net = 0;
-  /// With 8 ranks per node, if collnet_direct_gather_blends
-  double collnet_direct_gather_full = 0;
+  double collnet_direct_gather_full = 0;  ///< with 8 ranks per node, if collnet_direct_gather_blends
   double collnet_direct_gather_lone = 0;  ///< with one rank per node
   double nvls_gather_net = 0;
   double nvls_gather_ratio = 0;  ///< ratio of algorithm to bus bandwidth
   double nvls_ratio = 0;         ///< ratio of algorithm to bus bandwidth; 0: the ring's ratio
   /// The same for NVLSTree; times N / (N - 1) if nvls_tree_ratio_by_nodes
   double nvls_tree_ratio = 0;
-  /// Factors on the latency of long Simple all-reduces
-  double ring_plateau = 0, ring_plateau_volta = 0;
+  double ring_plateau = 0, ring_plateau_volta = 0;  ///< on the latency of long Simple all-reduces
   double collnet_arity_us = 0, pat_rank_us = 0, pat_step_divisor = 0;
   double net_overhead_us = 0, net_overhead_amd_us = 0;
 
@@ -131,8 +129,7 @@ struct TuningModel {
   LoneRankLatency lone_rank_latency = LoneRankLatency::None;
   /// Trees of Simple over PCI on POWER get the ring's latency
   bool power_trees_pay_ring_latency = false;
-  /// Rings of two nodes use the NICs' bandwidth on Blackwell
-  bool blackwell_ring_pairs_take_nics = false;
+  bool blackwell_ring_pairs_take_nics = false;  ///< rings of two nodes use the NICs' bandwidth
   /// Trees use the lower of intra- and inter-node bandwidth for every N on Blackwell
   bool blackwell_trees_take_narrower = false;
   bool pat_takes_narrower = false;  ///< the same for PAT, on any GPU
@@ -146,19 +143,16 @@ struct TuningModel {
   bool collnet_needs_heads = false;
   /// Rings of gathers have the plateau, too, on one Blackwell node over NVLink
   bool ring_plateau_of_gathers = false;
-  /// Of two candidates with equal time the last wins; else the first
-  bool last_of_equals_wins = false;
+  bool last_of_equals_wins = false;  ///< of candidates with equal time; else the first wins
   bool lone_rank_has_thresholds = false;
-  /// The logged table shows a cost for combinations that cannot run
-  bool refused_pairs_keep_cost = false;
+  bool refused_pairs_keep_cost = false;  ///< the logged table has costs of pairs that cannot run
   /// A ring all-reduce has 2N network steps, not 2(N - 1)
   bool all_reduce_crosses_all_nodes = false;
   /// The pattern merged over all nodes selects tree_without_balance; else rank 0's own
   bool tree_pattern_of_all_nodes = false;
   /// tree_correction applies to NVLSTree on Blackwell with x86 CPUs
   bool tree_corrects_nvls_tree = false;
-  /// And with Arm CPUs, nodes of 4 ranks and NICs of 96 GB/s
-  bool tree_corrects_nvls_tree_on_arm = false;
+  bool tree_corrects_nvls_tree_on_arm = false;  ///< and on Arm: nodes of 4 ranks, NICs of 96 GB/s
   bool tree_corrects_tiny = false;  ///< tree_correction treats less than 64 B as 64 B
   bool tree_uses_all_threads = false;
   /// Long Simple calls of trees halve their chunks, depending on the tree's depth
@@ -172,8 +166,7 @@ struct TuningModel {
   /// NCCL_LL128_C2C applies to P2C instead, and PXN is always allowed
   bool ll128_p2c_is_last = false;
   bool ll128_needs_one_capability = false;  ///< LL128 requires equal capabilities, even from 90 on
-  /// NCCL_ALGO accepts lists by collective, as allreduce:ring
-  bool lists_name_collectives = false;
+  bool lists_name_collectives = false;  ///< NCCL_ALGO accepts lists such as allreduce:ring
   /// Without CollNet, an NCCL_ALGO of only CollNet is ignored: rings and trees are allowed
   bool collnet_lists_are_ignored = false;
   RingFallback ring_fallback = RingFallback::None;
