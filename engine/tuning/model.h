@@ -95,7 +95,7 @@ struct TuningModel {
   double pat = 0;
   double collnet_direct_hopper = 0;  ///< for compute capability 90 and above
   double collnet_direct_gather_net = 0;
-  double collnet_direct_gather_full = 0;  ///< with 8 ranks per node, if collnet_direct_gather_blends
+  double collnet_direct_gather_full = 0;  ///< 8 ranks a node, where it blends
   double collnet_direct_gather_lone = 0;  ///< with one rank per node
   double nvls_gather_net = 0;
   double nvls_gather_ratio = 0;  ///< ratio of algorithm to bus bandwidth
