@@ -153,7 +153,7 @@ struct TuningModel {
   /// tree_correction applies to NVLSTree on Blackwell with x86 CPUs
   bool tree_corrects_nvls_tree = false;
   bool tree_corrects_nvls_tree_on_arm = false;  ///< and on Arm: nodes of 4 ranks, NICs of 96 GB/s
-  bool tree_corrects_tiny = false;  ///< tree_correction treats less than 64 B as 64 B
+  bool tree_corrects_tiny = false;              ///< tree_correction treats less than 64 B as 64 B
   bool tree_uses_all_threads = false;
   /// Long Simple calls of trees halve their chunks, depending on the tree's depth
   bool tree_halves_chunks = false;
@@ -166,7 +166,7 @@ struct TuningModel {
   /// NCCL_LL128_C2C applies to P2C instead, and PXN is always allowed
   bool ll128_p2c_is_last = false;
   bool ll128_needs_one_capability = false;  ///< LL128 requires equal capabilities, even from 90 on
-  bool lists_name_collectives = false;  ///< NCCL_ALGO accepts lists such as allreduce:ring
+  bool lists_name_collectives = false;      ///< NCCL_ALGO accepts lists such as allreduce:ring
   /// Without CollNet, an NCCL_ALGO of only CollNet is ignored: rings and trees are allowed
   bool collnet_lists_are_ignored = false;
   RingFallback ring_fallback = RingFallback::None;
