@@ -141,7 +141,7 @@ Result<std::string> StatusPeers::ask(std::size_t rank, const std::string& questi
   RINGSIDE_TRY(const Endpoint endpoint, parse_endpoint(text_of(places_[rank].address)));
   RINGSIDE_TRY(const UniqueFd fd,
                connect_authenticated(endpoint, secret_, std::as_bytes(std::span(question)),
-                                     patience, Silence::IsEnd));
+                                     patience, NoListener::IsEnd));
   RINGSIDE_TRY(const std::vector<std::byte> frame, recv_frame(fd.get(), most, patience));
   return std::string(reinterpret_cast<const char*>(frame.data()), frame.size());
 }
