@@ -94,7 +94,7 @@ Result<UniqueFd> connect(const Place& place, const Patience& patience) {
   if (const auto* path = std::get_if<std::string>(&place.where)) return connect_path(*path);
   RINGSIDE_TRY(const SocketAddress address,
                resolve(std::get<HostPort>(place.where), patience.deadline()));
-  return connect_to(Endpoint{address}, patience, Silence::IsEnd);
+  return connect_to(Endpoint{address}, patience, NoListener::IsEnd);
 }
 
 }  // namespace ringside::attach

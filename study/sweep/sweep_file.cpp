@@ -389,12 +389,12 @@ class SweepReader {
                          axis.error().help + ", in quotes if it is between [ and ]");
       }
       if (std::ranges::find(sweep_.vary, axis->key, &VaryAxis::key) != sweep_.vary.end()) {
-        return root_.bad(node, fmt::format("{} comes twice", axis->key),
+        return root_.bad(node, fmt::format("{} appears twice", axis->key),
                          "give its values once, with commas between");
       }
       RINGSIDE_TRY(check_axis(node, *axis));
       if (axis->key == "on") {
-        for (std::string& value : axis->values) value = beside(value);
+        for (std::string& value : axis->values) value = path_next_to_file(value);
       }
       sweep_.vary.push_back(*std::move(axis));
     }
