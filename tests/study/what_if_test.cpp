@@ -111,7 +111,7 @@ TEST(WhatIf, RefusesWithTheNearestKey) {
   EXPECT_THAT(refusal({"nics"}), HasSubstr("is not KEY=VALUE"));
   EXPECT_THAT(refusal({"nics=4,,8"}), HasSubstr("is not KEY=VALUE"));
   EXPECT_THAT(refusal({"=4"}), HasSubstr("is not KEY=VALUE"));
-  EXPECT_THAT(refusal({"nics=4", "nics=8"}), HasSubstr("comes twice"));
+  EXPECT_THAT(refusal({"nics=4", "nics=8"}), HasSubstr("appears twice"));
   EXPECT_THAT(refusal({"nics=four"}), HasSubstr("'four' is no count"));
   EXPECT_THAT(refusal({"nics=16"}), HasSubstr("dgx-h100 has 8 NICs; give 1 to 8"));
   EXPECT_THAT(refusal({"drop_rail=8"}), HasSubstr("drop one of 0 to 7"));
