@@ -201,7 +201,7 @@ Result<std::vector<Variant>> variants_of(const SimQuestion& base,
     if (!parsed) return of_vary(parsed.error());
     VaryAxis axis = *std::move(parsed);
     if (std::ranges::find(axes, axis.key, &VaryAxis::key) != axes.end()) {
-      return Error{ErrorCode::InvalidArgument, fmt::format("--vary {} comes twice", axis.key),
+      return Error{ErrorCode::InvalidArgument, fmt::format("--vary {} appears twice", axis.key),
                    "give its values once, with commas between"};
     }
     all *= axis.values.size();

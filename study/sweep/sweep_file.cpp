@@ -187,7 +187,7 @@ class SweepReader {
     for (const auto& entry : node) {
       RINGSIDE_TRY(std::string name, scalar(root_, entry.first, "a name", example));
       if (std::ranges::find(all, name, &std::pair<std::string, YAML::Node>::first) != all.end()) {
-        return root_.bad(entry.first, fmt::format("'{}' comes twice in {}", name, key),
+        return root_.bad(entry.first, fmt::format("'{}' appears twice in {}", name, key),
                          "keep one of them");
       }
       all.emplace_back(std::move(name), entry.second);
@@ -211,7 +211,7 @@ class SweepReader {
       RINGSIDE_TRY(std::string name, scalar(from, entry.first, "a key of " + what, example));
       RINGSIDE_TRY(std::string value, scalar(from, entry.second, "a value of " + what, example));
       if (std::ranges::find(all, name, &KeyValues::value_type::first) != all.end()) {
-        return from.bad(entry.first, fmt::format("key '{}' comes twice", name), "keep one of them");
+        return from.bad(entry.first, fmt::format("key '{}' appears twice", name), "keep one of them");
       }
       all.emplace_back(std::move(name), std::move(value));
     }
@@ -462,7 +462,7 @@ Result<Sweep> sweep_of_scenario(const Scenario& scenario, const std::string& pat
   for (const std::string& text : vary) {
     RINGSIDE_TRY(VaryAxis axis, parse_vary(text));
     if (std::ranges::find(sweep.vary, axis.key, &VaryAxis::key) != sweep.vary.end()) {
-      return bad(axis.key + " comes twice", "give its values once, with commas between");
+      return bad(axis.key + " appears twice", "give its values once, with commas between");
     }
     RINGSIDE_TRY(check_vary(axis, sweep.workloads));
     // The GPU of other hosts is another one.
