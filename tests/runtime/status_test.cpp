@@ -239,9 +239,9 @@ TEST_F(StatusServices, MonitorReportsARankThatHasEnded) {
   with_services(kLong, [](const SocketAddress& address) {
     const UniqueFd client = connect(address);
     say(client, "SET FORMAT json\nMONITOR lifecycle\n");
-    EXPECT_EQ(hear(client), "OK\n");
-    EXPECT_EQ(hear(client), "OK\n");
-    const json event = json::parse(hear(client));
+    EXPECT_EQ(receive(client), "OK\n");
+    EXPECT_EQ(receive(client), "OK\n");
+    const json event = json::parse(receive(client));
     EXPECT_EQ(event["event"], "PEER_DEAD");
     EXPECT_EQ(event["details"], "rank 2");
   });
