@@ -16,7 +16,7 @@ const WorkloadKeys kJob{
     {"tensor", "8"},         {"pipeline", "4"},           {"data", "16"},  {"microbatches", "32"},
     {"zero", "yes"},         {"sequence_parallel", "yes"}};
 
-WorkloadKeys with(const std::string& key, const std::string& value) {
+WorkloadKeys keys_with(const std::string& key, const std::string& value) {
   WorkloadKeys keys = kJob;
   keys[key] = value;
   return keys;
@@ -48,7 +48,7 @@ TEST(LayoutSearch, TensorStaysWithinAnNvlinkDomain) {
 }
 
 TEST(LayoutSearch, NoneFits) {
-  const auto found = find_layouts("megatron", with("gpu_memory_gb", "10"), 8);
+  const auto found = find_layouts("megatron", keys_with("gpu_memory_gb", "10"), 8);
   ASSERT_TRUE(found) << found.error().message;
   EXPECT_THAT(found->fitting, IsEmpty());
   EXPECT_THAT(found->refusal, HasSubstr("GB a GPU of 10.0 GB"));
@@ -56,7 +56,7 @@ TEST(LayoutSearch, NoneFits) {
 
 TEST(LayoutSearch, RefusesOtherJobs) {
   EXPECT_THAT(find_layouts("fsdp", kJob, 8).error().help, HasSubstr("megatron and moe"));
-  EXPECT_THAT(find_layouts("megatron", with("model", "llama9"), 8).error().message,
+  EXPECT_THAT(find_layouts("megatron", keys_with("model", "llama9"), 8).error().message,
               HasSubstr("llama9"));
   EXPECT_THAT(with_layout("megatron", kJob, "t8").error().message, HasSubstr("layout 't8'"));
   EXPECT_THAT(with_layout("megatron", kJob, "t8 p4 d8").error().message, HasSubstr("256 ranks"));
