@@ -23,13 +23,12 @@ TEST(DeviceCode, EveryAlgorithmCompilesForGpus) {
   ASSERT_TRUE(file) << RINGSIDE_DEVICE_TEXTS;
   const std::string ptx((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
   for (const char* name : {"ringside_run_channel", "ringside_run_strand"}) {
-    const std::string body = kernel(ptx, name);
-    ASSERT_NE(body, "") << name;
-    // Each algorithm's steps are written down somewhere: the model stores more than it has members.
-    const std::regex store(R"(\bst(\.global)?\.\w+)");
-    const auto stores = std::distance(std::sregex_iterator(body.begin(), body.end(), store), {});
-    EXPECT_GT(stores, 100) << name;
+    ASSERT_NE(kernel(ptx, name), "") << name;
   }
+  // Each algorithm's steps are written down somewhere, in a kernel or in a function that both call: the model stores more than
+  // it has members.
+  const std::regex store(R"(\bst(\.global)?\.\w+)");
+  EXPECT_GT(std::distance(std::sregex_iterator(ptx.begin(), ptx.end(), store), {}), 100);
 #endif
 }
 

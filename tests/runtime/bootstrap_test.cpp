@@ -211,7 +211,7 @@ TEST(Bootstrap, ARankStoppedBeforeItHasItsLinksIsNamedToAll) {
     ASSERT_FALSE(joined);
     EXPECT_EQ(joined.error().message,
               "rank 2 does not answer: it is stopped, or cannot be reached (no links within 8 s of "
-              "everybody's arrival)")
+              "the last arrival)")
         << rank;
     EXPECT_EQ(joined.error().is_reported_elsewhere, rank != 0);
   };

@@ -134,7 +134,7 @@ TEST(ScenarioRun, FaultsThatNeverFireAreReported) {
     const auto outcome = run_scenario({.scenario = *scenario, .is_real = is_real});
     ASSERT_TRUE(outcome) << outcome.error().message;
     ASSERT_EQ(outcome->notes.size(), 1U);
-    EXPECT_NE(outcome->notes.front().find("call 100000"), std::string::npos);
+    EXPECT_NE(outcome->notes.front().find("call=100000"), std::string::npos);
   }
 }
 
