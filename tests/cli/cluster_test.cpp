@@ -79,7 +79,7 @@ TEST_F(Clusters, ThePagesExampleAndItsCommandsRun) {
   ASSERT_NE(page.cluster, "");
   std::ofstream("two-pods.yaml") << page.cluster;
   std::ofstream("site.xml") << page.platform;
-  EXPECT_EQ(page.commands.size(), 7U);
+  EXPECT_EQ(page.commands.size(), 9U);
   for (const std::vector<std::string>& command : page.commands) {
     const Outcome outcome = run_program(command);
     EXPECT_EQ(outcome.status, 0) << testing::PrintToString(command) << outcome.err;

@@ -54,7 +54,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadUsage{"number", {"bench", "all_reduce", "-n", "four"}, "--ranks"},
         BadUsage{"no_ranks", {"bench", "all_reduce", "-n", "0"}, "-n"},
         BadUsage{
-            "preset_by_its_gpu", {"sim", "all_reduce", "--on", "h200"}, "did you mean 'hgx-h200'?"},
+            "preset_by_its_gpu", {"sim", "all_reduce", "--on", "a100"}, "did you mean 'dgx-a100'?"},
         BadUsage{"preset_of_another_maker",
                  {"sim", "all_reduce", "--on", "dgx-h200"},
                  "did you mean 'hgx-h200'?"},

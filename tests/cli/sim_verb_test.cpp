@@ -359,8 +359,8 @@ TEST(SimVerb, AutoSaysWhatItTookAndWhy) {
   const Outcome many =
       run_program({"sim", "all_reduce", "--bytes", "1M:4G:4096", "--on", "dgx-h100", "-N", "32"});
   ASSERT_EQ(many.status, 0) << many.err;
-  EXPECT_NE(many.out.find("# from 1048576 B by event: "), std::string::npos) << many.out;
-  EXPECT_NE(many.out.find("# from 4294967296 B by flow: "), std::string::npos) << many.out;
+  EXPECT_NE(many.out.find("# from 1048576 B fidelity event "), std::string::npos) << many.out;
+  EXPECT_NE(many.out.find("# from 4294967296 B fidelity flow "), std::string::npos) << many.out;
 }
 
 TEST(SimVerb, TheModelIsNcclsOwn) {

@@ -12,9 +12,9 @@ CHECK = os.path.join(os.path.dirname(os.path.abspath(__file__)), "check_tree.py"
 # A tree that passes; each test changes one file of it.
 CLEAN = {
     "base/README.md": "units\n",
-    "ringside/units.h": "#pragma once\n\n#include <cstdint>\n",
+    "base/units.h": "#pragma once\n\n#include <cstdint>\n",
     "trace/README.md": "events\n",
-    "trace/event.h": '// What happened.\n#pragma once\n\n#include "ringside/units.h"\n',
+    "trace/event.h": '// What happened.\n#pragma once\n\n#include "base/units.h"\n',
     "engine/runtime/README.md": "who does it\n",
     "engine/runtime/communicator.h": '#pragma once\n#include "trace/event.h"\n',
     "sim/simgrid/README.md": "SimGrid\n",
@@ -24,7 +24,7 @@ CLEAN = {
     "sim/simgrid/host.h": "#pragma once\n#include <simgrid/s4u.hpp>\n",
     "sim/simgrid/run.cpp": '#include "sim/simgrid/run.h"\n\n#include <simgrid/s4u.hpp>\n',
     "tests/base/CMakeLists.txt": "ringside_add_test(base unit units_test.cpp LINK ringside::base)\n",
-    "tests/base/units_test.cpp": '#include <gtest/gtest.h>\n\n#include "ringside/units.h"\n',
+    "tests/base/units_test.cpp": '#include <gtest/gtest.h>\n\n#include "base/units.h"\n',
 }
 
 
@@ -54,7 +54,7 @@ class CheckTree(unittest.TestCase):
         self.assertEqual(findings({}), [])
 
     def test_an_include_that_points_up_is_found(self):
-        self.assert_one({"ringside/units.h": '#pragma once\n#include "trace/event.h"\n'},
+        self.assert_one({"base/units.h": '#pragma once\n#include "trace/event.h"\n'},
                         "base/units.h:2", "base may not include")
 
     def test_a_page_that_draws_other_arrows_is_found(self):
@@ -85,9 +85,9 @@ class CheckTree(unittest.TestCase):
                                    start + '"units" +\n    std::to_string(::getpid());\n'}), [])
 
     def test_calls_that_throw_or_make_up_names_are_found(self):
-        body = '#include "ringside/units.h"\n  for (const auto& one : fs::recursive_directory_iterator(path, failed)) {\n'
+        body = '#include "base/units.h"\n  for (const auto& one : fs::recursive_directory_iterator(path, failed)) {\n'
         self.assert_one({"trace/a.cpp": body}, "trace/a.cpp:2", "base/folder.h")
-        self.assert_one({"trace/a.cpp": '#include "ringside/units.h"\nauto path = std::filesystem::temp_directory_path() / name;\n'},
+        self.assert_one({"trace/a.cpp": '#include "base/units.h"\nauto path = std::filesystem::temp_directory_path() / name;\n'},
                         "trace/a.cpp:2", "base/temporary.h")
         self.assert_one({"base/a.cpp": 'auto draft = fmt::format("{}.{}.part", path, ::getpid());\n'},
                         "base/a.cpp:1", "base/temporary.h")
@@ -106,7 +106,7 @@ class CheckTree(unittest.TestCase):
                         "tests/CMakeLists.txt:1", "do not search")
 
     def test_a_folder_outside_the_table_is_found(self):
-        self.assert_one({"util/README.md": "odds\n", "util/a.cpp": '#include "ringside/units.h"\n'},
+        self.assert_one({"util/README.md": "odds\n", "util/a.cpp": '#include "base/units.h"\n'},
                         "util/a.cpp:1", "no line in tests/lint/arrows.txt")
 
     def test_an_include_that_is_not_from_the_root_is_found(self):
@@ -122,8 +122,8 @@ class CheckTree(unittest.TestCase):
     def test_a_private_header_in_a_public_one_is_found(self):
         public = "#pragma once\n#include <ringside/error.h>\n#include <cstdint>\n#include <stddef.h>\n"
         self.assertEqual(findings({"include/ringside/README.md": "", "include/ringside/units.h": public,
-                                   "trace/event.h": '#pragma once\n#include "ringside/units.h"\n'}), [])
-        for wrong in ('"ringside/units.h"', '"ringside/error.h"', "<base/units.h>", "<fmt/format.h>", "<unistd.h>"):
+                                   "trace/event.h": '#pragma once\n#include "base/units.h"\n'}), [])
+        for wrong in ('"base/units.h"', '"ringside/error.h"', "<base/units.h>", "<fmt/format.h>", "<unistd.h>"):
             self.assert_one({"include/ringside/README.md": "", "include/ringside/units.h": f"{public}#include {wrong}\n"},
                             "include/ringside/units.h:5", "a public header may not include")
 
@@ -143,10 +143,10 @@ class CheckTree(unittest.TestCase):
                         "cli/sim_verb.cpp:1", "belongs to cli/options.cpp")
 
     def test_a_header_without_pragma_once_is_found(self):
-        self.assert_one({"ringside/units.h": "#include <cstdint>\n"}, "base/units.h:1", "#pragma once")
+        self.assert_one({"base/units.h": "#include <cstdint>\n"}, "base/units.h:1", "#pragma once")
 
     def test_an_empty_header_is_found(self):
-        self.assert_one({"ringside/units.h": ""}, "base/units.h:1", "#pragma once")
+        self.assert_one({"base/units.h": ""}, "base/units.h:1", "#pragma once")
 
     def test_a_folder_without_readme_is_found(self):
         self.assert_one({"trace/README.md": None}, "trace:1", "README.md")
@@ -164,9 +164,9 @@ class CheckTree(unittest.TestCase):
     def test_a_section_that_does_not_stand_in_the_formats_is_found(self):
         formats = {"docs/formats" "/a.md": "## 2.1 Lines\n\n| NET-03 plugin | x |\n| NET-04, NET-05 | y |\n"}
         source = "#pragma once\n/// source  docs/formats "
-        self.assertEqual(findings({**formats, "ringside/units.h": source + "2.1 and NET-03..05\n"}), [])
-        self.assert_one({**formats, "ringside/units.h": source + "2.1; 2.2\n"}, "base/units.h:2", "no 2.2")
-        self.assert_one({**formats, "ringside/units.h": source + "NET-03..06\n"}, "base/units.h:2", "no NET-06")
+        self.assertEqual(findings({**formats, "base/units.h": source + "2.1 and NET-03..05\n"}), [])
+        self.assert_one({**formats, "base/units.h": source + "2.1; 2.2\n"}, "base/units.h:2", "no 2.2")
+        self.assert_one({**formats, "base/units.h": source + "NET-03..06\n"}, "base/units.h:2", "no NET-06")
 
     def test_a_word_of_the_dialect_in_a_document_is_found(self):
         words = {"tests/lint/words.txt": "# plain\n\\bnobody => no rank\n\\bby hand\\b => manually\n"}
@@ -203,7 +203,7 @@ class CheckTree(unittest.TestCase):
     def test_a_schema_or_variable_that_no_page_lists_is_found(self):
         json, environment = "docs/reference" "/json.md", "docs/reference" "/environment.md"
         for page, name in ((json, "ringside.gone/1"), (environment, "RINGSIDE_GONE")):
-            code = {"trace/a.cpp": f'#include "ringside/units.h"\nauto name = "{name}";\n'}
+            code = {"trace/a.cpp": f'#include "base/units.h"\nauto name = "{name}";\n'}
             self.assert_one({**code, page: "page\n"}, "trace/a.cpp:2", f"does not list {name}")
             self.assertEqual(findings({**code, page: f"`{name}`\n"}), [])
 
@@ -226,8 +226,8 @@ class CheckTree(unittest.TestCase):
         self.assert_one({"sim/simgrid/README.md": "SimGrid\n\nTO" "DO: more\n"}, "sim/simgrid/README.md:3", "unfinished")
 
     def test_a_header_of_201_lines_is_found_and_of_200_is_not(self):
-        self.assertEqual(findings({"ringside/units.h": "#pragma once\n" * 200}), [])
-        self.assert_one({"ringside/units.h": "#pragma once\n" * 201}, "base/units.h:201", "201 lines")
+        self.assertEqual(findings({"base/units.h": "#pragma once\n" * 200}), [])
+        self.assert_one({"base/units.h": "#pragma once\n" * 201}, "base/units.h:201", "201 lines")
 
     def test_a_source_of_601_lines_is_found_and_of_600_is_not(self):
         self.assertEqual(findings({"base/a.cpp": "\n" * 600}), [])
