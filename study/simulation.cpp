@@ -45,7 +45,8 @@ Result<JobOptions> forced(const SimQuestion& question, Collective collective) {
   // NCCL has no other algorithm for it.
   const bool has_algorithm = std::ranges::any_of(
       job.set, [](const std::string& one) { return one.starts_with("NCCL_ALGO="); });
-  if (collective == Collective::AllGatherV && !has_algorithm) job.set.emplace_back("NCCL_ALGO=Ring");
+  if (collective == Collective::AllGatherV && !has_algorithm)
+    job.set.emplace_back("NCCL_ALGO=Ring");
   if (!question.protocol.empty()) {
     RINGSIDE_TRY(const Protocol protocol, parse_protocol(question.protocol));
     job.set.push_back(fmt::format("NCCL_PROTO={}", nccl_name(protocol)));

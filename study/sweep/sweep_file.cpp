@@ -211,7 +211,8 @@ class SweepReader {
       RINGSIDE_TRY(std::string name, scalar(from, entry.first, "a key of " + what, example));
       RINGSIDE_TRY(std::string value, scalar(from, entry.second, "a value of " + what, example));
       if (std::ranges::find(all, name, &KeyValues::value_type::first) != all.end()) {
-        return from.bad(entry.first, fmt::format("key '{}' appears twice", name), "keep one of them");
+        return from.bad(entry.first, fmt::format("key '{}' appears twice", name),
+                        "keep one of them");
       }
       all.emplace_back(std::move(name), std::move(value));
     }

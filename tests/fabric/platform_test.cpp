@@ -134,7 +134,8 @@ TEST(Platform, RefusesWithLineAndFix) {
   EXPECT_THAT(inside("<route src=\"a\" dst=\"b\"><link_ctn id=\"ll\"/></route>"),
               HasSubstr("did you mean 'l'"));
   EXPECT_THAT(inside("<host id=\"a\"/>"), HasSubstr("the name a appears twice"));
-  EXPECT_THAT(inside("<link id=\"l\" bandwidth=\"1Gbps\"/>"), HasSubstr("the link l appears twice"));
+  EXPECT_THAT(inside("<link id=\"l\" bandwidth=\"1Gbps\"/>"),
+              HasSubstr("the link l appears twice"));
   EXPECT_THAT(inside("<link id=\"m\"/>"), HasSubstr("add bandwidth="));
   EXPECT_THAT(inside("<link id=\"m\" bandwidth=\"1Gbps\" bandwidth_file=\"x\"/>"),
               HasSubstr("bandwidth_file of <link> is not supported"));
