@@ -45,12 +45,8 @@ std::optional<std::string_view> length_in(std::string_view header) {
   return value;
 }
 
-}  // namespace
-
-Result<HttpAnswer> http_get_on(int socket, std::string_view host, std::string_view path,
-                               std::size_t most, const Patience& patience) {
-  const std::string request =
-      fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: close\r\n\r\n", path, host);
+Result<HttpAnswer> ask_on(int socket, const std::string& request, std::size_t most,
+                          const Patience& patience) {
   RINGSIDE_TRY(send_all(socket, std::as_bytes(std::span(request)), patience));
   SocketReader reader(socket, most + kHeaderRoom);
   RINGSIDE_TRY(const std::string first, reader.line(patience));
@@ -88,12 +84,33 @@ Result<HttpAnswer> http_get_on(int socket, std::string_view host, std::string_vi
   return answer;
 }
 
+}  // namespace
+
+Result<HttpAnswer> http_get_on(int socket, std::string_view host, std::string_view path,
+                               std::size_t most, const Patience& patience) {
+  return ask_on(socket,
+                fmt::format("GET {} HTTP/1.0\r\nHost: {}\r\nConnection: close\r\n\r\n", path, host),
+                most, patience);
+}
+
 Result<HttpAnswer> http_get(const Place& place, std::string_view path, std::size_t most,
                             const Patience& patience) {
   RINGSIDE_TRY(const UniqueFd socket, connect(place, patience));
-  const auto* const host = std::get_if<HostPort>(&place.where);
-  return http_get_on(socket.get(), host != nullptr ? host->host : "localhost",
-                     place.path + std::string(path), most, patience);
+  const auto* const host_port = std::get_if<HostPort>(&place.where);
+  const std::string host = host_port != nullptr ? host_port->host : "localhost";
+  const std::string full = place.path + std::string(path);
+  RINGSIDE_TRY(HttpAnswer answer, http_get_on(socket.get(), host, full, most, patience));
+  constexpr int kNotFound = 404;
+  constexpr int kMethodNotAllowed = 405;
+  if (answer.status != kNotFound && answer.status != kMethodNotAllowed) return answer;
+  RINGSIDE_TRY(const UniqueFd again, connect(place, patience));
+  auto posted = ask_on(
+      again.get(),
+      fmt::format("POST {} HTTP/1.0\r\nHost: {}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+                  full, host),
+      most, patience);
+  return posted && posted->status == 200 ? std::move(posted)
+                                         : Result<HttpAnswer>(std::move(answer));
 }
 
 }  // namespace ringside::attach

@@ -15,7 +15,8 @@ struct HttpAnswer {
   std::string body;
 };
 
-/// One GET to PyTorch's control plane, over TCP or a Unix socket. HTTP/1.0, so that the body needs no decoding.
+/// Sends one GET to PyTorch's control plane, over TCP or a Unix socket; where the answer is 404 or 405, a POST, since a
+/// release may route handlers by POST alone. HTTP/1.0, so that the body needs no decoding.
 ///
 /// path    behind the place's own, without blanks: /handler/fr_trace_json
 /// most    bytes of the whole answer

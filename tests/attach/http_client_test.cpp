@@ -52,6 +52,25 @@ TEST(HttpGet, WhatIsNoAnswerIsCorrupt) {
   }
 }
 
+// A control plane that routes its handlers by POST alone.
+TEST(HttpGet, AHandlerThatGetDoesNotFindIsAskedByPost) {
+  FakeService service([](FakeClient& client) {
+    const std::string first = client.line();
+    while (!client.has_gone() && !client.line().empty()) {
+    }
+    client.say(first.starts_with("POST /handler/ping ")
+                   ? "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\npong"
+                   : "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
+  });
+  const auto got = http_get(service.place(), "/handler/ping", kMost, deadline_in(kPlenty));
+  ASSERT_TRUE(got) << got.error().message;
+  EXPECT_EQ(got->status, 200);
+  EXPECT_EQ(got->body, "pong");
+  const auto other = http_get(service.place(), "/handler/pong", kMost, deadline_in(kPlenty));
+  ASSERT_TRUE(other) << other.error().message;
+  EXPECT_EQ(other->status, 404);
+}
+
 TEST(HttpGet, AServerThatSaysNothingIsLeftInTime) {
   FakeService service([](FakeClient& client) { client.stay_silent(); });
   const auto got =
