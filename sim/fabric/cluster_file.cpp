@@ -189,7 +189,7 @@ Result<FabricSettings> read_fabric(const YAML::Node& node, const std::string& wh
   const bool has_leaves = std::ranges::find(row.keys, "hosts_per_leaf") != row.keys.end();
   const bool has_pods = std::ranges::find(row.keys, "hosts_per_pod") != row.keys.end();
   if (has_leaves) {
-    RINGSIDE_TRY(fabric.hosts_per_leaf, keys.whole("hosts_per_leaf", 1, kMostFabricHosts, "32"));
+    RINGSIDE_TRY(fabric.hosts_per_leaf, keys.whole("hosts_per_leaf", 1, kMostFabricHosts, "4"));
   }
   if (has_pods) {
     RINGSIDE_TRY(fabric.hosts_per_pod, keys.whole("hosts_per_pod", 1, kMostFabricHosts, "256"));
