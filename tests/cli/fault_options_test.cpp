@@ -144,10 +144,10 @@ TEST(FaultOptions, AFaultThatCannotBeSimulatedExitsWithTwoAndSuggestsAFix) {
 
 TEST(LiveHang, AnInvalidPortIsBadUsageAndAPortWithoutServiceFails) {
   EXPECT_EQ(run_program({"hang", "--live", "0"}).status, 2);
-  const Outcome nobody = run_program({"hang", "--live", "1"});
-  EXPECT_EQ(nobody.status, 3);
-  EXPECT_NE(nobody.err.find("localhost:1"), std::string::npos) << nobody.err;
-  EXPECT_NE(nobody.err.find("bench --status PORT"), std::string::npos) << nobody.err;
+  const Outcome unanswered = run_program({"hang", "--live", "1"});
+  EXPECT_EQ(unanswered.status, 3);
+  EXPECT_NE(unanswered.err.find("localhost:1"), std::string::npos) << unanswered.err;
+  EXPECT_NE(unanswered.err.find("bench --status PORT"), std::string::npos) << unanswered.err;
 }
 
 TEST(Overlap, TimesAreReportedAndOtherCollectivesAreRefused) {
