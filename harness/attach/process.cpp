@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/one_line.h"
+#include "base/text.h"
 
 namespace ringside::attach {
 namespace {
@@ -194,24 +195,74 @@ std::optional<ProcessFacts> read_process(std::int64_t pid, const std::string& pr
   return facts;
 }
 
-Result<std::string> stack_of(std::int64_t pid, Deadline deadline) {
+std::optional<std::int64_t> parent_of(std::int64_t pid, const std::string& proc) {
+  const auto stat = read_some_of(fmt::format("{}/{}/stat", proc, pid), 4096);
+  if (!stat) return std::nullopt;
+  // `71 (py) thon) S 1 71 ...`: the parent follows the state.
+  const std::size_t name_end = stat->rfind(") ");
+  if (name_end == std::string::npos || name_end + 4 >= stat->size()) return std::nullopt;
+  const std::string_view rest = std::string_view(*stat).substr(name_end + 4);
+  const auto parent = parse_int(rest.substr(0, rest.find(' ')));
+  return parent ? std::optional(*parent) : std::nullopt;
+}
+
+std::string python_stack_in(std::string_view gdb_text, std::int64_t pid) {
+  constexpr std::string_view kHead = "Traceback (most recent call first):";
+  std::size_t at = gdb_text.find(kHead);
+  if (at == std::string_view::npos) return {};
+  std::string frames;
+  at = std::min(gdb_text.size(), gdb_text.find('\n', at));
+  while (at < gdb_text.size()) {
+    const std::size_t end = std::min(gdb_text.find('\n', at + 1), gdb_text.size());
+    const std::string_view line = gdb_text.substr(at + 1, end - at - 1);
+    at = end;
+    if (line.empty()) break;
+    // `  File "/srv/train.py", line 12, in main`; source lines and C functions are between them.
+    constexpr std::string_view kFile = "  File \"";
+    constexpr std::string_view kLine = "\", line ";
+    const std::size_t file_end = line.rfind(kLine);
+    if (!line.starts_with(kFile) || file_end == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(file_end + kLine.size());
+    const std::size_t in = rest.find(", in ");
+    if (in == std::string_view::npos) continue;
+    frames += fmt::format("    {} ({}:{})\n", one_line(rest.substr(in + 5)),
+                          one_line(line.substr(kFile.size(), file_end - kFile.size())),
+                          one_line(rest.substr(0, in)));
+  }
+  if (frames.empty()) return {};
+  return fmt::format("Process {}:\nThread {} (active): \"MainThread\"\n{}", pid, pid, frames);
+}
+
+Result<ProcessText> stack_of(std::int64_t pid, Deadline deadline, bool is_stopped) {
   const std::string number = fmt::format("{}", pid);
   std::string failures;
-  const std::vector<std::vector<std::string>> tools = {
-      {"py-spy", "dump", "--nonblocking", "--pid", number},
-      {"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "thread apply all bt", "-p",
-       number}};
+  std::vector<std::vector<std::string>> tools = {
+      {"py-spy", "dump", "--nonblocking", "--pid", number}};
+  if (!is_stopped) {
+    // The exit status is that of the last command: py-bt may be unknown.
+    tools.push_back({"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "py-bt", "-ex",
+                     "thread apply all bt", "-p", number});
+  }
   for (const std::vector<std::string>& words : tools) {
     RINGSIDE_TRY(const ToolAnswer answer, run_tool(words, deadline));
     if (answer.status == 127 && answer.output.empty()) continue;
     const bool is_stack = answer.output.find("Thread ") != std::string::npos ||
                           answer.output.find("\n#0 ") != std::string::npos;
     if (answer.status == 0 && is_stack) {
+      if (std::string python = python_stack_in(answer.output, pid); !python.empty())
+        return ProcessText{std::move(python), "gdb, Python frames"};
       const bool has_head = answer.output.starts_with("Process ");
-      return has_head ? answer.output : fmt::format("Process {}:\n{}", pid, answer.output);
+      return ProcessText{
+          has_head ? answer.output : fmt::format("Process {}:\n{}", pid, answer.output),
+          words[0] == "gdb" ? "gdb, native frames" : words[0]};
     }
     failures +=
         fmt::format("{}{}: {}", failures.empty() ? "" : "; ", words[0], last_line(answer.output));
+  }
+  if (failures.empty() && is_stopped) {
+    return Error{ErrorCode::Unsupported,
+                 "the process is stopped, and py-spy is not installed: gdb would let it run",
+                 "pip install py-spy"};
   }
   if (failures.empty()) {
     return Error{ErrorCode::Unsupported, "neither py-spy nor gdb is installed",
