@@ -158,9 +158,10 @@ Verb attach_verb() {
                        "reports in a row that decide whether ranks move (default: 3)");
         app.add_option("--save", a.save,
                        "keep all that came in this new folder; ringside hang reads it");
-        app.add_flag("--watch", a.watches,
-                     "stay, and print a line when the job moves, hangs or ends; waits for a job that has "
-                     "not begun");
+        app.add_flag(
+            "--watch", a.watches,
+            "stay, and print a line when the job moves, hangs or ends; waits for a job that has "
+            "not begun");
         app.add_option("--watch-for", a.watch_for_s,
                        "stop watching after this many seconds (default: 0, when the job ends)");
         app.add_output("--metrics", a.metrics, ContentKind::Text,

@@ -105,18 +105,17 @@ class WatchedJob {
       const Clock::Time asked = real_clock().now();
       const Status found = find_service();
       if (found) return {};
-      const bool is_absent = found.error().code == ErrorCode::PeerGone ||
-                             found.error().code == ErrorCode::Timeout;
-      const bool is_over =
-          settings_.longest.count() > 0 && asked - began >= settings_.longest;
+      const bool is_absent =
+          found.error().code == ErrorCode::PeerGone || found.error().code == ErrorCode::Timeout;
+      const bool is_over = settings_.longest.count() > 0 && asked - began >= settings_.longest;
       if (!is_absent || is_over) return found;
       if (is_first) {
         fmt::print(stderr, "note: {}; waiting for the job (Ctrl-C ends)\n",
                    one_line(found.error().message));
       }
       RINGSIDE_TRY(metrics_.publish({}));
-      real_clock().sleep_until(
-          asked + std::chrono::duration_cast<Nanoseconds>(settings_.request.interval));
+      real_clock().sleep_until(asked +
+                               std::chrono::duration_cast<Nanoseconds>(settings_.request.interval));
     }
   }
 
@@ -298,8 +297,8 @@ class WatchedJob {
   attach::JobReport newest_;
   JobState state_ = JobState::Unknown;
   std::optional<Hang> hang_;
-  Clock::Time changed_{};       ///< when a count last changed
-  std::string changed_at_;      ///< the same, as the clock on the wall shows it
+  Clock::Time changed_{};   ///< when a count last changed
+  std::string changed_at_;  ///< the same, as the clock on the wall shows it
   bool has_events_ = true;
   std::string last_event_;
 };

@@ -287,10 +287,10 @@ class Gatherer {
         ranks.push_back(one);
       }
       if (found.size() > 1 || (found.size() == 1 && found.front().pid != pid)) {
-        add_source({"process", fmt::format("pid {}", pid), true,
-                    fmt::format("runs {} of the job", found.size() == 1
-                                                          ? "a rank"
-                                                          : fmt::format("{} ranks", found.size()))});
+        add_source(
+            {"process", fmt::format("pid {}", pid), true,
+             fmt::format("runs {} of the job",
+                         found.size() == 1 ? "a rank" : fmt::format("{} ranks", found.size()))});
       }
     }
     for (const int rank : ranks_without_process(ranks)) {
@@ -314,8 +314,8 @@ class Gatherer {
       }
       ++present;
       lines += fmt::format("attach: rank {} of {} is process {} on {}, state {} ({})\n", rank,
-                           std::max(nranks_, rank + 1), one.pid, one_line(host),
-                           one.process->state, describe_state(one.process->state));
+                           std::max(nranks_, rank + 1), one.pid, one_line(host), one.process->state,
+                           describe_state(one.process->state));
       if (one.is_stopped()) {
         add_source({"process", fmt::format("rank {}, pid {}", rank, one.pid), true,
                     "is stopped (by a signal or a debugger)"});

@@ -20,11 +20,11 @@ struct Request {
   std::optional<HostPort> store = {};   ///< the job's TCPStore, which lists the workers
   /// Processes of this host whose stacks are read, or launchers whose ranks' stacks are.
   std::vector<std::int64_t> pids = {};
-  bool diagnoses = false;               ///< whether RAS runs its DIAGNOSTICS
-  bool uses_pipes = false;              ///< whether dumps are requested through pipes
-  int reports = 3;                      ///< that must agree in a row
-  Seconds interval{1};                  ///< between two reports
-  Seconds timeout{12};                  ///< for all that is asked
+  bool diagnoses = false;   ///< whether RAS runs its DIAGNOSTICS
+  bool uses_pipes = false;  ///< whether dumps are requested through pipes
+  int reports = 3;          ///< that must agree in a row
+  Seconds interval{1};      ///< between two reports
+  Seconds timeout{12};      ///< for all that is asked
 };
 
 /// One thing that was asked, and what came of it.

@@ -113,9 +113,8 @@ std::vector<int> ranks_without_process(const std::vector<JobProcess>& found) {
   if (any == nullptr) return {};
   const LaunchInfo& launch = *any->launch;
   const auto address = any->facts.variables.find("MASTER_ADDR");
-  const bool is_loopback =
-      address != any->facts.variables.end() &&
-      (address->second == "localhost" || address->second.starts_with("127."));
+  const bool is_loopback = address != any->facts.variables.end() &&
+                           (address->second == "localhost" || address->second.starts_with("127."));
   int first = 0;
   int count = 0;
   if (is_single_host(launch) || is_loopback) {

@@ -72,9 +72,9 @@ namespace {
 std::string list_of(const std::vector<int>& ranks) {
   constexpr std::size_t kShown = 4;
   const std::span<const int> first(ranks.data(), std::min(kShown, ranks.size()));
-  return fmt::format("rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(first, ", "),
-                     ranks.size() > kShown ? fmt::format(" and {} more", ranks.size() - kShown)
-                                           : "");
+  return fmt::format(
+      "rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(first, ", "),
+      ranks.size() > kShown ? fmt::format(" and {} more", ranks.size() - kShown) : "");
 }
 
 /// The calls that the ranks of one communicator have launched.

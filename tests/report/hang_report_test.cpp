@@ -45,7 +45,8 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
 
 TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {
   for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
-    EXPECT_THAT(reference_of(static_cast<Kind>(kind)), testing::StartsWith("ringside hang --about "));
+    EXPECT_THAT(reference_of(static_cast<Kind>(kind)),
+                testing::StartsWith("ringside hang --about "));
   }
 }
 

@@ -160,7 +160,8 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
     if (do_ranks_share_a_gpu(facts)) {
       finding.cause =
           "ranks share a GPU: NCCL accepts that only while NCCL_HOSTID makes them different hosts";
-      finding.fix = "keep NCCL_HOSTID while ranks share a GPU; for speed, give each rank its own GPU";
+      finding.fix =
+          "keep NCCL_HOSTID while ranks share a GPU; for speed, give each rank its own GPU";
     }
   }
 }

@@ -333,8 +333,7 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
     const auto is_same = [&](const Explanation& one) {
       return one.kind == all[i].kind && one.culprits == all[i].culprits;
     };
-    const bool is_known =
-        is_same(verdict.best) || std::ranges::any_of(verdict.others, is_same);
+    const bool is_known = is_same(verdict.best) || std::ranges::any_of(verdict.others, is_same);
     if (!is_doubt && !is_known) verdict.others.push_back(std::move(all[i]));
   }
   return verdict;

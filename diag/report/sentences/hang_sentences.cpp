@@ -333,13 +333,14 @@ std::string stall_text(const Explanation& one) {
           "data.",
           capital(ranks_text(one.culprits)), one.call);
     case F::DataLost:
-      return fmt::format("Data is lost on the network{}: {}{}, what was sent never arrived.{}",
-                         in_call(one), one.total > 1 ? "among others, " : "from ", one.where,
-                         one.suspects.empty()
-                             ? ""
-                             : fmt::format(" All {} such connections have {} at one end: its host or "
-                                           "its NIC is the first suspect.",
-                                           one.total, ranks_text(one.suspects)));
+      return fmt::format(
+          "Data is lost on the network{}: {}{}, what was sent never arrived.{}", in_call(one),
+          one.total > 1 ? "among others, " : "from ", one.where,
+          one.suspects.empty()
+              ? ""
+              : fmt::format(" All {} such connections have {} at one end: its host or "
+                            "its NIC is the first suspect.",
+                            one.total, ranks_text(one.suspects)));
     case F::UnclearWait:
       return fmt::format("{}{}, and nothing shows for which ranks.",
                          capital_ranks(one.waiting, "waits", "wait"), in_call(one, "first in"));

@@ -43,7 +43,8 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
         pid, rank, host);
   if (one.ground() == Feature::NoAnswer || one.has(Feature::AlsoSilent))
     return fmt::format(
-        "Look at the process of rank {1}{2}: ps -o stat= -p {0}. T: it is stopped (kill -CONT {0}). "
+        "Look at the process of rank {1}{2}: ps -o stat= -p {0}. T: it is stopped (kill -CONT "
+        "{0}). "
         "No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
         "py-spy dump --pid {0}",
         pid, rank, host, kKernelLog);
@@ -108,10 +109,13 @@ std::string step_for_network(const Explanation& one, const LogFacts& logs) {
            "then "
            "`ncclras -v` twice, 30 s apart";
   if (one.ground() == Feature::DataLost && one.others.size() == 2) {
-    const auto named = [&](int rank) { return fmt::format("rank {}{}", rank, on_host(logs, rank)); };
-    return fmt::format("Test the path between {} and {}: ping -c 3 -M do -s 1472 ADDRESS, ip -s link "
-                       "and nft list ruleset on both; ibstat on InfiniBand.",
-                       named(one.others.front()), named(one.others.back()));
+    const auto named = [&](int rank) {
+      return fmt::format("rank {}{}", rank, on_host(logs, rank));
+    };
+    return fmt::format(
+        "Test the path between {} and {}: ping -c 3 -M do -s 1472 ADDRESS, ip -s link "
+        "and nft list ruleset on both; ibstat on InfiniBand.",
+        named(one.others.front()), named(one.others.back()));
   }
   for (const LogStatement& said : logs.statements) {
     if (said.what == LogStatement::What::EngineCut || said.what == LogStatement::What::EngineGone)
