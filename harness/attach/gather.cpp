@@ -346,7 +346,10 @@ class Gatherer {
   static void add_worker_socket(Worker& one) {
     const auto socket = one.process->variables.find("TORCH_WORKER_SERVER_SOCKET");
     if (one.control_plane || socket == one.process->variables.end()) return;
-    if (auto place = parse_place("unix:" + socket->second)) one.control_plane = *std::move(place);
+    // As the process sees the path: in its container or root folder.
+    const std::string path =
+        (socket->second.starts_with('/') ? one.process->folder + "/root" : "") + socket->second;
+    if (auto place = parse_place("unix:" + path)) one.control_plane = *std::move(place);
   }
 
   /// The addresses of the workers' control planes, by rank.

@@ -21,8 +21,8 @@ using testing::IsEmpty;
 
 class JobProcesses : public testing::Test {
  protected:
-  void add(int pid, int parent, const std::string& program, const std::vector<std::string>& variables,
-           char state = 'S') {
+  void add(int pid, int parent, const std::string& program,
+           const std::vector<std::string>& variables, char state = 'S') {
     const std::string folder = fmt::format("{}/{}", proc_.path(), pid);
     std::filesystem::create_directory(folder);
     std::ofstream(folder + "/stat") << fmt::format("{} (a) b) {} {} 1", pid, state, parent);

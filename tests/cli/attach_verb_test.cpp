@@ -116,8 +116,7 @@ TEST_F(AttachVerb, AWatchInJsonIsOneDocumentALine) {
     states.push_back(document["state"]);
     EXPECT_THAT(document["progress"].get<std::string>(), HasSubstr("ranks: "));
     EXPECT_TRUE(document["since"].is_string());
-    if (document["state"] == "still")
-      EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
+    if (document["state"] == "still") EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
   }
   EXPECT_THAT(states, testing::ElementsAre("moves", "still"));
   EXPECT_TRUE(has_event) << run.out;
@@ -126,7 +125,9 @@ TEST_F(AttachVerb, AWatchInJsonIsOneDocumentALine) {
 // The port is free until the job begins, a second later.
 TEST(AttachWatch, ItMayBeginBeforeTheJob) {
   attach::HostPort host;
-  { host = attach::FakeService([](attach::FakeClient&) {}).host(); }
+  {
+    host = attach::FakeService([](attach::FakeClient&) {}).host();
+  }
   const std::string metrics = temporary_path("attach_early") + ".prom";
   attach::FakeRas ras{.json = {attach::ras_json({5, 4})}};
   std::unique_ptr<attach::FakeService> service;
@@ -137,9 +138,8 @@ TEST(AttachWatch, ItMayBeginBeforeTheJob) {
     service = std::make_unique<attach::FakeService>(
         [&](attach::FakeClient& client) { ras.serve(client); }, host.port);
   });
-  const Outcome run =
-      run_program({"attach", to_string(attach::Place{host, {}}), "--interval", "0.1", "--watch",
-                   "--watch-for", "4", "--metrics", metrics});
+  const Outcome run = run_program({"attach", to_string(attach::Place{host, {}}), "--interval",
+                                   "0.1", "--watch", "--watch-for", "4", "--metrics", metrics});
   job.join();
   std::filesystem::remove(metrics);
   EXPECT_EQ(run.status, 1) << run.err;

@@ -160,23 +160,28 @@ std::vector<std::string> words_of(const std::string& line) {
 
 // Column for column what nccl-tests 2.17 prints, as in real tables: shared/corpus/logs/real-table-h100-10node.log.
 TEST(BenchVerb, LikeNcclTestsHasItsTableAndNothingElse) {
-  const Outcome outcome = run_program({"bench", "all_reduce", "-g", "2", "-b", "8", "-e", "24", "-i",
-                                       "8", "--iters", "2", "-c", "3", "--like", "nccl-tests"});
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-g", "2", "-b", "8", "-e", "24", "-i", "8", "--iters",
+                   "2", "-c", "3", "--like", "nccl-tests"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const std::vector<std::string> lines = lines_of(outcome.out);
   const auto has = [&](const std::string& line) {
     return std::find(lines.begin(), lines.end(), line) != lines.end();
   };
   EXPECT_TRUE(has("# Collective test starting: all_reduce_perf")) << outcome.out;
-  EXPECT_TRUE(has("# nThread 1 nGpus 1 minBytes 8 maxBytes 24 step: 8(bytes) warmup iters: 5 iters: 2 "
-                  "agg iters: 1 validation: 3 graph: 0"))
+  EXPECT_TRUE(
+      has("# nThread 1 nGpus 1 minBytes 8 maxBytes 24 step: 8(bytes) warmup iters: 5 iters: 2 "
+          "agg iters: 1 validation: 3 graph: 0"))
       << outcome.out;
-  EXPECT_TRUE(has("#                                                              out-of-place       "
-                  "                in-place          "));
-  EXPECT_TRUE(has("#       size         count      type   redop    root     time   algbw   busbw  "
-                  "#wrong     time   algbw   busbw  #wrong "));
-  EXPECT_TRUE(has("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)     "
-                  "        (us)  (GB/s)  (GB/s)         "));
+  EXPECT_TRUE(
+      has("#                                                              out-of-place       "
+          "                in-place          "));
+  EXPECT_TRUE(
+      has("#       size         count      type   redop    root     time   algbw   busbw  "
+          "#wrong     time   algbw   busbw  #wrong "));
+  EXPECT_TRUE(
+      has("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)     "
+          "        (us)  (GB/s)  (GB/s)         "));
   EXPECT_TRUE(has("# Out of bounds values : 0 OK"));
   EXPECT_TRUE(has("# Collective test concluded: all_reduce_perf"));
   int rows = 0;
@@ -212,8 +217,8 @@ TEST(BenchVerb, APlacementThatIsNotTimedIsNotAvailableInTheTableOfNcclTests) {
 
 TEST(BenchVerb, TheDocumentOfNcclTestsHasItsKeysAndAuditReadsIt) {
   const std::string path = temporary_path("bench_document") + ".json";
-  const Outcome outcome = run_program({"bench", "all_reduce", "-n", "2", "-b", "1K", "-e", "4K",
-                                       "--iters", "2", "-J", path});
+  const Outcome outcome = run_program(
+      {"bench", "all_reduce", "-n", "2", "-b", "1K", "-e", "4K", "--iters", "2", "-J", path});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   EXPECT_NE(outcome.out.find("# ringside"), std::string::npos) << "the own table stays";
   std::ifstream file(path);
@@ -237,8 +242,8 @@ TEST(BenchVerb, TheDocumentOfNcclTestsHasItsKeysAndAuditReadsIt) {
 
 // OSU's size is one rank's message: an all-gather of 64 bytes among 4 ranks has 16.
 TEST(BenchVerb, LikeOsuHasItsTwoColumns) {
-  const Outcome outcome = run_program({"bench", "all_gather", "-n", "4", "-b", "64", "-e", "64",
-                                       "--iters", "2", "--like", "osu"});
+  const Outcome outcome = run_program(
+      {"bench", "all_gather", "-n", "4", "-b", "64", "-e", "64", "--iters", "2", "--like", "osu"});
   ASSERT_EQ(outcome.status, 0) << outcome.err;
   const std::vector<std::string> lines = lines_of(outcome.out);
   ASSERT_EQ(lines.size(), 4U) << outcome.out;
@@ -265,15 +270,14 @@ TEST(BenchVerb, OptionsOfNcclTestsThatMeanSomethingElseHereAreRefusedWithTheRigh
   EXPECT_NE(refusal({"-c", "-1"}).find("--check -1"), std::string::npos);
   EXPECT_NE(refusal({"--like", "nccl_tests"}).find("nccl-tests"), std::string::npos);
   EXPECT_NE(refusal({"--like", "osu", "--json"}).find("--json"), std::string::npos);
-  const Outcome no_such =
-      run_program({"bench", "all_gather_v", "--like", "nccl-tests", "-n", "2"});
+  const Outcome no_such = run_program({"bench", "all_gather_v", "--like", "nccl-tests", "-n", "2"});
   EXPECT_EQ(no_such.status, 2);
   EXPECT_NE(no_such.err.find("nccl-tests has no all_gather_v"), std::string::npos);
 }
 
 TEST(BenchVerb, UnderALauncherAProcessIsOneRank) {
-  const Outcome outcome = run_program({"bench", "all_reduce", "-g", "8"},
-                                      {"RANK=0", "WORLD_SIZE=2"});
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-g", "8"}, {"RANK=0", "WORLD_SIZE=2"});
   EXPECT_EQ(outcome.status, 2) << outcome.out;
   EXPECT_NE(outcome.err.find("start 8 times as many processes"), std::string::npos) << outcome.err;
 }
