@@ -81,7 +81,7 @@ std::string list_of(const std::vector<int>& ranks) {
 struct Spread {
   const hang::RasCommunicator* communicator = nullptr;
   std::int64_t least = 0, most = 0;
-  std::vector<int> last, silent;
+  std::vector<int> last = {}, silent = {};
 };
 
 Spread spread_of(const hang::RasCommunicator& communicator) {
