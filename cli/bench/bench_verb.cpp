@@ -171,7 +171,9 @@ Result<NcclTestsRun> nccl_tests_run(JobRank& rank, const BenchOptions& options,
   run.least = options.sizes.front();
   RINGSIDE_TRY(run.most, parse_bytes(arguments.to));
   run.factor = arguments.factor_or_default();
-  if (!arguments.step.empty()) RINGSIDE_TRY(run.step, parse_bytes(arguments.step));
+  if (!arguments.step.empty()) {
+    RINGSIDE_TRY(run.step, parse_bytes(arguments.step));
+  }
   const std::string device = options.gpu != nullptr ? options.gpu->facts().name
                                                     : "process, " + rank.communicator.transport();
   RINGSIDE_TRY(run.members, gather_members(rank.communicator, device));

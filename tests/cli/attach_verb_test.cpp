@@ -124,7 +124,7 @@ TEST_F(AttachVerb, AWatchInJsonIsOneDocumentALine) {
 
 // The port is free until the job begins, a second later.
 TEST(AttachWatch, ItMayBeginBeforeTheJob) {
-  attach::HostPort host;
+  HostPort host;
   {
     host = attach::FakeService([](attach::FakeClient&) {}).host();
   }
