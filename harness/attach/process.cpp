@@ -134,6 +134,37 @@ Result<ToolAnswer> run_tool(const std::vector<std::string>& words, Deadline dead
   return tool.run(words, deadline);
 }
 
+/// Python's frames of the main thread, for gdb's own Python: without the symbols of the libraries that the process has
+/// loaded, which for PyTorch take most of the time. PyFramePtr is of the interpreter's debug package (3.11 and later).
+/// Neither quotes nor backslashes: it is passed as one word.
+constexpr std::string_view kPythonFrames = R"(
+state = gdb.parse_and_eval('_PyRuntime.interpreters.main.threads.head')
+while int(state['next']) != 0:
+  state = state['next']
+names = [field.name for field in state.type.target().fields()]
+frame = state['cframe']['current_frame'] if 'cframe' in names else state['current_frame']
+lines = []
+while int(frame) != 0 and len(lines) < 250:
+  one = PyFramePtr(frame)
+  frame = frame['previous']
+  try:
+    words = (chr(34), one.filename(), chr(34), one.current_line_num(), one.co_name.proxyval(set()))
+    lines.append('  File %s%s%s, line %s, in %s' % words)
+  except Exception:
+    pass
+print('Traceback (most recent call first):')
+for line in lines:
+  print(line)
+print()
+)";
+
+std::string python_frames_command() {
+  std::string code(kPythonFrames);
+  for (std::size_t at = 0; (at = code.find('\n', at)) != std::string::npos; at += 2)
+    code.replace(at, 1, "\\n");
+  return "python exec(\"" + code + "\")";
+}
+
 /// The last line of what a tool prints, for a message.
 std::string last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -239,6 +270,8 @@ Result<ProcessText> stack_of(std::int64_t pid, Deadline deadline, bool is_stoppe
   std::vector<std::vector<std::string>> tools = {
       {"py-spy", "dump", "--nonblocking", "--pid", number}};
   if (!is_stopped) {
+    tools.push_back({"gdb", "--batch", "--nx", "-iex", "set auto-solib-add off", "-ex",
+                     python_frames_command(), "-p", number});
     // The exit status is that of the last command: py-bt may be unknown.
     tools.push_back({"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "py-bt", "-ex",
                      "thread apply all bt", "-p", number});
@@ -246,11 +279,13 @@ Result<ProcessText> stack_of(std::int64_t pid, Deadline deadline, bool is_stoppe
   for (const std::vector<std::string>& words : tools) {
     RINGSIDE_TRY(const ToolAnswer answer, run_tool(words, deadline));
     if (answer.status == 127 && answer.output.empty()) continue;
+    if (std::string python = python_stack_in(answer.output, pid); !python.empty())
+      return ProcessText{std::move(python), "gdb, Python frames"};
+    // Without Python's frames the last tool shows native ones.
+    if (words[0] == "gdb" && &words != &tools.back()) continue;
     const bool is_stack = answer.output.find("Thread ") != std::string::npos ||
                           answer.output.find("\n#0 ") != std::string::npos;
     if (answer.status == 0 && is_stack) {
-      if (std::string python = python_stack_in(answer.output, pid); !python.empty())
-        return ProcessText{std::move(python), "gdb, Python frames"};
       const bool has_head = answer.output.starts_with("Process ");
       return ProcessText{
           has_head ? answer.output : fmt::format("Process {}:\n{}", pid, answer.output),
