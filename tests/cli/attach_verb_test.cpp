@@ -116,7 +116,9 @@ TEST_F(AttachVerb, AWatchInJsonIsOneDocumentALine) {
     states.push_back(document["state"]);
     EXPECT_THAT(document["progress"].get<std::string>(), HasSubstr("ranks: "));
     EXPECT_TRUE(document["since"].is_string());
-    if (document["state"] == "still") EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
+    if (document["state"] == "still") {
+      EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
+    }
   }
   EXPECT_THAT(states, testing::ElementsAre("moves", "still"));
   EXPECT_TRUE(has_event) << run.out;
