@@ -104,6 +104,20 @@ Json devices_json(const std::vector<BenchMember>& members) {
   return devices;
 }
 
+/// nccl-tests has a program for each collective: its readers take the collective from the first word.
+std::vector<std::string> words_as_nccl_tests(const std::vector<std::string>& words,
+                                             Collective collective) {
+  std::vector<std::string> all{program_of(collective)};
+  bool is_verb = true, is_collective = true;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    if (std::exchange(is_verb, is_verb && words[i] != "bench") && words[i] == "bench") continue;
+    const bool is_first = is_collective && words[i] == to_string(collective);
+    is_collective = is_collective && !is_first;
+    if (!is_first) all.push_back(words[i]);
+  }
+  return all;
+}
+
 /// `10002`: major, minor and patch as NCCL writes its own.
 int version_code() {
   int code = 0;
@@ -210,7 +224,7 @@ std::string nccl_tests_json(const BenchJob& job, const NcclTestsRun& run,
   return to_text(Json{
       {"version", 3},
       {"start_time", run.began},
-      {"args", words},
+      {"args", words_as_nccl_tests(words, bench.collective)},
       {"env", environment_json()},
       {"nccl_version", fmt::to_string(version_code())},
       {"config", std::move(config)},
