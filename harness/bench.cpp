@@ -7,6 +7,7 @@
 #include <cstring>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <span>
 
@@ -107,10 +108,7 @@ class Sweep {
     }
     RINGSIDE_TRY(const std::vector<Seconds> slowest, slowest_of_all(mine));
     BenchTiming timing = summary(slowest, size);
-    const int checks = options_.check == BenchCheck::Off     ? 0
-                       : options_.check == BenchCheck::Every ? options_.iterations
-                                                             : 1;
-    for (int i = 0; i < checks; ++i) {
+    for (int i = 0; i < options_.checks; ++i) {
       RINGSIDE_TRY(const std::int64_t wrong, check(call, bench));
       timing.wrong += wrong;
     }
@@ -152,6 +150,8 @@ class Sweep {
   [[nodiscard]] BenchTiming summary(const std::vector<Seconds>& times, Bytes size) const {
     BenchTiming timing;
     timing.median = quantile_of(times, 0.5);
+    timing.mean =
+        std::accumulate(times.begin(), times.end(), Seconds{0}) / static_cast<double>(times.size());
     timing.p95 = quantile_of(times, 0.95);
     timing.least = quantile_of(times, 0);
     timing.most = quantile_of(times, 1);
@@ -216,7 +216,7 @@ Result<LinkPace> measure_links(runtime::Communicator& communicator, const BenchO
   const Bytes longest = std::max(kShort, largest_size(options));
   BenchOptions messages{.collective = Collective::SendRecv,
                         .sizes = {kShort, std::min(longest, kEnough)}};
-  messages.check = BenchCheck::Off;
+  messages.checks = 0;
   messages.shares_memory = options.shares_memory;
   messages.device = options.device;
   Sweep sweep(communicator, messages);

@@ -14,14 +14,6 @@ namespace ringside {
 class DeviceMemory;
 class Gpu;
 
-/// The verification of a benchmark. It runs after the timed runs, so it does not change their
-/// times.
-enum class BenchCheck : std::uint8_t {
-  Off,
-  Last,   ///< one more run, with data that differ by rank and position
-  Every,  ///< one more run per timed run, each with data of its own
-};
-
 /// The settings of a benchmark. Sizes are those of nccl-tests: the size of the largest buffer
 /// (all_gather: the gathered result, reduce_scatter: the input), rounded down to whole elements per
 /// rank block.
@@ -33,7 +25,9 @@ struct BenchOptions {
   Rank root{0};
   int warmup = 5;
   int iterations = 20;
-  BenchCheck check = BenchCheck::Last;
+  /// Runs that are verified, each with data of its own that differ by rank and position. They follow the timed runs, so
+  /// they do not change their times. GPUs that share one launch run one.
+  int checks = 1;
   bool in_place = true;  ///< also time in-place calls, if the collective supports them
   /// Allocate buffers in SharedMemory, as nccl-tests allocates with ncclMemAlloc.
   bool shares_memory = true;
@@ -60,6 +54,7 @@ constexpr double work_of(Bytes size) { return static_cast<double>(size.value) + 
 /// iteration.
 struct BenchTiming {
   Seconds median{0};
+  Seconds mean{0};  ///< what other benchmarks print
   Seconds p95{0};
   Seconds least{0};
   Seconds most{0};

@@ -109,7 +109,7 @@ class GpuSweep {
     if (trace_ != nullptr) {
       RINGSIDE_TRY(record(calls, row));
     }
-    if (options_.check == BenchCheck::Off) return row;
+    if (options_.checks == 0) return row;
     RINGSIDE_TRY(row.wrong, check(benches, begin));
     RINGSIDE_TRY(check_outcome(*plan));
     return row;

@@ -141,7 +141,8 @@ Verb attach_verb() {
                        "the job's TCPStore, HOST[:PORT] (MASTER_ADDR:MASTER_PORT; default port "
                        "29500), which lists the control planes; PyTorch 2.10 and later only");
         app.add_option("--pid", a.pids,
-                       "also read the stack of this process of this host, by py-spy or gdb; may be "
+                       "also read the stack of this process of this host, by py-spy or gdb; of a "
+                       "launcher (torchrun, mpirun, a script), the stacks of its ranks; may be "
                        "repeated")
             ->allow_extra_args(false);
         app.add_flag("--pipe", a.uses_pipes,
@@ -157,8 +158,10 @@ Verb attach_verb() {
                        "reports in a row that decide whether ranks move (default: 3)");
         app.add_option("--save", a.save,
                        "keep all that came in this new folder; ringside hang reads it");
-        app.add_flag("--watch", a.watches,
-                     "stay, and print a line when the job moves, hangs or ends");
+        app.add_flag(
+            "--watch", a.watches,
+            "stay, and print a line when the job moves, hangs or ends; waits for a job that has "
+            "not begun");
         app.add_option("--watch-for", a.watch_for_s,
                        "stop watching after this many seconds (default: 0, when the job ends)");
         app.add_output("--metrics", a.metrics, ContentKind::Text,

@@ -73,10 +73,10 @@ class WatchedJob {
       : settings_(settings), metrics_(std::move(metrics)), movement_(settings.request.reports) {}
 
   Result<int> run() {
-    RINGSIDE_TRY(find_service());
     const Clock& clock = real_clock();
     const Clock::Time began = clock.now();
-    changed_ = began;
+    RINGSIDE_TRY(wait_for_service(began));
+    note_progress();
     while (state_ != JobState::Gone) {
       const Clock::Time asked = clock.now();
       RINGSIDE_TRY(look());
@@ -91,6 +91,32 @@ class WatchedJob {
  private:
   [[nodiscard]] Patience patience() const {
     return {deadline_in(std::chrono::duration_cast<Nanoseconds>(settings_.request.timeout))};
+  }
+
+  void note_progress() {
+    changed_ = real_clock().now();
+    changed_at_ = time_text();
+  }
+
+  /// A watch may begin before its job does.
+  /// errors  none of the services answered before the watch ends; a service that is none of RAS
+  Status wait_for_service(Clock::Time began) {
+    for (bool is_first = true;; is_first = false) {
+      const Clock::Time asked = real_clock().now();
+      const Status found = find_service();
+      if (found) return {};
+      const bool is_absent =
+          found.error().code == ErrorCode::PeerGone || found.error().code == ErrorCode::Timeout;
+      const bool is_over = settings_.longest.count() > 0 && asked - began >= settings_.longest;
+      if (!is_absent || is_over) return found;
+      if (is_first) {
+        fmt::print(stderr, "note: {}; waiting for the job (Ctrl-C ends)\n",
+                   one_line(found.error().message));
+      }
+      RINGSIDE_TRY(metrics_.publish({}));
+      real_clock().sleep_until(asked +
+                               std::chrono::duration_cast<Nanoseconds>(settings_.request.interval));
+    }
   }
 
   /// The first service that answers is the one that is watched.
@@ -113,7 +139,7 @@ class WatchedJob {
     const bool is_gone = !report && report.error().code == ErrorCode::PeerGone;
     if (report) {
       const bool is_same = movement_.same() > 0 && report->fingerprint == newest_.fingerprint;
-      if (!is_same) changed_ = real_clock().now();
+      if (!is_same) note_progress();
       movement_.add(*report);
       newest_ = *std::move(report);
       RINGSIDE_TRY(enter(movement_.state() == JobState::Unknown ? state_ : movement_.state()));
@@ -137,11 +163,12 @@ class WatchedJob {
 
   Status enter(JobState state) {
     if (state == state_) return {};
+    const bool goes_on = state_ == JobState::Still && state == JobState::Moves;
     state_ = state;
     if (state != JobState::Gone) hang_.reset();
     switch (state) {
       case JobState::Moves:
-        print(state, "the job moves");
+        print(state, goes_on ? "the job moves again" : "the job moves");
         return {};
       case JobState::Gone:
         print(state, "the job has ended: nothing listens any more");
@@ -168,6 +195,8 @@ class WatchedJob {
     if (settings_.is_json) {
       Json line = answer_json(**answer);
       line["time"] = time_text();
+      line["since"] = changed_at_;
+      line["progress"] = progress();
       print_line(line);
     } else {
       print(JobState::Still, one_line(hang::why_of(best)));
@@ -233,11 +262,21 @@ class WatchedJob {
       print_line({{"schema", "ringside.attach/1"},
                   {"time", time_text()},
                   {"state", attach::to_string(state)},
+                  {"since", changed_at_},
+                  {"progress", progress()},
                   {"said", text}});
-    } else {
-      fmt::print("{} {}\n", time_text(), text);
-      std::fflush(stdout);
+      return;
     }
+    fmt::print("{} {}\n", time_text(), text);
+    const std::string indent(9, ' ');
+    if (state == JobState::Still) fmt::print("{}no progress since {}\n", indent, changed_at_);
+    if (state != JobState::Gone && newest_.parsed) fmt::print("{}{}\n", indent, progress());
+    std::fflush(stdout);
+  }
+
+  /// How far the ranks are, by the newest report.
+  [[nodiscard]] std::string progress() const {
+    return newest_.parsed ? attach::progress_text(*newest_.parsed) : "";
   }
 
   static void print_line(const Json& line) {
@@ -258,7 +297,8 @@ class WatchedJob {
   attach::JobReport newest_;
   JobState state_ = JobState::Unknown;
   std::optional<Hang> hang_;
-  Clock::Time changed_{};
+  Clock::Time changed_{};   ///< when a count last changed
+  std::string changed_at_;  ///< the same, as the clock on the wall shows it
   bool has_events_ = true;
   std::string last_event_;
 };

@@ -5,11 +5,14 @@
 #include <array>
 #include <filesystem>
 #include <string_view>
+#include <utility>
 
 #include "base/suggest.h"
 #include "base/text.h"
+#include "cli/bench/bench_shapes.h"
 #include "cli/command_line.h"
 #include "cli/options.h"
+#include "engine/runtime/bootstrap/launch.h"
 #include "engine/transport/transport.h"
 #include "harness/rank_binder.h"
 #include "study/calls.h"
@@ -33,14 +36,16 @@ Status at_least(const char* option, int value, int least, int most) {
                fmt::format("give a number from {} to {}", least, most)};
 }
 
-/// nccl-tests calls them 0 and 1.
-Result<BenchCheck> parse_check(const std::string& text) {
-  if (text == "off" || text == "0") return BenchCheck::Off;
-  if (text == "last" || text == "1") return BenchCheck::Last;
-  if (text == "every") return BenchCheck::Every;
+/// Returns the number of verified runs, which nccl-tests takes.
+Result<int> parse_check(const std::string& text, int iterations) {
+  if (text == "off") return 0;
+  if (text == "last") return 1;
+  if (text == "every") return iterations;
+  if (const auto runs = parse_int(text); runs && *runs >= 0 && *runs <= 1'000'000)
+    return static_cast<int>(*runs);
   constexpr std::array<std::string_view, 3> kKnown{"off", "last", "every"};
   return Error{ErrorCode::InvalidArgument, fmt::format("--check {}", text),
-               suggestion(text, kKnown)};
+               suggestion(text, kKnown) + "; or a number of runs from 0 to 1000000"};
 }
 
 Result<CallWishes> call_settings(const BenchArguments& arguments) {
@@ -57,6 +62,78 @@ Result<CallWishes> call_settings(const BenchArguments& arguments) {
     RINGSIDE_TRY(wishes.slot, parse_bytes(arguments.slot));
   }
   return wishes;
+}
+
+/// -b, -e and -f, or -i.
+Result<std::vector<Bytes>> sizes_of(const BenchArguments& arguments) {
+  RINGSIDE_TRY(at_least("-f", arguments.factor_or_default(), 2, 1 << 20));
+  RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
+  RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
+  if (arguments.step.empty())
+    return size_range(from, to, static_cast<std::uint64_t>(arguments.factor_or_default()));
+  RINGSIDE_TRY(const Bytes step, parse_bytes(arguments.step));
+  if (arguments.factor) {
+    return Error{ErrorCode::InvalidArgument, "-i and -f: sizes grow by bytes or by a factor",
+                 "give one of them"};
+  }
+  constexpr std::uint64_t kMostSizes = 10'000;
+  const bool is_range = from <= to && step.value > 0 && (to - from).value / step.value < kMostSizes;
+  if (!is_range) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("sizes from {} to {} by {}", format_bytes(from), format_bytes(to),
+                    format_bytes(step)),
+        fmt::format("give the smaller size first, and a step above 0 that makes at most {} "
+                    "sizes; iterations are --iters",
+                    kMostSizes)};
+  }
+  std::vector<Bytes> sizes;
+  for (std::uint64_t size = from.value; size <= to.value; size += step.value) {
+    sizes.push_back(Bytes{size});
+    if (to.value - size < step.value) break;
+  }
+  return sizes;
+}
+
+/// -t threads with -g GPUs each: our ranks are processes.
+/// returns  the ranks that they make; nothing: neither is given, or a launcher starts the ranks
+Result<std::optional<int>> ranks_of_threads(const BenchArguments& arguments) {
+  if (!arguments.threads && !arguments.gpus) return std::optional<int>();
+  const int threads = arguments.threads.value_or(1);
+  const int gpus = arguments.gpus.value_or(1);
+  RINGSIDE_TRY(at_least("-t", threads, 1, 1024));
+  RINGSIDE_TRY(at_least("-g", gpus, 1, 1024));
+  if (arguments.ranks) {
+    return Error{
+        ErrorCode::InvalidArgument,
+        fmt::format("-n {} and -t or -g: -n is the number of ranks here", *arguments.ranks),
+        fmt::format("omit one; the iterations of nccl-tests' -n are --iters {}", *arguments.ranks)};
+  }
+  RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
+  if (!launched || launched->nranks == 1) return std::optional(threads * gpus);
+  if (threads * gpus == 1) return std::optional<int>();
+  return Error{ErrorCode::InvalidArgument,
+               fmt::format("-t {} -g {} under {}: each process is one rank", threads, gpus,
+                           to_string(launched->launcher)),
+               fmt::format("omit them, and start {} times as many processes", threads * gpus)};
+}
+
+/// Options that the shapes of other benchmarks have no place for.
+Status check_shape(const BenchArguments& arguments) {
+  if (arguments.like.empty() && arguments.nccl_tests_file.empty()) return {};
+  const char* option = arguments.like.empty() ? "-J" : "--like";
+  const bool is_like = !arguments.like.empty();
+  for (const auto& [is_given, other] : {std::pair(arguments.is_grid(), "--all-algos or --tune"),
+                                        std::pair(!arguments.overlap.empty(), "--overlap"),
+                                        std::pair(is_like && arguments.json, "--json"),
+                                        std::pair(is_like && arguments.csv, "--csv"),
+                                        std::pair(is_like && arguments.expects, "--expect")}) {
+    if (is_given) {
+      return Error{ErrorCode::InvalidArgument, fmt::format("{} and {}", option, other),
+                   "give one of them"};
+    }
+  }
+  return {};
 }
 
 Result<bool> parse_buffers(const std::string& text) {
@@ -81,12 +158,12 @@ Result<std::string> dump_folder(const std::string& path) {
 Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   BenchOptions bench;
   RINGSIDE_TRY(bench.collective, parse_collective(arguments.collective));
-  RINGSIDE_TRY(at_least("-f", arguments.factor, 2, 1 << 20));
+  RINGSIDE_TRY(check_shape(arguments));
+  RINGSIDE_TRY(parse_shape(arguments.like, bench.collective));
+  if (!arguments.nccl_tests_file.empty()) RINGSIDE_TRY(check_nccl_tests(bench.collective));
   RINGSIDE_TRY(at_least("--warmup", arguments.warmup, 0, 1'000'000));
   RINGSIDE_TRY(at_least("--iters", arguments.iterations, 1, 1'000'000));
-  RINGSIDE_TRY(const Bytes from, parse_bytes(arguments.from));
-  RINGSIDE_TRY(const Bytes to, parse_bytes(arguments.to));
-  RINGSIDE_TRY(bench.sizes, size_range(from, to, static_cast<std::uint64_t>(arguments.factor)));
+  RINGSIDE_TRY(bench.sizes, sizes_of(arguments));
   RINGSIDE_TRY(bench.type, parse_data_type(arguments.type));
   RINGSIDE_TRY(study::check_sizes(bench.sizes, bench.type));
   RINGSIDE_TRY(bench.op, parse_redop(arguments.op));
@@ -96,7 +173,7 @@ Result<BenchOptions> bench_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(at_least("--graph", arguments.graph, 0, 10'000));
   bench.graph = arguments.graph;
   bench.expects = arguments.expects;
-  RINGSIDE_TRY(bench.check, parse_check(arguments.check));
+  RINGSIDE_TRY(bench.checks, parse_check(arguments.check, arguments.iterations));
   RINGSIDE_TRY(bench.shares_memory, parse_buffers(arguments.buffers));
   return bench;
 }
@@ -129,7 +206,9 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   }
   JobOptions job;
   if (arguments.ranks) RINGSIDE_TRY(at_least("-n", *arguments.ranks, 1, 1024));
-  job.local_ranks = arguments.ranks;
+  RINGSIDE_TRY(const std::optional<int> of_threads, ranks_of_threads(arguments));
+  if (of_threads) RINGSIDE_TRY(at_least("-t times -g", *of_threads, 1, 1024));
+  job.local_ranks = of_threads ? of_threads : arguments.ranks;
   RINGSIDE_TRY(job.join_timeout, parse_time(arguments.join_timeout));
   job.trace_path = arguments.trace;
   job.command = command_line();
@@ -139,7 +218,7 @@ Result<JobOptions> bench_job_options(const BenchArguments& arguments) {
   RINGSIDE_TRY(job.communicator.wishes, call_settings(arguments));
   RINGSIDE_TRY(at_least("--ranks-per-node", arguments.ranks_per_node, 0, 1024));
   job.communicator.host.ranks_per_node = arguments.ranks_per_node;
-  RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, arguments.ranks.has_value()));
+  RINGSIDE_TRY(job.on_stage, rank_binder(arguments.bind, job.local_ranks.has_value()));
   RINGSIDE_TRY(job.faults, fault_plan_of(arguments.faults));
   if (arguments.status_port) {
     RINGSIDE_TRY(at_least("--status", *arguments.status_port, 1, 65535));
@@ -161,7 +240,13 @@ void declare_bench(Options& app, BenchArguments& a) {
                  "launcher's)");
   app.add_option("-b,--minbytes", a.from, "smallest size")->capture_default_str();
   app.add_option("-e,--maxbytes", a.to, "largest size")->capture_default_str();
-  app.add_option("-f,--stepfactor", a.factor, "from size to size")->capture_default_str();
+  app.add_option("-f,--stepfactor", a.factor, "from size to size (default: 2)");
+  app.add_option("-i,--stepbytes", a.step,
+                 "bytes from size to size, in place of -f (iterations are --iters)");
+  app.add_option("-t,--nthreads", a.threads,
+                 "with -g in place of -n, as nccl-tests takes them: -t times -g ranks, which are "
+                 "processes here");
+  app.add_option("-g,--ngpus", a.gpus, "see -t");
   app.add_option("-d,--datatype", a.type, "element type")->capture_default_str();
   app.add_option("-o,--op", a.op, "reduction: sum, prod, max, min, avg or mulsum")
       ->capture_default_str();
@@ -169,10 +254,10 @@ void declare_bench(Options& app, BenchArguments& a) {
       ->capture_default_str();
   app.add_option("-w,--warmup", a.warmup, "runs before the clock starts")->capture_default_str();
   app.add_option("--iters", a.iterations, "timed runs a size")->capture_default_str();
-  app.add_option(
-         "-c,--check", a.check,
-         "verify every element behind the timed runs: off (0), last (1: of one more run) or "
-         "every (of as many runs as were timed)")
+  app.add_option("-c,--check", a.check,
+                 "verify every element behind the timed runs: off (0), last (1: of one more run), "
+                 "every (of "
+                 "as many runs as were timed), or a number of runs")
       ->capture_default_str();
   app.add_option("--buffers", a.buffers,
                  "shared: ranks of a host read and write them in place (ncclMemAlloc's are so); "
@@ -233,6 +318,11 @@ void declare_bench(Options& app, BenchArguments& a) {
                  {.is_pattern = true});
   app.add_output("--plot", a.plot, ContentKind::Svg,
                  "draw time and busbw over size into this SVG file");
+  app.add_option("--like", a.like,
+                 "print the table of nccl-tests, or the one of osu (OSU micro-benchmarks): their "
+                 "columns and nothing else, with average times");
+  app.add_output("-J,--output_file", a.nccl_tests_file, ContentKind::OtherJson,
+                 "also write the JSON document that nccl-tests writes with -J (version 3)");
   app.add_flag("--csv", a.csv, "comma-separated values on stdout");
   app.add_flag("--json", a.json, "one JSON document on stdout");
 }

@@ -19,7 +19,9 @@ struct BenchArguments {
   std::optional<int> ranks;
   std::string from = "8";
   std::string to = "64M";
-  int factor = 2;
+  std::string step;  ///< -i; empty: by a factor
+  std::optional<int> factor;
+  std::optional<int> threads, gpus;  ///< -t, -g
   std::string type = "float";
   std::string op = "sum";
   int root = 0;
@@ -48,6 +50,8 @@ struct BenchArguments {
   std::optional<int> status_port;
   std::string trace;
   std::string plot;
+  std::string like;
+  std::string nccl_tests_file;
   bool all_algorithms = false;
   bool tune = false;
   bool expects = false;
@@ -57,6 +61,7 @@ struct BenchArguments {
 
   [[nodiscard]] bool is_grid() const { return all_algorithms || tune; }
   [[nodiscard]] bool prints_text() const { return !json && !csv; }
+  [[nodiscard]] int factor_or_default() const { return factor.value_or(2); }
 };
 
 /// Adds the options that fill `arguments`.

@@ -36,6 +36,8 @@ Status check_options(const BenchArguments& arguments) {
   if (!arguments.overlap.empty()) return refused("--overlap");
   if (!arguments.transport.empty()) return refused("--transport");
   if (arguments.csv) return refused("--csv");
+  if (!arguments.like.empty()) return refused("--like");
+  if (!arguments.nccl_tests_file.empty()) return refused("-J");
   if (!arguments.plot.empty()) return refused("--plot");
   if (arguments.faults.is_any()) return refused("--fault");
   return {};
@@ -71,8 +73,8 @@ std::string line(const GpuBench& bench, const BenchOptions& options) {
       row.bytes.value, row.count, to_string(options.type), study::redop_column(options),
       study::root_column(options), in_us(row.median), in_us(row.graph), in_gbs(row.algbw),
       in_gbs(row.busbw), percent_of_copy(bench, row),
-      options.check == BenchCheck::Off ? "N/A" : fmt::to_string(row.wrong),
-      to_string(row.choice.algorithm), to_string(row.choice.protocol), row.choice.nchannels);
+      options.checks == 0 ? "N/A" : fmt::to_string(row.wrong), to_string(row.choice.algorithm),
+      to_string(row.choice.protocol), row.choice.nchannels);
 }
 
 Json document(const GpuFacts& gpu, const GpuBench& bench, const BenchOptions& options, int nranks) {

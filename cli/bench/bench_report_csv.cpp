@@ -24,7 +24,7 @@ std::string choice_fields(const BenchJob& job, const Choice& choice) {
 
 std::string timing_line(const BenchJob& job, const BenchRow& row, const char* placement,
                         const BenchTiming& timing) {
-  const bool is_checked = job.options.check != BenchCheck::Off;
+  const bool is_checked = job.options.checks > 0;
   return fmt::format("{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.6g},{:.6g},{},{}\n",
                      common_fields(job), row.bytes.value, row.count, placement,
                      choice_fields(job, row.choice), in_us(timing.median), in_us(timing.p95),
@@ -56,7 +56,7 @@ std::string grid_csv_head() {
 
 std::string grid_csv(const BenchJob& job, const GridRow& row) {
   const double factor = busbw_factor(job.options.collective, job.nranks);
-  const bool is_checked = job.options.check != BenchCheck::Off;
+  const bool is_checked = job.options.checks > 0;
   std::string text;
   for (std::size_t i = 0; i < row.cells.size(); ++i) {
     const GridCell& cell = row.cells[i];

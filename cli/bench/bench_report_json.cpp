@@ -34,7 +34,7 @@ Json row_json(const GridRow& row) {
 
 std::string sweep_json(const BenchJob& job, const std::vector<BenchRow>& rows) {
   const BenchOptions& bench = job.options;
-  const bool is_checked = bench.check != BenchCheck::Off;
+  const bool is_checked = bench.checks > 0;
   const bool is_ours = bench.backend == BenchOptions::Backend::Ringside;
   Json results = Json::array();
   for (const BenchRow& row : rows) {

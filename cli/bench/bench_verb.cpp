@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <type_traits>
 
 #include "base/json.h"
 #include "base/text.h"
@@ -13,6 +14,8 @@
 #include "cli/bench/bench_arguments.h"
 #include "cli/bench/bench_cuda.h"
 #include "cli/bench/bench_report.h"
+#include "cli/bench/bench_shapes.h"
+#include "cli/command_line.h"
 #include "cli/options.h"
 #include "cli/plots/curves_plot.h"
 #include "cli/progress.h"
@@ -46,6 +49,12 @@ class Report {
   [[nodiscard]] const BenchOptions& options() const { return job_.options; }
   [[nodiscard]] bool prints_text() const { return speaks_ && arguments_.prints_text(); }
 
+  /// The shape of another benchmark, and what it shows of the run. `run` outlives the report.
+  void print_like(BenchShape shape, const NcclTestsRun& run) {
+    shape_ = shape;
+    run_ = &run;
+  }
+
   void head(const std::string& text, const std::string& csv) {
     if (prints_text()) print(text);
     if (speaks_ && arguments_.csv) print(csv);
@@ -67,13 +76,22 @@ class Report {
   Status finish(const std::vector<Row>& rows, const std::vector<study::Curve>& curves) {
     if (!speaks_) return {};
     if (arguments_.json) print(json_of(rows));
+    if constexpr (std::is_same_v<Row, BenchRow>) {
+      if (!arguments_.nccl_tests_file.empty() && run_ != nullptr) {
+        RINGSIDE_TRY(write_file(arguments_.nccl_tests_file,
+                                nccl_tests_json(job_, *run_, rows, command_words())));
+      }
+    }
     return arguments_.plot.empty() ? Status() : draw(curves);
   }
 
   [[nodiscard]] const BenchJob& job() const { return job_; }
 
  private:
-  [[nodiscard]] std::string text_of(const BenchRow& row) const { return sweep_line(job_, row); }
+  [[nodiscard]] std::string text_of(const BenchRow& row) const {
+    if (shape_ == BenchShape::Osu) return osu_line(job_, row);
+    return shape_ == BenchShape::NcclTests ? nccl_tests_line(job_, row) : sweep_line(job_, row);
+  }
   [[nodiscard]] std::string text_of(const GridRow& row) const { return grid_lines(row); }
   [[nodiscard]] std::string csv_of(const BenchRow& row) const { return sweep_csv(job_, row); }
   [[nodiscard]] std::string csv_of(const GridRow& row) const { return grid_csv(job_, row); }
@@ -96,6 +114,8 @@ class Report {
 
   const BenchArguments& arguments_;
   const bool speaks_;
+  BenchShape shape_ = BenchShape::Ringside;
+  const NcclTestsRun* run_ = nullptr;
   BenchJob job_;
   Progress progress_;
 };
@@ -143,13 +163,41 @@ std::string ways_of(const runtime::Communicator& communicator) {
   return text;
 }
 
+/// What nccl-tests shows of a run. Every rank calls it.
+Result<NcclTestsRun> nccl_tests_run(JobRank& rank, const BenchOptions& options,
+                                    const BenchArguments& arguments) {
+  NcclTestsRun run;
+  run.began = local_time();
+  run.least = options.sizes.front();
+  RINGSIDE_TRY(run.most, parse_bytes(arguments.to));
+  run.factor = arguments.factor_or_default();
+  if (!arguments.step.empty()) {
+    RINGSIDE_TRY(run.step, parse_bytes(arguments.step));
+  }
+  const std::string device = options.gpu != nullptr ? options.gpu->facts().name
+                                                    : "process, " + rank.communicator.transport();
+  RINGSIDE_TRY(run.members, gather_members(rank.communicator, device));
+  return run;
+}
+
 Result<int> run_sweep(JobRank& rank, const BenchOptions& options, const BenchArguments& arguments) {
   Report report(rank, options, arguments);
-  report.head(sweep_head(report.job()), sweep_csv_head());
+  RINGSIDE_TRY(const BenchShape shape, parse_shape(arguments.like, options.collective));
+  NcclTestsRun shown;
+  if (shape != BenchShape::Ringside || !arguments.nccl_tests_file.empty()) {
+    RINGSIDE_TRY(shown, nccl_tests_run(rank, options, arguments));
+    report.print_like(shape, shown);
+  }
+  report.head(shape == BenchShape::Osu         ? osu_head(report.job())
+              : shape == BenchShape::NcclTests ? nccl_tests_head(report.job(), shown)
+                                               : sweep_head(report.job()),
+              sweep_csv_head());
   RINGSIDE_TRY(const std::vector<BenchRow> rows,
                run_bench(rank.communicator, report.options(),
                          [&](const BenchRow& row) { report.row(row); }));
-  report.foot(sweep_foot(rows) + ways_of(rank.communicator));
+  report.foot(shape == BenchShape::Osu         ? std::string()
+              : shape == BenchShape::NcclTests ? nccl_tests_foot(report.job(), rows)
+                                               : sweep_foot(rows) + ways_of(rank.communicator));
   RINGSIDE_TRY(report.finish(rows, study::curves_of(rows)));
   return study::wrong_in(rows) == 0 ? kFine : kFinding;
 }

@@ -49,6 +49,8 @@ void state_reports(const std::vector<RasReport>& reports, LogFacts& facts) {
     facts.known_world = std::max(facts.known_world, communicator.size);
     const std::vector<int> odd = odd_launchers(communicator);
     for (const RasMember& member : communicator.members) {
+      if (member.global >= 0 && member.pid >= 0)
+        facts.processes.try_emplace(member.global, ProcessPlace{member.host, member.pid});
       if (std::binary_search(odd.begin(), odd.end(), member.global)) {
         state(LogStatement::What::RasOdd, member, "launched other operations than the others");
       }

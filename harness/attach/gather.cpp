@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "base/write_file.h"
 #include "harness/attach/http_client.h"
+#include "harness/attach/job_processes.h"
 #include "harness/attach/process.h"
 #include "harness/attach/store_client.h"
 
@@ -28,7 +29,8 @@ constexpr std::size_t kMostRanks = 16384;
 constexpr std::size_t kMostPids = 64;
 constexpr auto kForShared = std::chrono::milliseconds(2500);  ///< the same on a shared port
 constexpr auto kForOne = std::chrono::seconds(4);             ///< for what one process answers
-constexpr auto kForStack = std::chrono::seconds(15);          ///< a debugger loads symbols
+constexpr auto kForStack = std::chrono::seconds(30);          ///< a debugger loads symbols
+constexpr std::size_t kMostDebuggers = 4;  ///< each loads the symbols of a whole process
 
 Nanoseconds in_ns(Seconds time) { return std::chrono::duration_cast<Nanoseconds>(time); }
 
@@ -38,7 +40,39 @@ struct Worker {
   std::optional<Place> control_plane;
   std::optional<ProcessFacts> process;  ///< of this host
   std::int64_t pid = -1;
+  bool is_of_this_host = false;
+
+  [[nodiscard]] bool is_stopped() const {
+    return process && (process->state == 'T' || process->state == 't');
+  }
 };
+
+/// A process whose stack is read.
+struct StackOf {
+  std::int64_t pid = -1;
+  int rank = -1;  ///< -1: unknown
+  bool is_stopped = false;
+};
+
+/// The states that ps names by a letter.
+const char* describe_state(char letter) {
+  switch (letter) {
+    case 'R':
+      return "runs";
+    case 'S':
+      return "sleeps";
+    case 'D':
+      return "is in the kernel";
+    case 'T':
+    case 't':
+      return "stopped by a signal or a debugger";
+    case 'Z':
+    case 'X':
+      return "has ended";
+    default:
+      return "unknown";
+  }
+}
 
 /// The prefixes of the store in which a job keeps the keys of its debug server.
 /// source  docs/formats 7.6
@@ -57,6 +91,7 @@ class Gatherer {
   Result<Gathered> run() {
     const Clock::Time began = real_clock().now();
     RINGSIDE_TRY(ask_services());
+    find_processes();
     if (all_.state != JobState::Moves && all_.state != JobState::Gone) {
       find_workers();
       RINGSIDE_TRY(ask_store());
@@ -65,6 +100,7 @@ class Gatherer {
       }
       RINGSIDE_TRY(ask_workers());
       if (request_.diagnoses) RINGSIDE_TRY(ask_diagnostics());
+      RINGSIDE_TRY(keep_processes());
     }
     RINGSIDE_TRY(read_stacks());
     all_.took = real_clock().now() - began;
@@ -215,13 +251,86 @@ class Gatherer {
         if (!member.control_plane.empty() && !one.control_plane) {
           one.control_plane = plane_of(member.control_plane);
         }
+        nranks_ = std::max(nranks_, communicator.size);
         if (one.pid >= 0 || member.host.empty() || member.host != this_host) continue;
         one.pid = member.pid;
+        one.is_of_this_host = true;
         one.process = read_process(member.pid);
         // A process of another container may have the same number here.
         if (one.process) add_worker_socket(one);
       }
     }
+  }
+
+  /// The ranks below the processes of --pid.
+  void find_processes() {
+    std::vector<JobProcess> ranks;
+    for (const std::int64_t pid : request_.pids) {
+      const std::vector<JobProcess> found = job_processes(pid);
+      if (found.empty()) {
+        add_failure("process", fmt::format("pid {}", pid),
+                    Error{ErrorCode::NotFound, "there is no such process on this host"});
+      }
+      for (const JobProcess& one : found) {
+        if (stacks_.size() >= kMostPids) break;
+        const int rank = one.launch ? one.launch->rank : -1;
+        StackOf stack{one.pid, rank};
+        stack.is_stopped = one.facts.state == 'T' || one.facts.state == 't';
+        stacks_.push_back(stack);
+        if (!one.launch) continue;
+        Worker& known = worker(rank);
+        known.pid = one.pid;
+        known.process = one.facts;
+        known.is_of_this_host = true;
+        nranks_ = std::max(nranks_, one.launch->nranks);
+        add_worker_socket(known);
+        ranks.push_back(one);
+      }
+      if (found.size() > 1 || (found.size() == 1 && found.front().pid != pid)) {
+        add_source(
+            {"process", fmt::format("pid {}", pid), true,
+             fmt::format("runs {} of the job",
+                         found.size() == 1 ? "a rank" : fmt::format("{} ranks", found.size()))});
+      }
+    }
+    for (const int rank : ranks_without_process(ranks)) {
+      Worker& gone = worker(rank);
+      if (gone.pid < 0) gone.is_of_this_host = true;
+    }
+  }
+
+  /// What /proc shows of the ranks of this host: where they run, and which are stopped or have ended.
+  Status keep_processes() {
+    const std::string host = host_name("localhost");
+    std::string lines;
+    std::size_t present = 0;
+    std::vector<const Worker*> gone;
+    for (auto& [rank, one] : workers_) {
+      if (!one.is_of_this_host) continue;
+      if (one.pid >= 0) one.process = read_process(one.pid);
+      if (!one.process) {
+        gone.push_back(&one);
+        continue;
+      }
+      ++present;
+      lines += fmt::format("attach: rank {} of {} is process {} on {}, state {} ({})\n", rank,
+                           std::max(nranks_, rank + 1), one.pid, one_line(host), one.process->state,
+                           describe_state(one.process->state));
+      if (one.is_stopped()) {
+        add_source({"process", fmt::format("rank {}, pid {}", rank, one.pid), true,
+                    "is stopped (by a signal or a debugger)"});
+      }
+    }
+    // In another container the same numbers mean other processes: most must be here.
+    if (present <= gone.size()) gone.clear();
+    for (const Worker* one : gone) {
+      const std::string why = one->pid >= 0 ? fmt::format("process {} has ended", one->pid)
+                                            : "its launcher runs none for it";
+      lines += fmt::format("attach: rank {} of {} has no process on {}: {}\n", one->rank,
+                           std::max(nranks_, one->rank + 1), one_line(host), why);
+      add_source({"process", fmt::format("rank {}", one->rank), true, why});
+    }
+    return lines.empty() ? Status() : keep("processes.log", lines);
   }
 
   /// Our own service serves the dumps of all ranks. Of its address, the path alone is used: a report cannot make this
@@ -237,7 +346,10 @@ class Gatherer {
   static void add_worker_socket(Worker& one) {
     const auto socket = one.process->variables.find("TORCH_WORKER_SERVER_SOCKET");
     if (one.control_plane || socket == one.process->variables.end()) return;
-    if (auto place = parse_place("unix:" + socket->second)) one.control_plane = *std::move(place);
+    // As the process sees the path: in its container or root folder.
+    const std::string path =
+        (socket->second.starts_with('/') ? one.process->folder + "/root" : "") + socket->second;
+    if (auto place = parse_place("unix:" + path)) one.control_plane = *std::move(place);
   }
 
   /// The addresses of the workers' control planes, by rank.
@@ -307,10 +419,6 @@ class Gatherer {
   std::vector<Source> ask_worker(const Worker& one) {
     std::vector<Source> sources;
     const std::string rank = fmt::format("rank {}", one.rank);
-    if (one.process && (one.process->state == 'T' || one.process->state == 't')) {
-      sources.push_back({"process", fmt::format("{}, pid {}", rank, one.pid), true,
-                         "is stopped (by a signal or a debugger)"});
-    }
     bool has_dump = false;
     if (one.control_plane) {
       const std::string where = fmt::format("{} at {}", rank, to_string(*one.control_plane));
@@ -393,28 +501,48 @@ class Gatherer {
     return keep("diagnostics.log", *text);
   }
 
+  /// Debuggers are slow to load: they have a time of their own, and several run at the same time.
   Status read_stacks() {
-    for (const std::int64_t pid : request_.pids) {
-      const std::string where = fmt::format("pid {}", pid);
-      step(fmt::format("stack {}: reading", where));
-      // Debuggers are slow to load: they have a time of their own.
-      auto text = stack_of(pid, deadline_in(kForStack));
-      if (!text) {
-        add_failure("stack", where, text.error());
+    std::vector<Result<ProcessText>> texts(stacks_.size(), Error{ErrorCode::System, "not read"});
+    std::atomic<std::size_t> next{0};
+    const auto read_some = [&] {
+      for (std::size_t i; (i = next.fetch_add(1)) < stacks_.size();) {
+        texts[i] = stack_of(stacks_[i].pid, deadline_in(kForStack), stacks_[i].is_stopped);
+        const std::scoped_lock lock(mutex_);
+        step(fmt::format("stack {}: {}", name_of(stacks_[i]), texts[i] ? "read" : "not read"));
+      }
+    };
+    {
+      std::vector<std::jthread> threads;
+      for (std::size_t i = 1; i < std::min(kMostDebuggers, stacks_.size()); ++i) {
+        threads.emplace_back(read_some);
+      }
+      read_some();
+    }
+    for (std::size_t i = 0; i < stacks_.size(); ++i) {
+      if (!texts[i]) {
+        add_failure("stack", name_of(stacks_[i]), texts[i].error());
         continue;
       }
-      add_source({"stack", where, true, fmt::format("{} bytes", text->size())});
-      RINGSIDE_TRY(keep(stack_name(pid), *text));
+      add_source({"stack", name_of(stacks_[i]), true,
+                  fmt::format("{} bytes by {}", texts[i]->text.size(), texts[i]->tool)});
+      RINGSIDE_TRY(keep(stack_file(stacks_[i]), texts[i]->text));
     }
     return {};
   }
 
+  [[nodiscard]] static std::string name_of(const StackOf& one) {
+    return one.rank < 0 ? fmt::format("pid {}", one.pid)
+                        : fmt::format("rank {}, pid {}", one.rank, one.pid);
+  }
+
   /// The name of the file has the rank, if it is known.
-  [[nodiscard]] std::string stack_name(std::int64_t pid) const {
-    for (const auto& [rank, one] : workers_) {
-      if (one.pid == pid) return fmt::format("stack_rank_{}.txt", rank);
+  [[nodiscard]] std::string stack_file(const StackOf& one) const {
+    if (one.rank >= 0) return fmt::format("stack_rank_{}.txt", one.rank);
+    for (const auto& [rank, known] : workers_) {
+      if (known.pid == one.pid) return fmt::format("stack_rank_{}.txt", rank);
     }
-    return fmt::format("stack_pid_{}.txt", pid);
+    return fmt::format("stack_pid_{}.txt", one.pid);
   }
 
   const Request& request_;
@@ -423,6 +551,8 @@ class Gatherer {
   const Deadline deadline_;
   std::optional<RasClient> client_;
   std::map<int, Worker> workers_;
+  std::vector<StackOf> stacks_;
+  int nranks_ = 0;  ///< of the job, as far as it is known
   std::optional<Error> first_error_;
   std::mutex mutex_;      ///< while several threads ask
   Status write_failure_;  ///< under mutex_

@@ -18,17 +18,18 @@ struct Request {
   std::vector<HostPort> services = {};  ///< of RAS; the next one is asked where one does not answer
   std::vector<Place> workers = {};      ///< PyTorch's control plane in each process, by rank
   std::optional<HostPort> store = {};   ///< the job's TCPStore, which lists the workers
-  std::vector<std::int64_t> pids = {};  ///< processes of this host whose stacks are read
-  bool diagnoses = false;               ///< whether RAS runs its DIAGNOSTICS
-  bool uses_pipes = false;              ///< whether dumps are requested through pipes
-  int reports = 3;                      ///< that must agree in a row
-  Seconds interval{1};                  ///< between two reports
-  Seconds timeout{12};                  ///< for all that is asked
+  /// Processes of this host whose stacks are read, or launchers whose ranks' stacks are.
+  std::vector<std::int64_t> pids = {};
+  bool diagnoses = false;   ///< whether RAS runs its DIAGNOSTICS
+  bool uses_pipes = false;  ///< whether dumps are requested through pipes
+  int reports = 3;          ///< that must agree in a row
+  Seconds interval{1};      ///< between two reports
+  Seconds timeout{12};      ///< for all that is asked
 };
 
 /// One thing that was asked, and what came of it.
 struct Source {
-  std::string what;   ///< status, dump, stack, store, diagnostics, pipe
+  std::string what;   ///< status, process, dump, stack, store, diagnostics, pipe
   std::string where;  ///< address or process
   bool has_answered = false;
   std::string said;  ///< a few words: `8 ranks, 3 reports`, or why nothing came

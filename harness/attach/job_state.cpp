@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <span>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/append.h"
 
@@ -62,6 +66,68 @@ const char* to_string(JobState state) {
   return "unknown";
 }
 
+namespace {
+
+/// `rank 3`, `ranks 3, 5 and 12 more`
+std::string list_of(const std::vector<int>& ranks) {
+  constexpr std::size_t kShown = 4;
+  const std::span<const int> first(ranks.data(), std::min(kShown, ranks.size()));
+  return fmt::format(
+      "rank{} {}{}", ranks.size() == 1 ? "" : "s", fmt::join(first, ", "),
+      ranks.size() > kShown ? fmt::format(" and {} more", ranks.size() - kShown) : "");
+}
+
+/// The calls that the ranks of one communicator have launched.
+struct Spread {
+  const hang::RasCommunicator* communicator = nullptr;
+  std::int64_t least = 0, most = 0;
+  std::vector<int> last = {}, silent = {};
+};
+
+Spread spread_of(const hang::RasCommunicator& communicator) {
+  Spread spread{.communicator = &communicator};
+  bool is_first = true;
+  for (const hang::RasMember& member : communicator.members) {
+    if (member.is_missing) {
+      spread.silent.push_back(member.place);
+      continue;
+    }
+    const std::int64_t calls = member.total();
+    if (is_first || calls < spread.least) spread.last.clear();
+    spread.least = is_first ? calls : std::min(spread.least, calls);
+    spread.most = is_first ? calls : std::max(spread.most, calls);
+    if (calls == spread.least) spread.last.push_back(member.place);
+    is_first = false;
+  }
+  return spread;
+}
+
+}  // namespace
+
+std::string progress_text(const hang::RasReport& report) {
+  Spread widest;
+  for (const hang::RasCommunicator& communicator : report.communicators) {
+    Spread one = spread_of(communicator);
+    const auto order = [](const Spread& spread) {
+      return std::tuple(spread.most - spread.least, spread.silent.size(),
+                        spread.communicator == nullptr ? 0 : spread.communicator->size);
+    };
+    if (widest.communicator == nullptr || order(one) > order(widest)) widest = std::move(one);
+  }
+  if (widest.communicator == nullptr) return "no communicator";
+  std::string text = fmt::format("communicator {:#x} of {} ranks: ", widest.communicator->hash,
+                                 widest.communicator->size);
+  text += widest.least == widest.most
+              ? fmt::format("{} calls launched by each", widest.most)
+              : fmt::format("{} to {} calls launched, fewest by {}", widest.least, widest.most,
+                            list_of(widest.last));
+  if (!widest.silent.empty()) {
+    text += fmt::format("; {} {} not answer", list_of(widest.silent),
+                        widest.silent.size() == 1 ? "does" : "do");
+  }
+  return text;
+}
+
 Result<JobReport> JobReport::read(RasAnswer answer) {
   JobReport report;
   report.answer = std::move(answer);
@@ -75,7 +141,12 @@ Result<JobReport> JobReport::read(RasAnswer answer) {
 }
 
 void Movement::add(const JobReport& report) {
-  const bool is_first = same_ == 0;
+  hang::MissingRanks missing;
+  if (report.parsed) missing = hang::missing_ranks(*report.parsed);
+  // Ranks that answer may launch some more calls after another rank has stopped: what counts is what moves since then.
+  const bool is_first = same_ == 0 || (!missing.empty() && missing != missing_);
+  missing_ = std::move(missing);
+  if (is_first) changed_ = 0;
   if (is_first || report.fingerprint != last_) {
     changed_ += is_first ? 0 : 1;
     same_ = 1;

@@ -31,6 +31,10 @@ struct JobReport {
   static Result<JobReport> read(RasAnswer answer);
 };
 
+/// How far the ranks of the communicator are in which they are furthest apart:
+/// `communicator 0x9f00c1 of 8 ranks: 118 to 120 calls launched, fewest by rank 3; rank 5 does not answer`.
+std::string progress_text(const hang::RasReport& report);
+
 /// Compares reports as they come.
 class Movement {
  public:
@@ -49,6 +53,7 @@ class Movement {
   const int enough_;
   int same_ = 0;     ///< reports in a row without a change
   int changed_ = 0;  ///< changes in a row
+  hang::MissingRanks missing_;
   std::string last_;
 };
 

@@ -19,6 +19,7 @@
 
 #include "base/fd.h"
 #include "base/one_line.h"
+#include "base/text.h"
 
 namespace ringside::attach {
 namespace {
@@ -133,6 +134,37 @@ Result<ToolAnswer> run_tool(const std::vector<std::string>& words, Deadline dead
   return tool.run(words, deadline);
 }
 
+/// Python's frames of the main thread, for gdb's own Python: without the symbols of the libraries that the process has
+/// loaded, which for PyTorch take most of the time. PyFramePtr is of the interpreter's debug package (3.11 and later).
+/// Neither quotes nor backslashes: it is passed as one word.
+constexpr std::string_view kPythonFrames = R"(
+state = gdb.parse_and_eval('_PyRuntime.interpreters.main.threads.head')
+while int(state['next']) != 0:
+  state = state['next']
+names = [field.name for field in state.type.target().fields()]
+frame = state['cframe']['current_frame'] if 'cframe' in names else state['current_frame']
+lines = []
+while int(frame) != 0 and len(lines) < 250:
+  one = PyFramePtr(frame)
+  frame = frame['previous']
+  try:
+    words = (chr(34), one.filename(), chr(34), one.current_line_num(), one.co_name.proxyval(set()))
+    lines.append('  File %s%s%s, line %s, in %s' % words)
+  except Exception:
+    pass
+print('Traceback (most recent call first):')
+for line in lines:
+  print(line)
+print()
+)";
+
+std::string python_frames_command() {
+  std::string code(kPythonFrames);
+  for (std::size_t at = 0; (at = code.find('\n', at)) != std::string::npos; at += 2)
+    code.replace(at, 1, "\\n");
+  return "python exec(\"" + code + "\")";
+}
+
 /// The last line of what a tool prints, for a message.
 std::string last_line(std::string_view text) {
   while (text.ends_with('\n')) text.remove_suffix(1);
@@ -194,24 +226,78 @@ std::optional<ProcessFacts> read_process(std::int64_t pid, const std::string& pr
   return facts;
 }
 
-Result<std::string> stack_of(std::int64_t pid, Deadline deadline) {
+std::optional<std::int64_t> parent_of(std::int64_t pid, const std::string& proc) {
+  const auto stat = read_some_of(fmt::format("{}/{}/stat", proc, pid), 4096);
+  if (!stat) return std::nullopt;
+  // `71 (py) thon) S 1 71 ...`: the parent follows the state.
+  const std::size_t name_end = stat->rfind(") ");
+  if (name_end == std::string::npos || name_end + 4 >= stat->size()) return std::nullopt;
+  const std::string_view rest = std::string_view(*stat).substr(name_end + 4);
+  const auto parent = parse_int(rest.substr(0, rest.find(' ')));
+  return parent ? std::optional(*parent) : std::nullopt;
+}
+
+std::string python_stack_in(std::string_view gdb_text, std::int64_t pid) {
+  constexpr std::string_view kHead = "Traceback (most recent call first):";
+  std::size_t at = gdb_text.find(kHead);
+  if (at == std::string_view::npos) return {};
+  std::string frames;
+  at = std::min(gdb_text.size(), gdb_text.find('\n', at));
+  while (at < gdb_text.size()) {
+    const std::size_t end = std::min(gdb_text.find('\n', at + 1), gdb_text.size());
+    const std::string_view line = gdb_text.substr(at + 1, end - at - 1);
+    at = end;
+    if (line.empty()) break;
+    // `  File "/srv/train.py", line 12, in main`; source lines and C functions are between them.
+    constexpr std::string_view kFile = "  File \"";
+    constexpr std::string_view kLine = "\", line ";
+    const std::size_t file_end = line.rfind(kLine);
+    if (!line.starts_with(kFile) || file_end == std::string_view::npos) continue;
+    const std::string_view rest = line.substr(file_end + kLine.size());
+    const std::size_t in = rest.find(", in ");
+    if (in == std::string_view::npos) continue;
+    frames += fmt::format("    {} ({}:{})\n", one_line(rest.substr(in + 5)),
+                          one_line(line.substr(kFile.size(), file_end - kFile.size())),
+                          one_line(rest.substr(0, in)));
+  }
+  if (frames.empty()) return {};
+  return fmt::format("Process {}:\nThread {} (active): \"MainThread\"\n{}", pid, pid, frames);
+}
+
+Result<ProcessText> stack_of(std::int64_t pid, Deadline deadline, bool is_stopped) {
   const std::string number = fmt::format("{}", pid);
   std::string failures;
-  const std::vector<std::vector<std::string>> tools = {
-      {"py-spy", "dump", "--nonblocking", "--pid", number},
-      {"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "thread apply all bt", "-p",
-       number}};
+  std::vector<std::vector<std::string>> tools = {
+      {"py-spy", "dump", "--nonblocking", "--pid", number}};
+  if (!is_stopped) {
+    tools.push_back({"gdb", "--batch", "--nx", "-iex", "set auto-solib-add off", "-ex",
+                     python_frames_command(), "-p", number});
+    // The exit status is that of the last command: py-bt may be unknown.
+    tools.push_back({"gdb", "--batch", "--nx", "-ex", "set pagination off", "-ex", "py-bt", "-ex",
+                     "thread apply all bt", "-p", number});
+  }
   for (const std::vector<std::string>& words : tools) {
     RINGSIDE_TRY(const ToolAnswer answer, run_tool(words, deadline));
     if (answer.status == 127 && answer.output.empty()) continue;
+    if (std::string python = python_stack_in(answer.output, pid); !python.empty())
+      return ProcessText{std::move(python), "gdb, Python frames"};
+    // Without Python's frames the last tool shows native ones.
+    if (words[0] == "gdb" && &words != &tools.back()) continue;
     const bool is_stack = answer.output.find("Thread ") != std::string::npos ||
                           answer.output.find("\n#0 ") != std::string::npos;
     if (answer.status == 0 && is_stack) {
       const bool has_head = answer.output.starts_with("Process ");
-      return has_head ? answer.output : fmt::format("Process {}:\n{}", pid, answer.output);
+      return ProcessText{
+          has_head ? answer.output : fmt::format("Process {}:\n{}", pid, answer.output),
+          words[0] == "gdb" ? "gdb, native frames" : words[0]};
     }
     failures +=
         fmt::format("{}{}: {}", failures.empty() ? "" : "; ", words[0], last_line(answer.output));
+  }
+  if (failures.empty() && is_stopped) {
+    return Error{ErrorCode::Unsupported,
+                 "the process is stopped, and py-spy is not installed: gdb would let it run",
+                 "pip install py-spy"};
   }
   if (failures.empty()) {
     return Error{ErrorCode::Unsupported, "neither py-spy nor gdb is installed",

@@ -42,8 +42,8 @@ void FakeClient::say_forever(const std::string& text) {
   while (!has_gone_) say(text);
 }
 
-FakeService::FakeService(Serve serve) : off_(*Wakeup::make()) {
-  auto listener = listen_tcp(loopback_address());
+FakeService::FakeService(Serve serve, std::uint16_t port) : off_(*Wakeup::make()) {
+  auto listener = listen_tcp(loopback_address(port));
   RINGSIDE_ASSERT(listener, "{}", listener.error().message);
   listener_ = *std::move(listener);
   port_ = std::get<SocketAddress>(*local_endpoint(listener_.get())).port;

@@ -42,7 +42,8 @@ class FakeService {
  public:
   using Serve = std::function<void(FakeClient& client)>;
 
-  explicit FakeService(Serve serve);
+  /// port  0: any that is free
+  explicit FakeService(Serve serve, std::uint16_t port = 0);
   ~FakeService();
   FakeService(const FakeService&) = delete;
   FakeService& operator=(const FakeService&) = delete;

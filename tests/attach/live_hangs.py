@@ -46,8 +46,7 @@ def run_job(arguments, seed, asks):
     answer, took = {}, 0.0
     if asks:
         # On a busy machine the job takes a while to reach its fault: until then it moves, and attach says so.
-        last = time.monotonic() + arguments.hold / 2
-        while answer.get("state", "moves") == "moves" and time.monotonic() < last:
+        while answer.get("state", "moves") == "moves" and job.poll() is None:
             time.sleep(1.0)
             answer, took = ask(arguments, port)
     ended = job.stdout.read().strip().splitlines()[-1:]

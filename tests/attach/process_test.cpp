@@ -42,8 +42,42 @@ TEST(Process, ItsStateAndVariablesAreReadFromProc) {
 TEST(Process, AStackComesFromATool) {
   const auto stack = stack_of(::getpid(), deadline_in(std::chrono::seconds(60)));
   if (!stack) GTEST_SKIP() << "needs py-spy or gdb, and ptrace: " << stack.error().message;
-  EXPECT_THAT(*stack, HasSubstr("Process "));
-  EXPECT_THAT(*stack, HasSubstr("Thread "));
+  EXPECT_THAT(stack->text, HasSubstr("Process "));
+  EXPECT_THAT(stack->text, HasSubstr("Thread "));
+}
+
+TEST(Process, PythonsFramesOfGdbBecomeThoseOfPySpy) {
+  const std::string gdb =
+      "48\t../sysdeps/unix/sysv/linux/clock_nanosleep.c: No such file or directory.\n"
+      "Traceback (most recent call first):\n"
+      "  <built-in method sleep of module object at remote 0x7f0f83ebb3d0>\n"
+      "  File \"/srv/my \\\"job\\\"/train.py\", line 7, in load_batch\n"
+      "    time.sleep(1)\n"
+      "  File \"/srv/train.py\", line 21, in <module>\n"
+      "    train(\"x, line 3, in y\")\n"
+      "\nThread 1 (Thread 0x7f0f83f6a040 (LWP 71) \"python3\"):\n#0  0x1 in f ()\n";
+  EXPECT_EQ(python_stack_in(gdb, 71),
+            "Process 71:\nThread 71 (active): \"MainThread\"\n"
+            "    load_batch (/srv/my \\\"job\\\"/train.py:7)\n    <module> (/srv/train.py:21)\n");
+  EXPECT_EQ(python_stack_in("Undefined command: \"py-bt\".\n", 71), "");
+  EXPECT_EQ(python_stack_in("Traceback (most recent call first):\n  File \"", 71), "");
+  EXPECT_EQ(python_stack_in("Traceback (most recent call first):", 71), "");
+}
+
+// gdb would let it run: what is stopped stays stopped.
+TEST(Process, GdbDoesNotTouchAStoppedProcess) {
+  const auto folder = TemporaryFolder::make("no-tools");
+  ASSERT_TRUE(folder);
+  const std::string gdb = folder->path() + "/gdb";
+  std::ofstream(gdb) << "#!/bin/sh\ntouch " << folder->path() << "/was-called\n";
+  ASSERT_EQ(::chmod(gdb.c_str(), 0755), 0);
+  const std::string path = std::getenv("PATH");
+  ::setenv("PATH", folder->path().c_str(), 1);
+  const auto stack = stack_of(::getpid(), deadline_in(kPlenty), true);
+  ::setenv("PATH", path.c_str(), 1);
+  ASSERT_FALSE(stack);
+  EXPECT_THAT(stack.error().message, HasSubstr("stopped"));
+  EXPECT_FALSE(std::filesystem::exists(folder->path() + "/was-called"));
 }
 
 TEST(Process, AToolThatHangsIsEnded) {

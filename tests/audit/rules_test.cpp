@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <string>
 
 #include "diag/audit/audit.h"
@@ -65,6 +67,46 @@ TEST(AuditRules, TcpOnOneHostOnlyBootstraps) {
   const std::string who = "n01:4000:4100 [0] NCCL INFO ";
   EXPECT_FALSE(of(who + "NET/IB : No device found.\n" + who + "Using network Socket\n")
                    .has("socket_fallback"));
+}
+
+/// Ranks of one host, each with an NCCL_HOSTID of its own, on the GPUs that `bus_of` names.
+std::string job_with_host_ids(int ranks, const std::function<std::string(int)>& bus_of) {
+  std::string text;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const std::string number = std::to_string(rank);
+    const std::string who = "n01:" + std::to_string(4000 + rank) + ":" +
+                            std::to_string(4100 + rank) + " [0] NCCL INFO ";
+    const std::string comm = "ncclCommInitRank comm 0x55aa" + number + "0 rank " + number +
+                             " nranks " + std::to_string(ranks) + " cudaDev 0 nvmlDev 0 busId " +
+                             bus_of(rank) + " commId 0x9f00c1d2e3f40516 - Init ";
+    text += who + "NCCL_HOSTID set by environment to rank" + number + "\n" + who +
+            "Using network Socket\n" + who + comm + "START\n";
+    const int next = (rank + 1) % ranks;
+    for (const char* way : {" [send]", " [receive]"}) {
+      const bool is_send = std::string(way) == " [send]";
+      const int from = is_send ? rank : (rank + ranks - 1) % ranks;
+      text += who + "Channel 00/0 : " + std::to_string(from) + "[0] -> " +
+              std::to_string(is_send ? next : rank) + "[0]" + way + " via NET/Socket/0\n";
+    }
+    text += who +
+            "2 coll channels, 2 collnet channels, 0 nvls channels, 2 p2p channels, 2 p2p channels "
+            "per peer\n" +
+            who + comm + "COMPLETE\n";
+  }
+  return text;
+}
+
+// NCCL refuses ranks of one host on one GPU: without the variable the job would not start.
+TEST(AuditRules, RanksThatShareAGpuKeepTheirHostId) {
+  const Audit audit = of(job_with_host_ids(8, [](int) { return std::string("1b000"); }));
+  for (const Finding& finding : audit.findings)
+    EXPECT_EQ(finding.fix.find("unset NCCL_HOSTID"), std::string::npos) << finding.fix;
+  EXPECT_FALSE(audit.has("few_channels"));
+  const Audit apart =
+      of(job_with_host_ids(8, [](int rank) { return std::to_string(rank + 1) + "b000"; }));
+  EXPECT_TRUE(std::ranges::any_of(apart.findings, [](const Finding& finding) {
+    return finding.fix.find("unset NCCL_HOSTID") != std::string::npos;
+  }));
 }
 
 TEST(AuditRules, ConnectionsWithoutGpuDirectAreFoundBetweenHosts) {

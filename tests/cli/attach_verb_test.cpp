@@ -3,9 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <thread>
+#include <vector>
 
 #include "base/fd.h"
 #include "tests/attach/fake_service.h"
@@ -83,6 +88,66 @@ TEST_F(AttachVerb, AWatchPrintsEachChangeOnceAndWritesMetrics) {
   EXPECT_THAT(run.out, HasSubstr("PEER_DEAD n7 pid 4711"));
   EXPECT_EQ(run.out.find("PEER_DEAD"), run.out.rfind("PEER_DEAD")) << run.out;
   EXPECT_THAT(*read_file(metrics), HasSubstr("ringside_hang_culprit{rank=\"1\"} 1\n"));
+}
+
+TEST_F(AttachVerb, AWatchSaysHowFarApartTheRanksAreAndSinceWhen) {
+  const Outcome run = attach({"--watch", "--watch-for", "1"});
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_THAT(run.out, HasSubstr("no progress since "));
+  EXPECT_THAT(run.out, HasSubstr("of 4 ranks: 4 to 5 calls launched, fewest by rank 1"));
+}
+
+TEST_F(AttachVerb, AWatchInJsonIsOneDocumentALine) {
+  ras_.json.insert(ras_.json.begin(), {attach::ras_json({1, 1}), attach::ras_json({2, 2}),
+                                       attach::ras_json({3, 3}), attach::ras_json({4, 4})});
+  ras_.events = "{\"event\":\"PEER_DEAD\",\"peer\":{\"host\":\"n7\",\"pid\":4711}}\n";
+  const Outcome run = attach({"--watch", "--watch-for", "3", "--json"});
+  EXPECT_EQ(run.status, 1) << run.err;
+  std::istringstream lines(run.out);
+  std::vector<std::string> states;
+  bool has_event = false;
+  for (std::string line; std::getline(lines, line);) {
+    const json document = json::parse(line, nullptr, false);
+    ASSERT_FALSE(document.is_discarded()) << line;
+    EXPECT_EQ(document["schema"], "ringside.attach/1");
+    EXPECT_TRUE(document["time"].is_string());
+    has_event = has_event || document.contains("event");
+    if (!document.contains("state")) continue;
+    states.push_back(document["state"]);
+    EXPECT_THAT(document["progress"].get<std::string>(), HasSubstr("ranks: "));
+    EXPECT_TRUE(document["since"].is_string());
+    if (document["state"] == "still") {
+      EXPECT_EQ(document["hang"]["verdict"]["culprits"], json({1}));
+    }
+  }
+  EXPECT_THAT(states, testing::ElementsAre("moves", "still"));
+  EXPECT_TRUE(has_event) << run.out;
+}
+
+// The port is free until the job begins, a second later.
+TEST(AttachWatch, ItMayBeginBeforeTheJob) {
+  HostPort host;
+  {
+    host = attach::FakeService([](attach::FakeClient&) {}).host();
+  }
+  const std::string metrics = temporary_path("attach_early") + ".prom";
+  attach::FakeRas ras{.json = {attach::ras_json({5, 4})}};
+  std::unique_ptr<attach::FakeService> service;
+  std::string before;
+  std::jthread job([&] {
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    if (auto text = read_file(metrics)) before = *text;
+    service = std::make_unique<attach::FakeService>(
+        [&](attach::FakeClient& client) { ras.serve(client); }, host.port);
+  });
+  const Outcome run = run_program({"attach", to_string(attach::Place{host, {}}), "--interval",
+                                   "0.1", "--watch", "--watch-for", "4", "--metrics", metrics});
+  job.join();
+  std::filesystem::remove(metrics);
+  EXPECT_EQ(run.status, 1) << run.err;
+  EXPECT_THAT(run.err, HasSubstr("waiting for the job"));
+  EXPECT_THAT(run.out, HasSubstr("rank 1"));
+  EXPECT_THAT(before, HasSubstr("ringside_up 0\n"));
 }
 
 TEST(AttachOptions, WhatCannotBeMeantIsRefusedWithTheFix) {

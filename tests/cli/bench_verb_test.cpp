@@ -1,5 +1,8 @@
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
@@ -139,6 +142,145 @@ TEST(BenchVerb, SaysWhatTheLinksAllowWhereThatIsAskedFor) {
   ASSERT_EQ(rows.size(), 2U);
   EXPECT_GT(rows[0]["expected_us"], 0.0);
   EXPECT_GT(rows[1]["expected_us"], rows[0]["expected_us"]);
+}
+
+/// The lines of a text.
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> all;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) all.push_back(line);
+  return all;
+}
+
+/// The words of a line, as parsers of benchmark tables split it.
+std::vector<std::string> words_of(const std::string& line) {
+  std::istringstream words(line);
+  return {std::istream_iterator<std::string>(words), {}};
+}
+
+// Column for column what nccl-tests 2.17 prints, as in real tables: shared/corpus/logs/real-table-h100-10node.log.
+TEST(BenchVerb, LikeNcclTestsHasItsTableAndNothingElse) {
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-g", "2", "-b", "8", "-e", "24", "-i", "8", "--iters",
+                   "2", "-c", "3", "--like", "nccl-tests"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<std::string> lines = lines_of(outcome.out);
+  const auto has = [&](const std::string& line) {
+    return std::find(lines.begin(), lines.end(), line) != lines.end();
+  };
+  EXPECT_TRUE(has("# Collective test starting: all_reduce_perf")) << outcome.out;
+  EXPECT_TRUE(
+      has("# nThread 1 nGpus 1 minBytes 8 maxBytes 24 step: 8(bytes) warmup iters: 5 iters: 2 "
+          "agg iters: 1 validation: 3 graph: 0"))
+      << outcome.out;
+  EXPECT_TRUE(
+      has("#                                                              out-of-place       "
+          "                in-place          "));
+  EXPECT_TRUE(
+      has("#       size         count      type   redop    root     time   algbw   busbw  "
+          "#wrong     time   algbw   busbw  #wrong "));
+  EXPECT_TRUE(
+      has("#        (B)    (elements)                               (us)  (GB/s)  (GB/s)     "
+          "        (us)  (GB/s)  (GB/s)         "));
+  EXPECT_TRUE(has("# Out of bounds values : 0 OK"));
+  EXPECT_TRUE(has("# Collective test concluded: all_reduce_perf"));
+  int rows = 0;
+  int ranks = 0;
+  for (const std::string& line : lines) {
+    ranks += line.starts_with("#  Rank  ") ? 1 : 0;
+    if (line.starts_with('#')) continue;
+    const std::vector<std::string> words = words_of(line);
+    ASSERT_EQ(words.size(), 13U) << line;
+    EXPECT_EQ(words[0], std::to_string(8 * ++rows));
+    EXPECT_EQ(line.substr(0, 50), fmt::format("{:>12}  {:>12}  {:>8}  {:>6}  {:>6}", 8 * rows,
+                                              2 * rows, "float", "sum", "-1"));
+    EXPECT_EQ(words[8], "0");
+    EXPECT_EQ(words[12], "0");
+  }
+  EXPECT_EQ(rows, 3);
+  EXPECT_EQ(ranks, 2);
+}
+
+TEST(BenchVerb, APlacementThatIsNotTimedIsNotAvailableInTheTableOfNcclTests) {
+  const Outcome outcome = run_program({"bench", "all_to_all", "-n", "2", "-b", "64", "-e", "64",
+                                       "--iters", "1", "-c", "0", "--like", "nccl-tests"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  for (const std::string& line : lines_of(outcome.out)) {
+    if (line.starts_with('#')) continue;
+    const std::vector<std::string> words = words_of(line);
+    ASSERT_EQ(words.size(), 13U) << line;
+    EXPECT_EQ(words[3], "none");
+    EXPECT_EQ(words[8], "N/A");
+    EXPECT_EQ(words[12], "N/A");
+  }
+}
+
+TEST(BenchVerb, TheDocumentOfNcclTestsHasItsKeysAndAuditReadsIt) {
+  const std::string path = temporary_path("bench_document") + ".json";
+  const Outcome outcome = run_program(
+      {"bench", "all_reduce", "-n", "2", "-b", "1K", "-e", "4K", "--iters", "2", "-J", path});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_NE(outcome.out.find("# ringside"), std::string::npos) << "the own table stays";
+  std::ifstream file(path);
+  const json document = json::parse(file);
+  EXPECT_EQ(document["version"], 3);
+  for (const char* key : {"start_time", "args", "env", "nccl_version", "config", "results",
+                          "out_of_bounds", "average_bus_bandwidth", "errors", "end_time"}) {
+    EXPECT_TRUE(document.contains(key)) << key;
+  }
+  EXPECT_EQ(document["config"]["step_factor"], 2);
+  EXPECT_EQ(document["config"]["devices"].size(), 2U);
+  ASSERT_EQ(document["results"].size(), 3U);
+  EXPECT_EQ(document["results"][0]["root"], "    -1");
+  EXPECT_EQ(document["results"][0]["out_of_place"]["nwrong"], "0");
+  EXPECT_GT(document["results"][0]["in_place"]["time"], 0.0);
+  EXPECT_EQ(document["args"][0], "all_reduce_perf");
+  EXPECT_EQ(document["args"][1], "-n");
+  const Outcome audit = run_program({"audit", path});
+  EXPECT_NE(audit.out.find("measured all_reduce of 4K"), std::string::npos) << audit.out;
+  std::filesystem::remove(path);
+}
+
+// OSU's size is one rank's message: an all-gather of 64 bytes among 4 ranks has 16.
+TEST(BenchVerb, LikeOsuHasItsTwoColumns) {
+  const Outcome outcome = run_program(
+      {"bench", "all_gather", "-n", "4", "-b", "64", "-e", "64", "--iters", "2", "--like", "osu"});
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  const std::vector<std::string> lines = lines_of(outcome.out);
+  ASSERT_EQ(lines.size(), 4U) << outcome.out;
+  EXPECT_EQ(lines[0], "");
+  EXPECT_EQ(lines[1], "# OSU MPI Allgather Latency Test v5.9");
+  EXPECT_EQ(lines[2], "# Size       Avg Latency(us)");
+  EXPECT_EQ(lines[3].size(), 28U);
+  ASSERT_EQ(words_of(lines[3]).size(), 2U);
+  EXPECT_EQ(words_of(lines[3])[0], "16");
+}
+
+TEST(BenchVerb, OptionsOfNcclTestsThatMeanSomethingElseHereAreRefusedWithTheRightWord) {
+  const auto refusal = [](std::vector<std::string> words) {
+    words.insert(words.begin(), {"bench", "all_reduce"});
+    const Outcome outcome = run_program(words);
+    EXPECT_EQ(outcome.status, 2) << testing::PrintToString(words) << outcome.out;
+    return outcome.err;
+  };
+  EXPECT_NE(refusal({"-g", "2", "-n", "20"}).find("--iters 20"), std::string::npos);
+  EXPECT_NE(refusal({"-i", "20", "-e", "64M"}).find("--iters"), std::string::npos);
+  EXPECT_NE(refusal({"-i", "1M", "-f", "2"}).find("give one of them"), std::string::npos);
+  EXPECT_NE(refusal({"-i", "0"}).find("step above 0"), std::string::npos);
+  EXPECT_NE(refusal({"-t", "0"}).find("-t 0"), std::string::npos);
+  EXPECT_NE(refusal({"-c", "-1"}).find("--check -1"), std::string::npos);
+  EXPECT_NE(refusal({"--like", "nccl_tests"}).find("nccl-tests"), std::string::npos);
+  EXPECT_NE(refusal({"--like", "osu", "--json"}).find("--json"), std::string::npos);
+  const Outcome no_such = run_program({"bench", "all_gather_v", "--like", "nccl-tests", "-n", "2"});
+  EXPECT_EQ(no_such.status, 2);
+  EXPECT_NE(no_such.err.find("nccl-tests has no all_gather_v"), std::string::npos);
+}
+
+TEST(BenchVerb, UnderALauncherAProcessIsOneRank) {
+  const Outcome outcome =
+      run_program({"bench", "all_reduce", "-g", "8"}, {"RANK=0", "WORLD_SIZE=2"});
+  EXPECT_EQ(outcome.status, 2) << outcome.out;
+  EXPECT_NE(outcome.err.find("start 8 times as many processes"), std::string::npos) << outcome.err;
 }
 
 TEST(BenchVerb, CsvOfTheGridHasALineForEachCell) {

@@ -1,5 +1,5 @@
-// What attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore. The first byte chooses
-// which; the rest is all that the peer sends before it closes.
+// What attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore, a debugger. The first byte
+// chooses which; the rest is all that the peer sends before it closes.
 
 #include <sys/socket.h>
 
@@ -13,6 +13,7 @@
 #include "harness/attach/http_client.h"
 #include "harness/attach/job_state.h"
 #include "harness/attach/place.h"
+#include "harness/attach/process.h"
 #include "harness/attach/ras_client.h"
 #include "harness/attach/store_client.h"
 
@@ -31,7 +32,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Patience patience(deadline_in(std::chrono::milliseconds(200)));
   const RasClient::Limits limits;
   const std::string text(reinterpret_cast<const char*>(data + 1), size - 1);
-  switch (data[0] % 7) {
+  switch (data[0] % 8) {
     case 0: {
       const auto answer = ask_status_on(mine.get(), limits, patience);
       if (answer) static_cast<void>(JobReport::read(*answer));
@@ -55,6 +56,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     case 5:
       static_cast<void>(parse_place(text));
       static_cast<void>(parse_host(text, 1));
+      break;
+    case 7:
+      static_cast<void>(python_stack_in(text, 71));
       break;
     default:
       static_cast<void>(JobReport::read({text, size % 2 == 0, 2}));

@@ -251,5 +251,75 @@ TEST(Ras, ARankThatDoesNotFinalizeWhileMostDoIsMissing) {
   EXPECT_NE(why_of(best).find("ncclCommFinalize"), std::string::npos) << why_of(best);
 }
 
+// Launches from before rank 2 fell silent are no progress: the job moves only if the others go on without it.
+TEST(Ras, WhatMovedBeforeARankFellSilentIsNoProgress) {
+  const Folder folder;
+  folder.write("1.json", report({{"0xa", {{0, 4}, {1, 4}, {2, 4}}}}, "2026-03-01 10:00:00"));
+  folder.write("2.json", report({{"0xa", {{0, 9}, {1, 9}, {2, -1}}}}, "2026-03-01 10:00:05"));
+  EXPECT_NE(folder.verdict().kind, Kind::NotAHang);
+  EXPECT_THAT(folder.verdict().culprits, ElementsAre(2));
+  folder.write("3.json", report({{"0xa", {{0, 10}, {1, 10}, {2, -1}}}}, "2026-03-01 10:00:10"));
+  EXPECT_EQ(folder.verdict().kind, Kind::NotAHang);
+}
+
+/// The verdict on ranks 0 and 1, which wait, and rank 2, which does not answer, as a person reads it.
+struct Words {
+  Explanation best;
+  std::string why, next;
+};
+
+Words words_of(const std::string& processes) {
+  const auto folder = std::filesystem::temp_directory_path() /
+                      (std::string("ringside-words-") +
+                       testing::UnitTest::GetInstance()->current_test_info()->name());
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const char* name, const std::string& text) {
+    std::ofstream(folder / name) << text;
+  };
+  write("nccl_trace_rank_0", dump(7));
+  write("nccl_trace_rank_1", dump(7));
+  write("ras.json", report({{"0xa", {{0, 7}, {1, 7}, {2, -1}}}}, "2026-03-01 10:00:00"));
+  if (!processes.empty()) write("processes.log", processes);
+  const auto all = examine({folder.string()});
+  std::filesystem::remove_all(folder);
+  EXPECT_TRUE(all) << all.error().message;
+  const Explanation& best = all->verdict.best;
+  // One cause is listed once, whatever evidence it has.
+  for (const Explanation& other : all->verdict.others)
+    EXPECT_FALSE(other.kind == best.kind && other.culprits == best.culprits);
+  return {best, why_of(best), next_of(best, *all->job, all->facts)};
+}
+
+TEST(Ras, ARankThatDoesNotAnswerIsNotCalledDead) {
+  const Words words = words_of("");
+  EXPECT_THAT(words.best.culprits, ElementsAre(2));
+  EXPECT_NE(words.best.kind, Kind::DeadRank);
+  EXPECT_THAT(words.why, testing::HasSubstr("does not answer ncclras"));
+  EXPECT_THAT(words.why, testing::Not(testing::HasSubstr("died")));
+  // The report names its process.
+  EXPECT_THAT(words.next, testing::HasSubstr("ps -o stat= -p 102"));
+  EXPECT_THAT(words.next, testing::HasSubstr("kill -CONT 102"));
+}
+
+TEST(Ras, AStoppedProcessIsCalledStopped) {
+  const Words words = words_of(
+      "attach: rank 0 of 3 is process 100 on n1, state S (sleeps)\n"
+      "attach: rank 1 of 3 is process 101 on n1, state R (runs)\n"
+      "attach: rank 2 of 3 is process 102 on n1, state T (stopped by a signal or a debugger)\n");
+  EXPECT_THAT(words.best.culprits, ElementsAre(2));
+  EXPECT_EQ(words.best.kind, Kind::Straggler);
+  EXPECT_THAT(words.why, testing::HasSubstr("stopped by a signal"));
+  EXPECT_THAT(words.next, testing::HasSubstr("kill -CONT 102"));
+}
+
+TEST(Ras, AProcessThatIsGoneIsDead) {
+  const Words words = words_of(
+      "attach: rank 0 of 3 is process 100 on n1, state S (sleeps)\n"
+      "attach: rank 1 of 3 is process 101 on n1, state R (runs)\n"
+      "attach: rank 2 of 3 has no process on n1: process 102 has ended\n");
+  EXPECT_THAT(words.best.culprits, ElementsAre(2));
+  EXPECT_EQ(words.best.kind, Kind::DeadRank);
+}
+
 }  // namespace
 }  // namespace ringside::hang

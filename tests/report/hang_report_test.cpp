@@ -43,9 +43,10 @@ TEST(HangReport, TheVerdictIsTheFirstLineAndTheSameInAll) {
   EXPECT_THAT(page, HasSubstr("<p>" + kind + ": "));
 }
 
-TEST(HangReport, EachKindRefersToItsSectionOfDocsFormats) {
+TEST(HangReport, EachKindRefersToTheCommandThatExplainsIt) {
   for (int kind = 0; kind <= static_cast<int>(Kind::Unknown); ++kind) {
-    EXPECT_THAT(reference_of(static_cast<Kind>(kind)), testing::StartsWith("docs/formats "));
+    EXPECT_THAT(reference_of(static_cast<Kind>(kind)),
+                testing::StartsWith("ringside hang --about "));
   }
 }
 

@@ -78,6 +78,21 @@ TEST(Acceptor, APeerWithoutTheSecretIsRefusedAndLoggedWhileTheOthersAreLetIn) {
                   "warning: 127.0.0.1:[0-9]+ refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
+// As a rank that asks another one for its status, and gets no answer while that is stopped.
+TEST(Acceptor, APeerThatGivesUpIsNotLogged) {
+  testing::internal::CaptureStderr();
+  {
+    const Secret secret = random_secret();
+    const auto acceptor = Acceptor::listen(loopback_address(), secret);
+    ASSERT_TRUE(acceptor);
+    ASSERT_TRUE(connect_to((*acceptor)->address(), deadline_in(kPlenty)));
+    const Deadline deadline = deadline_in(kPlenty);
+    ASSERT_TRUE(connect_authenticated((*acceptor)->address(), secret, bytes_of("mine"), deadline));
+    ASSERT_TRUE((*acceptor)->accept(deadline));
+  }
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
+}
+
 TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
   testing::internal::CaptureStderr();
   {

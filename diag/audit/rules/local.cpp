@@ -156,6 +156,13 @@ void look_for_local_sockets(const JobFacts& facts, Findings& findings) {
     finding.evidence.mix(id->evidence);
     finding.cause = "NCCL_HOSTID is set: processes with different values count as different hosts";
     finding.fix = "unset NCCL_HOSTID, or give the processes of one host the same value";
+    // Without the variable NCCL refuses two ranks of one host on one GPU.
+    if (do_ranks_share_a_gpu(facts)) {
+      finding.cause =
+          "ranks share a GPU: NCCL accepts that only while NCCL_HOSTID makes them different hosts";
+      finding.fix =
+          "keep NCCL_HOSTID while ranks share a GPU; for speed, give each rank its own GPU";
+    }
   }
 }
 

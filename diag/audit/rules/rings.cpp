@@ -47,7 +47,8 @@ void look_for_few_channels(const JobFacts& facts, Findings& findings) {
   std::vector<std::uint32_t> who;
   const Setting* limit = channel_limit(facts, kFew);
   for (const CommFacts& comm : facts.comms) {
-    if (comm.is_rccl || ranks_a_host(comm) < kManyRanks) continue;
+    // Ranks that share a GPU are not so many GPUs.
+    if (comm.is_rccl || ranks_a_host(comm) < kManyRanks || do_ranks_share_a_gpu(comm)) continue;
     const bool is_hidden = limit != nullptr && hides_bounds(facts, comm);
     for (const Member& member : comm.members) {
       if (member.coll_channels < 1 || (member.coll_channels > kFew && !is_hidden)) continue;
@@ -136,7 +137,9 @@ void look_for_odd_rings(const JobFacts& facts, Findings& findings) {
                                  plural(scrambled, "ring", "rings"), worst, nodes));
     finding.cause =
         "NCCL does not know which ranks share a host: NCCL_HOSTID, host names, or the graph file";
-    finding.fix = "unset NCCL_HOSTID NCCL_GRAPH_FILE; give every host its own name";
+    finding.fix = do_ranks_share_a_gpu(facts)
+                      ? "keep NCCL_HOSTID while ranks share a GPU; unset NCCL_GRAPH_FILE"
+                      : "unset NCCL_HOSTID NCCL_GRAPH_FILE; give every host its own name";
   }
 
   const MessageLines& search = facts.messages[MessageId::PathSearchFailed];

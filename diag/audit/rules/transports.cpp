@@ -247,6 +247,21 @@ const Setting* channel_limit(const JobFacts& facts, int most) {
   return nullptr;
 }
 
+bool do_ranks_share_a_gpu(const CommFacts& comm) {
+  if (comm.is_rccl) return false;  // partitions of one GPU share its address
+  std::map<std::pair<std::int32_t, std::int64_t>, std::int32_t> first;
+  return std::ranges::any_of(comm.members, [&](const Member& member) {
+    if (member.host < 0 || member.bus_id < 0) return false;
+    const auto [at, is_new] = first.emplace(std::pair(member.host, member.bus_id), member.rank);
+    return !is_new && at->second != member.rank;
+  });
+}
+
+bool do_ranks_share_a_gpu(const JobFacts& facts) {
+  return std::ranges::any_of(facts.comms,
+                             [](const CommFacts& comm) { return do_ranks_share_a_gpu(comm); });
+}
+
 int ranks_of_a_host(const JobFacts& facts) {
   int most = 0;
   for (const CommFacts& comm : facts.comms) {

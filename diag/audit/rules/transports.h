@@ -88,6 +88,11 @@ const Setting* channel_limit(const JobFacts& facts, int most = std::numeric_limi
 /// Returns the largest number of ranks that one communicator has on one host.
 int ranks_of_a_host(const JobFacts& facts);
 
+/// Returns whether two ranks of a communicator use one GPU. NCCL accepts that only of ranks that it takes for different
+/// hosts, such as those with different values of NCCL_HOSTID.
+bool do_ranks_share_a_gpu(const CommFacts& comm);
+bool do_ranks_share_a_gpu(const JobFacts& facts);
+
 /// Returns the evidence that GPUs of a host are connected by NVLink, as a clause; empty if there is none.
 std::string nvlink_sign(const JobFacts& facts);
 

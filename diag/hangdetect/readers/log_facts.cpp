@@ -45,6 +45,7 @@ using logs::Record;
 using logs::RecordKind;
 
 constexpr std::size_t kShown = Statements::kShown;
+constexpr std::string_view kIsStopped = "is stopped by a signal (SIGSTOP) or a debugger";
 
 class Sink : public logs::RecordSink {
  public:
@@ -255,6 +256,10 @@ class Sink : public logs::RecordSink {
       case MessageId::EngineStopped:
         said_.state(record, What::EngineStopped, ranks("ranks"));
         break;
+      case MessageId::AttachProcess:
+      case MessageId::AttachNoProcess:
+        take_attached(record);
+        break;
       case MessageId::EngineWait:
         if (rank >= 0) {
           engine_waits_.try_emplace(rank, record.place,
@@ -273,6 +278,27 @@ class Sink : public logs::RecordSink {
         take_failure(record);
         break;
     }
+  }
+
+  /// A process as attach found it on its host: where the rank runs, and whether it is stopped or has ended.
+  void take_attached(const Record& record) {
+    const auto rank = static_cast<int>(logs::message_number(record, "rank"));
+    if (rank < 0 || rank >= kMostRanks) return;
+    said_.know_world(static_cast<int>(
+        std::clamp<std::int64_t>(logs::message_number(record, "nranks"), 0, kMostRanks)));
+    const std::string host(logs::message_argument(record, "host"));
+    if (logs::is_message(record, MessageId::AttachNoProcess)) {
+      said_.state(record, What::Stopped, {rank}, 'Z',
+                  std::string(logs::message_argument(record, "why")));
+      return;
+    }
+    const std::int64_t pid = logs::message_number(record, "pid");
+    if (pid >= 0) rank_of_process_[{host, pid}] = rank;
+    const std::string_view state = logs::message_argument(record, "state");
+    if (state.starts_with('T') || state.starts_with('t'))
+      said_.state(record, What::Stopped, {rank}, 'T', std::string(kIsStopped));
+    if (state.starts_with('Z') || state.starts_with('X'))
+      said_.state(record, What::Stopped, {rank}, 'Z', "its process has ended (defunct)");
   }
 
   /// A failure that audit judges: a warning that reports it.

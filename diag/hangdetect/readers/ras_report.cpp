@@ -6,6 +6,7 @@
 #include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -400,24 +401,39 @@ void sort_by_time(std::vector<RasReport>& reports) {
                    [](const RasReport& a, const RasReport& b) { return a.time < b.time; });
 }
 
-void drop_aftermath(std::vector<RasReport>& reports) {
-  std::set<std::pair<std::uint64_t, int>> first;
-  for (std::size_t i = 0; i < reports.size(); ++i) {
-    std::set<std::pair<std::uint64_t, int>> missing;
-    for (const RasCommunicator& communicator : reports[i].communicators) {
-      for (const RasMember& member : communicator.members) {
-        if (member.is_missing) missing.insert({communicator.hash, member.place});
-      }
+MissingRanks missing_ranks(const RasReport& report) {
+  MissingRanks missing;
+  for (const RasCommunicator& communicator : report.communicators) {
+    for (const RasMember& member : communicator.members) {
+      if (member.is_missing) missing.insert({communicator.hash, member.place});
     }
-    if (first.empty()) first = missing;
-    const bool is_another_set =
-        !missing.empty() &&
-        std::ranges::none_of(missing, [&](const auto& one) { return first.contains(one); });
-    if (is_another_set) return reports.resize(i);
   }
+  return missing;
 }
 
-bool has_moved(const std::vector<RasReport>& reports) {
+std::size_t first_of_aftermath(const std::vector<MissingRanks>& missing) {
+  const auto is_any = [](const MissingRanks& one) { return !one.empty(); };
+  const auto first = std::ranges::find_if(missing, is_any);
+  const auto other = std::find_if(first, missing.end(), [&](const MissingRanks& one) {
+    return !one.empty() &&
+           std::ranges::none_of(one, [&](const auto& rank) { return first->contains(rank); });
+  });
+  return static_cast<std::size_t>(other - missing.begin());
+}
+
+void drop_aftermath(std::vector<RasReport>& reports) {
+  std::vector<MissingRanks> missing;
+  for (const RasReport& report : reports) missing.push_back(missing_ranks(report));
+  reports.resize(first_of_aftermath(missing));
+}
+
+bool has_moved(const std::vector<RasReport>& all) {
+  if (all.empty()) return false;
+  const MissingRanks missing = missing_ranks(all.back());
+  auto since = all.end() - 1;
+  while (since != all.begin() && (missing.empty() || missing_ranks(*(since - 1)) == missing))
+    --since;
+  const std::span<const RasReport> reports(since, all.end());
   if (reports.size() < 2) return false;
   const auto state_of = [](const RasMember& member) {
     return std::tuple(member.counts, member.operations, member.completed);

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -78,12 +81,22 @@ std::vector<RasReport> load_ras_reports(const std::vector<InputFile>& files,
 /// Sorts reports by time, the oldest first.
 void sort_by_time(std::vector<RasReport>& reports);
 
-/// Erases reports from after the hang, when a watchdog had already killed the waiting ranks: later reports in which the
+/// The ranks that did not answer: hash of the communicator, and rank in it.
+using MissingRanks = std::set<std::pair<std::uint64_t, int>>;
+MissingRanks missing_ranks(const RasReport& report);
+
+/// Returns the index of the first report from after the hang, when a watchdog had already killed the waiting ranks: the
 /// ranks missing from an earlier report answer again and other ranks are missing.
+/// shape    missing: those of each report, oldest first
+/// returns  missing.size() if all reports are of the hang
+std::size_t first_of_aftermath(const std::vector<MissingRanks>& missing);
+
+/// Erases the reports from after the hang.
 /// shape  reports: oldest first
 void drop_aftermath(std::vector<RasReport>& reports);
 
-/// Returns whether any rank launched an operation between the first and the last report.
+/// Returns whether any rank launched an operation between the first and the last report. If ranks are missing from the
+/// last report, only the reports since then count: ranks that answer may go on for some calls after another rank stops.
 bool has_moved(const std::vector<RasReport>& reports);
 
 /// Returns the ranks of the job that launched as many operations as others, but of different types: the smaller set of

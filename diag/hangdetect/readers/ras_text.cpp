@@ -7,6 +7,7 @@
 
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/dump_keys.h"
+#include "diag/hangdetect/readers/ras_report.h"
 #include "diag/hangdetect/readers/statements.h"
 #include "diag/logparse/torch_lines.h"
 
@@ -261,20 +262,15 @@ void RasText::compare() {
   name(std::move(ranks), total_ - listed);
 }
 
-/// As drop_aftermath() of ras_report.h does with reports in JSON.
+/// Ranks of the whole job have no hash here: only its widest communicator is read.
 void RasText::drop_aftermath() {
-  std::map<std::size_t, std::set<int>> missing;
+  std::vector<MissingRanks> missing(reports_.size());
   for (const Finding& one : found_) {
-    if (one.section == Section::Missing && !one.ranks.empty())
-      missing[one.report].insert(one.ranks.begin(), one.ranks.end());
+    if (one.section != Section::Missing) continue;
+    for (const int rank : one.ranks) missing[one.report].insert({0, rank});
   }
-  if (missing.empty()) return;
-  const std::set<int>& first = missing.begin()->second;
-  const auto other = std::ranges::find_if(missing, [&](const auto& one) {
-    return std::ranges::none_of(one.second, [&](int rank) { return first.contains(rank); });
-  });
-  if (other == missing.end()) return;
-  std::erase_if(found_, [&](const Finding& one) { return one.report >= other->first; });
+  const std::size_t first = first_of_aftermath(missing);
+  std::erase_if(found_, [&](const Finding& one) { return one.report >= first; });
 }
 
 std::vector<RasText::Finding> RasText::finish() {

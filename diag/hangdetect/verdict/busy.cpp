@@ -98,7 +98,9 @@ void add_tools(const Scene& scene, Explanations& out) {
   const auto is_stopped = [](const Busy& one) { return one.activity == Activity::Stopped; };
   if (const BusyList stopped = of(Reporter::ProcessTable, is_stopped); !stopped.empty()) {
     out.push_back(stated(Kind::Straggler, Feature::ProcessStopped, stopped, ranks_of(stopped)));
-    out.back().is_local_rank = true;
+    // A row of ps shows the local rank alone; attach writes what the process does, and the rank of the job.
+    out.back().what = stopped.front()->what;
+    out.back().is_local_rank = out.back().what.empty();
   }
   const auto is_in_kernel = [](const Busy& one) { return one.activity == Activity::FileSystem; };
   if (const BusyList in_kernel = of(Reporter::ProcessTable, is_in_kernel); !in_kernel.empty()) {

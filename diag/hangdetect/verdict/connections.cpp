@@ -32,6 +32,18 @@ std::string first_call(const Scene& scene) {
   return {};
 }
 
+/// The rank at which all connections to several others begin or end: its host, rather than one path.
+std::vector<int> common_end(const std::vector<ConnectionProgress>& stalled) {
+  std::set<int> senders, receivers;
+  for (const ConnectionProgress& one : stalled) {
+    senders.insert(one.sender);
+    receivers.insert(one.receiver);
+  }
+  if (senders.size() == 1 && receivers.size() > 1) return {*senders.begin()};
+  if (receivers.size() == 1 && senders.size() > 1) return {*receivers.begin()};
+  return {};
+}
+
 /// Ranks that wait for no data while others wait for their data.
 std::vector<int> unblocked_in_call(const Scene& scene) {
   std::set<int> waiting, awaited;
@@ -82,7 +94,8 @@ void add_connections(const Scene& scene, Explanations& out) {
     one.kind = Kind::NetworkStall;
     one.features = {Feature::DataLost};
     one.total = static_cast<std::int64_t>(stalled.size());
-    one.suspects = {stalled.front().sender, stalled.front().receiver};
+    one.suspects = common_end(stalled);
+    one.others = {stalled.front().sender, stalled.front().receiver};
     one.where = fmt::format("rank {} to rank {} on channel {}", stalled.front().sender,
                             stalled.front().receiver, stalled.front().channel);
     for (const ConnectionProgress& connection : stalled) {

@@ -168,13 +168,18 @@ class Relations {
         if (other.culprits != first.culprits || other.ground() == first.ground() || !is_other_sort)
           continue;
         first.add(Feature::Agrees);
-        const bool shows_why = other.kind == Kind::DeadRank || other.kind == Kind::Straggler;
+        // A process that does not answer may be stopped as well as dead.
+        const bool shows_why = (other.kind == Kind::DeadRank || other.kind == Kind::Straggler) &&
+                               other.ground() != Feature::NoAnswer;
         if (first.kind == Kind::MissingRank && shows_why && !first.has(Feature::OwnException) &&
             first.ground() != Feature::Raised) {
           first.kind = other.kind;
           first.exit_code = other.exit_code;
           first.cause = other.cause;
         }
+        if (other.ground() == Feature::NoAnswer || other.ground() == Feature::ProcessStopped)
+          first.add(other.ground() == Feature::NoAnswer ? Feature::AlsoSilent
+                                                        : Feature::AlsoStopped);
         append(other.evidence, first.evidence);
         if (first.call.empty()) first.call = other.call;
         if (first.stack.empty()) first.stack = other.stack;
@@ -324,7 +329,12 @@ Verdict decide(const Job& job, const LogFacts& logs, const Connections& connecti
   for (std::size_t i = 1; i < all.size(); ++i) {
     // Unknown without a culprit is listed only once, and not next to a cause.
     const bool is_doubt = all[i].kind == Kind::Unknown && all[i].culprits.empty();
-    if (!is_doubt) verdict.others.push_back(std::move(all[i]));
+    // The same cause with other evidence is not another hypothesis.
+    const auto is_same = [&](const Explanation& one) {
+      return one.kind == all[i].kind && one.culprits == all[i].culprits;
+    };
+    const bool is_known = is_same(verdict.best) || std::ranges::any_of(verdict.others, is_same);
+    if (!is_doubt && !is_known) verdict.others.push_back(std::move(all[i]));
   }
   return verdict;
 }

@@ -230,9 +230,10 @@ class Translation {
         return true;
       case What::Stopped:
         if (one.code == 'Z') {
-          death(one, Reporter::ProcessTable, DeathCause::Unknown, "defunct");
+          death(one, Reporter::ProcessTable, DeathCause::Unknown,
+                one.detail.empty() ? "defunct" : one.detail);
         } else {
-          busy(one, one.code == 'D' ? Activity::FileSystem : Activity::Stopped, "",
+          busy(one, one.code == 'D' ? Activity::FileSystem : Activity::Stopped, one.detail,
                Reporter::ProcessTable);
         }
         return true;

@@ -41,8 +41,6 @@ std::vector<std::string> missing_of(const Explanation& one) {
 }
 
 std::string against_of(const Explanation& best, const Explanation& other) {
-  if (other.kind == best.kind && other.culprits == best.culprits)
-    return "the same cause, with other evidence";
   if (other.has(F::ShownWaiting)) return "a dump shows this rank in a call";
   if (other.has(F::DifferenceSeen)) return "a lost dump does not show that the rank is gone";
   if (other.has(F::DataWasLost)) return "lost data explains it";
@@ -57,33 +55,8 @@ std::string against_of(const Explanation& best, const Explanation& other) {
   }
 }
 
-const char* reference_of(Kind kind) {
-  switch (kind) {
-    case Kind::MissingRank:
-      return "docs/formats 9.8 PT-02; 6.7";
-    case Kind::DeadRank:
-      return "docs/formats 9.8 PT-12, PT-14, PT-17";
-    case Kind::DivergedControlFlow:
-    case Kind::OrderMismatch:
-      return "docs/formats 9.8 PT-04; 6.7";
-    case Kind::OpMismatch:
-    case Kind::ShapeMismatch:
-    case Kind::DtypeMismatch:
-    case Kind::RootMismatch:
-      return "docs/formats 9.8 PT-04; 6.5";
-    case Kind::P2pUnmatched:
-      return "docs/formats 6.6; 6.7";
-    case Kind::DeadlockCycle:
-      return "docs/formats 9.8 PT-18; 6.7";
-    case Kind::Straggler:
-      return "docs/formats 9.8 PT-19";
-    case Kind::NetworkStall:
-      return "docs/formats 9.8 PT-03; 6.7";
-    case Kind::NotAHang:
-    case Kind::Unknown:
-      break;
-  }
-  return "docs/formats 6.1";
+std::string reference_of(Kind kind) {
+  return fmt::format("ringside hang --about {}", to_string(kind));
 }
 
 }  // namespace ringside::hang

@@ -159,12 +159,27 @@ std::string stack_text(const Explanation& one) {
   return "The processes wait at several places, and no single one differs from the rest.";
 }
 
+/// What is known of the process of a rank that is missing from a call.
+std::string process_note(const Explanation& one) {
+  if (one.has(F::AlsoStopped))
+    return fmt::format(" {} stopped by a signal (SIGSTOP) or a debugger.",
+                       one.culprits.size() == 1 ? "Its process is" : "Their processes are");
+  if (one.has(F::AlsoSilent))
+    return fmt::format(" {} not answer ncclras: stopped, dead or cut off.",
+                       one.culprits.size() == 1 ? "Its process does" : "Their processes do");
+  return {};
+}
+
 std::string absence_text(const Explanation& one) {
   switch (one.ground()) {
     case F::Absent: {
       const std::string who = capital(ranks_text(one.culprits));
       const std::string event = one.what.empty() ? "" : ": " + excerpt(one.what);
       std::string text;
+      if (one.has(F::AlsoStopped) || one.has(F::AlsoSilent)) {
+        return fmt::format("{} never entered {}: nothing is pending there{}.{}", who, one.call,
+                           waiters(one), process_note(one));
+      }
       if (one.kind == Kind::DeadRank && !event.empty()) {
         text = fmt::format("{} died before {}{}.", who, one.call, event);
       } else if (one.has(F::OwnException)) {
@@ -186,9 +201,9 @@ std::string absence_text(const Explanation& one) {
                          ranks_that(one.waiting, "waits", "wait"));
     case F::OneUnseen:
     case F::SomeUnseen:
-      return fmt::format("{} left no dump, and {} for {}{}.", capital(ranks_text(one.culprits)),
+      return fmt::format("{} left no dump, and {} for {}{}.{}", capital(ranks_text(one.culprits)),
                          ranks_that(one.waiting, "waits", "all wait"),
-                         one.culprits.size() == 1 ? "it" : "them", in_call(one));
+                         one.culprits.size() == 1 ? "it" : "them", in_call(one), process_note(one));
     case F::SilentRoot:
       return fmt::format("Rank 0, the usual root, logs nothing, and {}{}.",
                          ranks_that(one.waiting, "waits", "wait"), in_call(one));
@@ -318,8 +333,14 @@ std::string stall_text(const Explanation& one) {
           "data.",
           capital(ranks_text(one.culprits)), one.call);
     case F::DataLost:
-      return fmt::format("Data is lost on the network{}: {}{}, what was sent never arrived.",
-                         in_call(one), one.total > 1 ? "among others, " : "from ", one.where);
+      return fmt::format(
+          "Data is lost on the network{}: {}{}, what was sent never arrived.{}", in_call(one),
+          one.total > 1 ? "among others, " : "from ", one.where,
+          one.suspects.empty()
+              ? ""
+              : fmt::format(" All {} such connections have {} at one end: its host or "
+                            "its NIC is the first suspect.",
+                            one.total, ranks_text(one.suspects)));
     case F::UnclearWait:
       return fmt::format("{}{}, and nothing shows for which ranks.",
                          capital_ranks(one.waiting, "waits", "wait"), in_call(one, "first in"));
@@ -372,7 +393,8 @@ std::string report_text_of(const Explanation& one) {
                          name_of(one.reporter), one.reporter == Reporter::Peers ? "" : "s",
                          one.what.empty() ? "" : ", ", excerpt(one.what));
     case F::NoAnswer:
-      return fmt::format("{} not answer {}.", subject(one, "did", "did"), name_of(one.reporter));
+      return fmt::format("{} not answer {}: stopped, dead or cut off.", subject(one, "does", "do"),
+                         name_of(one.reporter));
     case F::ErrorReported:
       return fmt::format("{} an error of its own by {}: {}.", subject(one, "holds", "hold"),
                          name_of(one.reporter), excerpt(one.what));
@@ -404,7 +426,7 @@ std::string report_text_of(const Explanation& one) {
       return fmt::format("{} {}, while others gave up waiting.", subject(one, "", ""), one.what);
     case F::ProcessStopped:
       return fmt::format(
-          "{} {}, by ps, and the others run.{}", subject(one, "", ""),
+          "{} {}, and the others run.{}", subject(one, "", ""),
           one.what.empty() ? "is stopped by a signal (SIGSTOP) or a debugger" : one.what,
           local_note(one));
     case F::WatchdogStuck:

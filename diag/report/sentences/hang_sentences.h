@@ -26,8 +26,8 @@ std::string next_of(const Explanation& one, const Job& job, const LogFacts& logs
 /// Returns the reason why `other` ranks below `best`.
 std::string against_of(const Explanation& best, const Explanation& other);
 
-/// Returns the sections of docs/formats that describe how to recognise this class of hangs.
-const char* reference_of(Kind kind);
+/// Returns the command that explains this kind of hang.
+std::string reference_of(Kind kind);
 
 /// Returns ranks in short form: `rank 3`, `ranks 0-3,7`.
 std::string ranks_text(const std::vector<int>& ranks);

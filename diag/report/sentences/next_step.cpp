@@ -35,6 +35,19 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
   if (one.has(Feature::OwnException) || one.ground() == Feature::Raised)
     return fmt::format(
         "Read the traceback of rank {}{} above the quoted line: fix that error first.", rank, host);
+  const std::string pid = pid_of(logs, rank);
+  if (one.ground() == Feature::ProcessStopped || one.has(Feature::AlsoStopped))
+    return fmt::format(
+        "Find out what stopped process {0} of rank {1}{2} (a debugger, Ctrl-Z, a batch system); to "
+        "let it go on: kill -CONT {0}",
+        pid, rank, host);
+  if (one.ground() == Feature::NoAnswer || one.has(Feature::AlsoSilent))
+    return fmt::format(
+        "Look at the process of rank {1}{2}: ps -o stat= -p {0}. T: it is stopped (kill -CONT "
+        "{0}). "
+        "No line: it is dead ({3}). Otherwise its host is cut off or the process is stuck: "
+        "py-spy dump --pid {0}",
+        pid, rank, host, kKernelLog);
   switch (one.kind) {
     case Kind::DeadRank:
       if (one.cause == facts::DeathCause::HostMemory)
@@ -51,11 +64,11 @@ std::string step_for_rank(const Explanation& one, const Job& job, const LogFacts
         return fmt::format(
             "Take the stack of rank {}{} again half a minute later, to see whether it "
             "moved: py-spy dump --pid {}",
-            rank, host, pid_of(logs, rank));
+            rank, host, pid);
       return fmt::format(
           "Take the stack of rank {}{} while the job hangs: py-spy dump --pid {}; or "
           "read its log.",
-          rank, host, pid_of(logs, rank));
+          rank, host, pid);
     default:
       return fmt::format(
           "Compare what rank {} runs there with what another rank runs: stacks "
@@ -95,6 +108,15 @@ std::string step_for_network(const Explanation& one, const LogFacts& logs) {
     return "ibstat and dmesg (mlx5) on the host that reports it: the adapter, its port, the cable; "
            "then "
            "`ncclras -v` twice, 30 s apart";
+  if (one.ground() == Feature::DataLost && one.others.size() == 2) {
+    const auto named = [&](int rank) {
+      return fmt::format("rank {}{}", rank, on_host(logs, rank));
+    };
+    return fmt::format(
+        "Test the path between {} and {}: ping -c 3 -M do -s 1472 ADDRESS, ip -s link "
+        "and nft list ruleset on both; ibstat on InfiniBand.",
+        named(one.others.front()), named(one.others.back()));
+  }
   for (const LogStatement& said : logs.statements) {
     if (said.what == LogStatement::What::EngineCut || said.what == LogStatement::What::EngineGone)
       return path_step(said.text);

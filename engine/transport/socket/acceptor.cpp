@@ -167,9 +167,9 @@ class Acceptor::Impl {
   bool is_over(Pending& one) {
     const Result<Progress> progress = one.advance();
     if (!progress) {
-      refuse(one, progress.error().code == ErrorCode::PeerGone
-                      ? "closed the connection before it had proved the secret"
-                      : progress.error().message);
+      // A peer that gives up reports that itself: a rank that asked this one for its status while it was stopped,
+      // which is no fault of the job.
+      if (progress.error().code != ErrorCode::PeerGone) refuse(one, progress.error().message);
       return true;
     }
     if (*progress == Progress::Complete) {

@@ -1,0 +1,31 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/runtime/bootstrap/launch.h"
+#include "harness/attach/process.h"
+
+namespace ringside::attach {
+
+/// A process of this host that is given by --pid, or that its launcher runs as a rank.
+struct JobProcess {
+  std::int64_t pid = -1;
+  std::optional<LaunchInfo> launch;  ///< none: no launcher's variables name its rank
+  ProcessFacts facts;
+};
+
+/// Returns the ranks that `pid` runs: the nearest processes below it whose variables name another rank than its own
+/// (torchrun, mpirun, srun, or a script that sets RANK and WORLD_SIZE). The children of a rank are its data loaders:
+/// they inherit its variables and are no ranks.
+/// proc     a test's folder in place of /proc
+/// returns  the process itself if it runs no ranks; nothing if it does not exist
+std::vector<JobProcess> job_processes(std::int64_t pid, const std::string& proc = "/proc");
+
+/// Returns the ranks of this host that a launcher started and that are not among `found`: their processes have ended.
+/// returns  nothing if the launcher's variables do not show which ranks run on this host
+std::vector<int> ranks_without_process(const std::vector<JobProcess>& found);
+
+}  // namespace ringside::attach
