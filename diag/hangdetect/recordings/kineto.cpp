@@ -175,7 +175,7 @@ class Trace : public json::json_sax_t {
         if (key_ == "dur") length_ = number_of(text, -1);
         break;
       case Role::Root:
-        if (key_ == "baseTimeNanoseconds") base_ns_ = count_of(text.substr(0, 19));
+        if (key_ == "baseTimeNanoseconds") base_ns_ = whole_or(text, 0);
         break;
       default:
         break;

@@ -170,6 +170,7 @@ Result<std::vector<Recording>> load(Format format, const std::string& path) {
 
 void complete(Loaded& loaded) {
   std::vector<Recording>& all = loaded.recordings;
+  if (all.empty()) return;
   std::map<std::string, int> of_file;
   for (const Recording& one : all) ++of_file[one.path];
   std::map<int, int> named;
