@@ -110,6 +110,15 @@ std::string wall_time(const TraceInfo& info, std::int64_t begin_ns) {
                      fmt::gmtime(std::time_t{ns / 1'000'000'000}));
 }
 
+void print_recorders(const OpenedTrace& trace, const TraceStatistics& all) {
+  line("recorded", fmt::format("by {}, {} from the first event to the last", trace.recorded.tools,
+                               format_time(to_seconds(all.span()))));
+  constexpr std::int64_t kDated =
+      1'000'000'000'000'000'000;  // the year 2001: not a time since a start
+  if (all.begin_ns > kDated) line("began", wall_time(trace.file.processes().front(), all.begin_ns));
+  for (const std::string& note : trace.recorded.notes) line("note", note);
+}
+
 void print_writers(const OpenedTrace& trace, const TraceStatistics& all) {
   const TraceFile& file = trace.file;
   if (file.processes().empty()) {
@@ -117,15 +126,11 @@ void print_writers(const OpenedTrace& trace, const TraceStatistics& all) {
     return;
   }
   const TraceInfo& creator = file.processes().front();
+  if (trace.is_recorded()) return print_recorders(trace, all);
   line("clock", fmt::format("{}, {} from the first event to the last", to_string(creator.clock),
                             format_time(to_seconds(all.span()))));
   const std::string began = wall_time(creator, all.begin_ns);
   if (creator.clock == TraceClock::HostMonotonic && !began.empty()) line("began", began);
-  if (trace.is_recorded()) {
-    line("recorded", "by " + trace.recorded.tools);
-    for (const std::string& note : trace.recorded.notes) line("note", note);
-    return;
-  }
   std::vector<std::string> hosts;
   for (const TraceInfo& one : file.processes()) {
     if (std::ranges::find(hosts, one.host) == hosts.end()) hosts.push_back(one.host);
@@ -279,11 +284,14 @@ void print_text(const OpenedTrace& trace, const TraceStatistics& all,
   print_writers(trace, all);
   line("ranks", fmt::format("{} in {}", all.ranks,
                             plural(all.communicators.size(), "communicator", "communicators")));
-  line("events", fmt::format("{}, {}, {}", plural(all.primitives, "primitive", "primitives"),
-                             plural(all.collective_calls, "collective call", "collective calls"),
-                             plural(all.transfers, "transfer", "transfers")));
-  if (!trace.is_recorded()) print_losses(file, all);
-  print_collectives(all);
+  if (!trace.is_recorded())
+    line("events", fmt::format("{}, {}, {}", plural(all.primitives, "primitive", "primitives"),
+                               plural(all.collective_calls, "collective call", "collective calls"),
+                               plural(all.transfers, "transfer", "transfers")));
+  if (!trace.is_recorded()) {
+    print_losses(file, all);
+    print_collectives(all);
+  }
   const std::vector<CallSummary> calls = calls_of(file);
   print_sizes(sizes_of(calls));
   if (arguments.calls) print_calls(calls, arguments.all);
@@ -574,8 +582,7 @@ Verb trace_verb() {
       "trace",
       "Look into an .rtrace file, export it for Perfetto or a browser, merge those of several "
       "hosts",
-      {"ringside trace info run.rtrace", "ringside trace info profiles/ --calls",
-       "ringside trace export --perfetto run.rtrace -o run.json"},
+      {"ringside trace info run.rtrace", "ringside trace export --perfetto run.rtrace -o run.json"},
       [](Options& app) {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;

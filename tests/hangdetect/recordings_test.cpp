@@ -311,6 +311,8 @@ TEST(Nsys, OtherDatabasesAreRefused) {
 
 // ---- all of them ------------------------------------------------------------------------------
 
+constexpr std::int64_t kDated = 1'700'000'000'000'000'000;
+
 Recording rank_of(int rank, std::int64_t shift, std::vector<std::int64_t> ends) {
   Recording made;
   made.rank = rank;
@@ -320,8 +322,8 @@ Recording rank_of(int rank, std::int64_t shift, std::vector<std::int64_t> ends) 
     Call call;
     call.op = hang::Op::AllReduce;
     call.sequence = ++sequence;
-    call.begin_ns = end - 1'000'000 + shift;
-    call.end_ns = end + shift;
+    call.begin_ns = kDated + end - 1'000'000 + shift;
+    call.end_ns = kDated + end + shift;
     made.calls.push_back(call);
   }
   return made;
@@ -342,7 +344,15 @@ TEST(Clocks, OneClockIsKept) {
   std::vector<Recording> all{rank_of(0, 0, {20'000'000, 30'000'000}),
                              rank_of(1, 50'000, {20'000'000, 30'000'000})};
   EXPECT_TRUE(align_clocks(all).empty());
-  EXPECT_EQ(all[1].calls[0].end_ns, 20'050'000);
+  EXPECT_EQ(all[1].calls[0].end_ns, kDated + 20'050'000);
+}
+
+// Each counts from its own start: even a small difference is one of the clocks.
+TEST(Clocks, TimesSinceTheStartAreAlwaysAligned) {
+  std::vector<Recording> all{rank_of(0, -kDated, {20'000'000, 30'000'000}),
+                             rank_of(1, 50'000 - kDated, {20'000'000, 30'000'000})};
+  EXPECT_EQ(align_clocks(all).size(), 1U);
+  EXPECT_EQ(all[1].calls[0].end_ns, 20'000'000);
 }
 
 TEST(Loaded, RanksComeFromContentThenNamesThenOrder) {

@@ -236,12 +236,21 @@ void for_each_common_end(const Recording& recording, const Visit& visit) {
   }
 }
 
+/// Returns whether times count from 1970, and not from the start of the recorder or the host.
+bool is_dated(const Recording& recording) {
+  constexpr std::int64_t kEarliest = 1'000'000'000'000'000'000;  // the year 2001
+  return std::ranges::any_of(recording.calls,
+                             [](const Call& call) { return call.begin_ns > kEarliest; });
+}
+
 /// Returns the median of the differences; 0 if it is within what ends on one clock differ by.
-std::int64_t offset_of(std::vector<std::int64_t> differences) {
+/// is_one_clock  both clocks count from 1970; false: each may count from another moment
+std::int64_t offset_of(std::vector<std::int64_t> differences, bool is_one_clock) {
   if (differences.empty()) return 0;
   const auto middle = differences.begin() + static_cast<std::ptrdiff_t>(differences.size() / 2);
   std::ranges::nth_element(differences, middle);
   const std::int64_t offset = *middle;
+  if (!is_one_clock) return offset;
   for (std::int64_t& difference : differences) difference = std::abs(difference - offset);
   std::ranges::nth_element(differences, middle);
   constexpr std::int64_t kLeast = 100'000;
@@ -284,7 +293,7 @@ std::vector<std::pair<int, std::int64_t>> align_clocks(std::vector<Recording>& r
         if (known != ends.end()) differences.push_back(known->second - end);
       });
       if (differences.empty()) continue;
-      join(i, offset_of(std::move(differences)));
+      join(i, offset_of(std::move(differences), is_dated(recordings[i])));
       has_changed = true;
     }
   }
