@@ -23,6 +23,8 @@
 #include "cli/verb.h"
 #include "ringside/trace_export.h"
 #include "ringside/trace_reader.h"
+#include "study/interchange/recorded_trace.h"
+#include "trace/call_statistics.h"
 #include "trace/file_sink.h"
 #include "trace/html.h"
 #include "trace/merge.h"
@@ -34,20 +36,46 @@ namespace {
 /// Rows of the channel table without --all: what a screen holds.
 constexpr std::size_t kChannelRows = 32;
 constexpr std::size_t kFewPids = 8;
+constexpr std::size_t kCallRows = 200;  ///< of --calls without --all
 
 struct TraceArguments {
   Options* info = nullptr;
   Options* perfetto = nullptr;
   Options* merge = nullptr;
+  Options* import = nullptr;
   std::string file;
-  std::vector<std::string> files;  ///< of a merge
+  std::vector<std::string> files;  ///< of a merge, an import or info
   bool all = false;
+  bool calls = false;
   bool to_perfetto = false;
   std::string html;  ///< the page to be written
   bool json = false;
   std::string out;     ///< of an export
   std::string merged;  ///< of a merge
 };
+
+/// A trace to be described: a file, or what others recorded as one.
+struct OpenedTrace {
+  study::RecordedTrace recorded;  ///< empty for an .rtrace file
+  TraceFile file;
+  std::string name;
+
+  [[nodiscard]] bool is_recorded() const { return !recorded.bytes.empty(); }
+};
+
+Result<OpenedTrace> open_trace(const std::vector<std::string>& paths) {
+  std::string name = paths.front();
+  if (paths.size() > 1) name += fmt::format(" and {} more", paths.size() - 1);
+  std::error_code failed;
+  const bool is_one_file = paths.size() == 1 && !std::filesystem::is_directory(name, failed);
+  if (is_one_file && !study::are_recordings(paths)) {
+    RINGSIDE_TRY(TraceFile file, TraceFile::open(name));
+    return OpenedTrace{{}, std::move(file), std::move(name)};
+  }
+  RINGSIDE_TRY(study::RecordedTrace recorded, study::trace_of_recordings(paths));
+  RINGSIDE_TRY(TraceFile file, TraceFile::parse(recorded.bytes, name));
+  return OpenedTrace{std::move(recorded), std::move(file), std::move(name)};
+}
 
 Seconds to_seconds(Nanoseconds time) { return Seconds{time}; }
 
@@ -82,12 +110,23 @@ std::string wall_time(const TraceInfo& info, std::int64_t begin_ns) {
                      fmt::gmtime(std::time_t{ns / 1'000'000'000}));
 }
 
-void print_writers(const TraceFile& file, const TraceStatistics& all) {
+void print_recorders(const OpenedTrace& trace, const TraceStatistics& all) {
+  line("recorded", fmt::format("by {}, {} from the first event to the last", trace.recorded.tools,
+                               format_time(to_seconds(all.span()))));
+  constexpr std::int64_t kDated =
+      1'000'000'000'000'000'000;  // the year 2001: not a time since a start
+  if (all.begin_ns > kDated) line("began", wall_time(trace.file.processes().front(), all.begin_ns));
+  for (const std::string& note : trace.recorded.notes) line("note", note);
+}
+
+void print_writers(const OpenedTrace& trace, const TraceStatistics& all) {
+  const TraceFile& file = trace.file;
   if (file.processes().empty()) {
     line("written by", "unknown: no process has introduced itself");
     return;
   }
   const TraceInfo& creator = file.processes().front();
+  if (trace.is_recorded()) return print_recorders(trace, all);
   line("clock", fmt::format("{}, {} from the first event to the last", to_string(creator.clock),
                             format_time(to_seconds(all.span()))));
   const std::string began = wall_time(creator, all.begin_ns);
@@ -111,7 +150,9 @@ void print_writers(const TraceFile& file, const TraceStatistics& all) {
   line("written by", fmt::format("{} on {}, ringside {}", plural(processes, "process", "processes"),
                                  where, creator.version));
   if (!creator.command_line.empty()) line("command", creator.command_line);
-  for (const auto& [key, value] : creator.values) line(key, value);
+  for (const auto& [key, value] : creator.values) {
+    if (key != kGroupSizes) line(key, value);
+  }
 }
 
 void print_losses(const TraceFile& file, const TraceStatistics& all) {
@@ -153,6 +194,54 @@ void print_collectives(const TraceStatistics& all) {
   }
 }
 
+std::string choice_of(std::optional<Algorithm> algorithm, std::optional<Protocol> protocol) {
+  return algorithm && protocol ? fmt::format("{}/{}", to_string(*algorithm), to_string(*protocol))
+                               : "-";
+}
+std::string bandwidth_text(std::optional<BytesPerSecond> bandwidth) {
+  return bandwidth ? fmt::format("{:.2f}", in_gbs(*bandwidth)) : "-";
+}
+std::string time_text(std::optional<Nanoseconds> time) {
+  return time ? format_time(to_seconds(*time)) : "-";
+}
+
+void print_sizes(const std::vector<SizeSummary>& sizes) {
+  if (sizes.empty()) return;
+  fmt::print("\n  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{:>11}{:>11}  {}\n", "collective", "size",
+             "ranks", "count", "choice", "algbw", "busbw", "skew", "longest", "last");
+  for (const SizeSummary& one : sizes) {
+    fmt::print(
+        "  {:<15}{:>9}{:>7}{:>8}  {:<20}{:>9}{:>9}{:>11}{:>11}  {}\n", to_string(one.collective),
+        one.bytes.value > 0 ? short_bytes(one.bytes) : "-", one.nranks, one.count,
+        choice_of(one.algorithm, one.protocol), bandwidth_text(one.algbw),
+        bandwidth_text(one.busbw), time_text(one.skew), time_text(one.longest_skew),
+        one.last_rank < 0
+            ? "-"
+            : fmt::format("rank {} ({} of {})", one.last_rank, one.last_rank_count, one.count));
+  }
+  fmt::print(
+      "\n  algbw, busbw: GB/s from the last rank's entry to the end; skew: from the first rank's "
+      "entry to\n"
+      "  the last one's; medians over the calls; last: the rank that entered last most often\n");
+}
+
+void print_calls(const std::vector<CallSummary>& calls, bool every_one) {
+  fmt::print("\n  {:<15}{:>9}{:>7}{:>7}  {:<20}{:>12}{:>9}{:>9}{:>11}  {}\n", "collective", "size",
+             "comm", "call", "choice", "time", "algbw", "busbw", "skew", "last");
+  const std::size_t shown = every_one ? calls.size() : std::min(kCallRows, calls.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const CallSummary& call = calls[i];
+    fmt::print(
+        "  {:<15}{:>9}{:>7}{:>7}  {:<20}{:>12}{:>9}{:>9}{:>11}  {}\n", to_string(call.collective),
+        call.bytes.value > 0 ? short_bytes(call.bytes) : "-", call.communicator, call.sequence,
+        choice_of(call.algorithm, call.protocol),
+        call.is_endless ? "never ended" : time_text(Nanoseconds{call.end_ns - call.begin_ns}),
+        bandwidth_text(call.algbw()), bandwidth_text(call.busbw()), time_text(call.skew()),
+        call.skew() ? fmt::format("rank {}", call.last_rank) : "-");
+  }
+  if (shown < calls.size()) fmt::print("  {} more with --all\n", calls.size() - shown);
+}
+
 void print_channels(const TraceStatistics& all, bool every_one) {
   if (all.channels.empty()) return;
   std::vector<ChannelStatistics> rows = all.channels;
@@ -182,19 +271,30 @@ void print_channels(const TraceStatistics& all, bool every_one) {
       "  GB/s: sent / busy\n");
 }
 
-void print_text(const TraceFile& file, const TraceStatistics& all,
+void print_text(const OpenedTrace& trace, const TraceStatistics& all,
                 const TraceArguments& arguments) {
-  fmt::print("{}: {} bytes, {} in {}\n", arguments.file, file.size_bytes(),
-             plural(file.counts().events, "event", "events"),
-             plural(file.counts().blocks, "block", "blocks"));
-  print_writers(file, all);
+  const TraceFile& file = trace.file;
+  const std::string events = plural(file.counts().events, "event", "events");
+  if (trace.is_recorded()) {
+    fmt::print("{}: {}\n", printable(trace.name), events);
+  } else {
+    fmt::print("{}: {} bytes, {} in {}\n", printable(trace.name), file.size_bytes(), events,
+               plural(file.counts().blocks, "block", "blocks"));
+  }
+  print_writers(trace, all);
   line("ranks", fmt::format("{} in {}", all.ranks,
                             plural(all.communicators.size(), "communicator", "communicators")));
-  line("events", fmt::format("{}, {}, {}", plural(all.primitives, "primitive", "primitives"),
-                             plural(all.collective_calls, "collective call", "collective calls"),
-                             plural(all.transfers, "transfer", "transfers")));
-  print_losses(file, all);
-  print_collectives(all);
+  if (!trace.is_recorded())
+    line("events", fmt::format("{}, {}, {}", plural(all.primitives, "primitive", "primitives"),
+                               plural(all.collective_calls, "collective call", "collective calls"),
+                               plural(all.transfers, "transfer", "transfers")));
+  if (!trace.is_recorded()) {
+    print_losses(file, all);
+    print_collectives(all);
+  }
+  const std::vector<CallSummary> calls = calls_of(file);
+  print_sizes(sizes_of(calls));
+  if (arguments.calls) print_calls(calls, arguments.all);
   print_channels(all, arguments.all);
 }
 
@@ -214,7 +314,59 @@ Json processes_json(const TraceFile& file) {
   return processes;
 }
 
-Json document(const TraceFile& file, const TraceStatistics& all, const std::string& path) {
+Json word_or_null(std::optional<Algorithm> word) { return word ? Json(to_string(*word)) : Json(); }
+Json word_or_null(std::optional<Protocol> word) { return word ? Json(to_string(*word)) : Json(); }
+Json gbs_or_null(std::optional<BytesPerSecond> bandwidth) {
+  return bandwidth ? Json(in_gbs(*bandwidth)) : Json();
+}
+Json us_or_null(std::optional<Nanoseconds> time) {
+  return time ? Json(in_us(to_seconds(*time))) : Json();
+}
+
+Json sizes_json(const std::vector<SizeSummary>& sizes) {
+  Json rows = Json::array();
+  for (const SizeSummary& one : sizes) {
+    rows.push_back({{"collective", to_string(one.collective)},
+                    {"bytes", one.bytes.value},
+                    {"nranks", one.nranks},
+                    {"algorithm", word_or_null(one.algorithm)},
+                    {"protocol", word_or_null(one.protocol)},
+                    {"count", one.count},
+                    {"algbw_gbs", gbs_or_null(one.algbw)},
+                    {"busbw_gbs", gbs_or_null(one.busbw)},
+                    {"skew_us", us_or_null(one.skew)},
+                    {"max_skew_us", us_or_null(one.longest_skew)},
+                    {"last_rank", one.last_rank < 0 ? Json() : Json(one.last_rank)},
+                    {"last_rank_count", one.last_rank_count}});
+  }
+  return rows;
+}
+
+Json calls_json(const std::vector<CallSummary>& calls) {
+  Json rows = Json::array();
+  for (const CallSummary& call : calls) {
+    rows.push_back({{"communicator", call.communicator},
+                    {"sequence", call.sequence},
+                    {"collective", to_string(call.collective)},
+                    {"bytes", call.bytes.value},
+                    {"nranks", call.nranks},
+                    {"recorded_ranks", call.recorded},
+                    {"algorithm", word_or_null(call.algorithm)},
+                    {"protocol", word_or_null(call.protocol)},
+                    {"begin_ns", call.begin_ns},
+                    {"all_in_ns", call.all_in_ns},
+                    {"end_ns", call.is_endless ? Json() : Json(call.end_ns)},
+                    {"algbw_gbs", gbs_or_null(call.algbw())},
+                    {"busbw_gbs", gbs_or_null(call.busbw())},
+                    {"skew_us", us_or_null(call.skew())},
+                    {"last_rank", call.skew() ? Json(call.last_rank) : Json()}});
+  }
+  return rows;
+}
+
+Json document(const OpenedTrace& trace, const TraceStatistics& all, bool with_calls) {
+  const TraceFile& file = trace.file;
+  const std::vector<CallSummary> calls = calls_of(file);
   const TraceCounts& counts = file.counts();
   Json communicators = Json::array();
   for (const CommunicatorStatistics& one : all.communicators) {
@@ -244,38 +396,45 @@ Json document(const TraceFile& file, const TraceStatistics& all, const std::stri
                         {"waiting_us", in_us(to_seconds(one.waiting))},
                         {"achieved_gbs", in_gbs(one.achieved())}});
   }
-  return {{"schema", "ringside.trace/1"},
-          {"file", path},
-          {"bytes", file.size_bytes()},
-          {"events", counts.events},
-          {"primitives", all.primitives},
-          {"collective_calls", all.collective_calls},
-          {"begin_ns", all.begin_ns},
-          {"end_ns", all.end_ns},
-          {"span_us", in_us(to_seconds(all.span()))},
-          {"nranks", all.ranks},
-          {"transfers", all.transfers},
-          {"unmatched_halves", all.unmatched_halves},
-          {"blocks", counts.blocks},
-          {"unknown_blocks", counts.unknown_blocks},
-          {"malformed_blocks", counts.malformed_blocks},
-          {"unreadable_events", counts.unreadable_events},
-          {"skipped_bytes", counts.skipped_bytes},
-          {"torn_at_end", counts.is_torn_at_end},
-          {"nprocesses", counts.processes},
-          {"processes", processes_json(file)},
-          {"communicators", std::move(communicators)},
-          {"collectives", std::move(collectives)},
-          {"channels", std::move(channels)}};
+  Json made = {{"schema", "ringside.trace/1"},
+               {"file", trace.name},
+               {"bytes", file.size_bytes()},
+               {"events", counts.events},
+               {"primitives", all.primitives},
+               {"collective_calls", all.collective_calls},
+               {"begin_ns", all.begin_ns},
+               {"end_ns", all.end_ns},
+               {"span_us", in_us(to_seconds(all.span()))},
+               {"nranks", all.ranks},
+               {"transfers", all.transfers},
+               {"unmatched_halves", all.unmatched_halves},
+               {"blocks", counts.blocks},
+               {"unknown_blocks", counts.unknown_blocks},
+               {"malformed_blocks", counts.malformed_blocks},
+               {"unreadable_events", counts.unreadable_events},
+               {"skipped_bytes", counts.skipped_bytes},
+               {"torn_at_end", counts.is_torn_at_end},
+               {"nprocesses", counts.processes},
+               {"processes", processes_json(file)},
+               {"communicators", std::move(communicators)},
+               {"collectives", std::move(collectives)},
+               {"channels", std::move(channels)},
+               {"sizes", sizes_json(sizes_of(calls))}};
+  if (with_calls) made["calls"] = calls_json(calls);
+  if (trace.is_recorded()) {
+    made["recorded_by"] = trace.recorded.tools;
+    made["notes"] = trace.recorded.notes;
+  }
+  return made;
 }
 
 VerbResult run_info(const TraceArguments& arguments) {
-  RINGSIDE_TRY(const TraceFile file, TraceFile::open(arguments.file));
-  const TraceStatistics all = statistics_of(file);
+  RINGSIDE_TRY(const OpenedTrace trace, open_trace(arguments.files));
+  const TraceStatistics all = statistics_of(trace.file);
   if (arguments.json) {
-    fmt::print("{}", to_text(document(file, all, arguments.file)));
+    fmt::print("{}", to_text(document(trace, all, arguments.calls)));
   } else {
-    print_text(file, all, arguments);
+    print_text(trace, all, arguments);
   }
   return kFine;
 }
@@ -407,6 +566,15 @@ VerbResult run_merge(const TraceArguments& arguments) {
   return kFine;
 }
 
+VerbResult run_import(const TraceArguments& arguments) {
+  RINGSIDE_TRY(const study::RecordedTrace made, study::trace_of_recordings(arguments.files));
+  RINGSIDE_TRY(write_file(arguments.merged,
+                          {reinterpret_cast<const char*>(made.bytes.data()), made.bytes.size()}));
+  fmt::print("{}: calls recorded by {}\n", arguments.merged, printable(made.tools));
+  for (const std::string& note : made.notes) fmt::print(stderr, "note: {}\n", printable(note));
+  return kFine;
+}
+
 }  // namespace
 
 Verb trace_verb() {
@@ -419,8 +587,15 @@ Verb trace_verb() {
         auto arguments = std::make_shared<TraceArguments>();
         TraceArguments& a = *arguments;
         a.info = app.add_subcommand("info", "Counts, span, what each channel achieved");
-        a.info->add_option("file", a.file, "the .rtrace file")->required();
-        a.info->add_flag("--all", a.all, "every channel, however many");
+        a.info
+            ->add_option("files", a.files,
+                         "the .rtrace file; or the files or the folder of a job that PyTorch's "
+                         "profiler, nsys export "
+                         "--type sqlite, NCCL's Inspector or torchcomms' clog recorded")
+            ->required();
+        a.info->add_flag("--calls", a.calls,
+                         "every collective: size, bandwidth, skew, the last rank");
+        a.info->add_flag("--all", a.all, "every channel and call, however many");
         a.info->add_flag("--json", a.json, "one JSON document on stdout");
         a.perfetto = app.add_subcommand("export", "Write it in another format");
         a.perfetto->add_flag("--perfetto", a.to_perfetto,
@@ -440,8 +615,15 @@ Verb trace_verb() {
             ->add_output("-o,--out", a.merged, ContentKind::Trace, "the .rtrace file to be written")
             ->required();
         a.merge->add_flag("--json", a.json, "one JSON document on stdout");
+        a.import =
+            app.add_subcommand("import", "Make an .rtrace file of what other tools recorded");
+        a.import->add_option("files", a.files, "as for info")->required();
+        a.import
+            ->add_output("-o,--out", a.merged, ContentKind::Trace, "the .rtrace file to be written")
+            ->required();
         return [arguments] {
           if (arguments->info->parsed()) return run_info(*arguments);
+          if (arguments->import->parsed()) return run_import(*arguments);
           return arguments->merge->parsed() ? run_merge(*arguments) : run_export(*arguments);
         };
       }};

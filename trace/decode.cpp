@@ -150,7 +150,7 @@ bool TraceBlock::is_readable(std::size_t i) const {
   constexpr auto beyond = [](auto last) { return static_cast<unsigned>(last) + 1; };
   return columns_.begin_ns[i] >= -kFarthestNs && columns_.end_ns[i] < kFarthestNs &&
          columns_.begin_ns[i] <= columns_.end_ns[i] && columns_.rank[i] >= 0 &&
-         columns_.kind[i] < beyond(EventKind::Peer) &&
+         columns_.kind[i] < beyond(EventKind::Compute) &&
          columns_.primitive[i] < beyond(Primitive::RecvSend) &&
          columns_.collective[i] < beyond(Collective::AllGatherV) &&
          columns_.algorithm[i] < kAlgorithmCount &&

@@ -134,6 +134,7 @@ Result<HtmlCounts> export_html(const TraceFile& file, const std::string& title, 
   std::int64_t origin = INT64_MAX;
   HtmlCounts counts;
   file.for_each_event([&](const TraceEvent& event) {
+    if (event.kind == EventKind::Compute) return;
     const std::int32_t channel = event.kind == EventKind::Collective ? -1 : event.channel;
     lanes[{event.communicator, event.rank, channel}].push_back(event);
     origin = std::min(origin, event.begin_ns);

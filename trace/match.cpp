@@ -47,16 +47,20 @@ std::size_t TransferMatcher::PlaceHash::operator()(const PlaceKey& key) const {
 TransferMatcher::TransferMatcher(std::function<void(const TraceTransfer&)> on_transfer)
     : on_transfer_(std::move(on_transfer)) {}
 
+namespace {
+bool is_step(const TraceEvent& event) {
+  return event.kind == EventKind::Primitive || event.kind == EventKind::Peer;
+}
+}  // namespace
+
 std::optional<TraceConnection> connection_to(const TraceEvent& event) {
-  if (event.kind == EventKind::Collective || !parts_of(event.primitive).sends ||
-      event.send_peer < 0)
+  if (!is_step(event) || !parts_of(event.primitive).sends || event.send_peer < 0)
     return std::nullopt;
   return TraceConnection{event.communicator, event.rank, event.send_peer, event.channel};
 }
 
 std::optional<TraceConnection> connection_from(const TraceEvent& event) {
-  if (event.kind == EventKind::Collective || !parts_of(event.primitive).receives ||
-      event.recv_peer < 0)
+  if (!is_step(event) || !parts_of(event.primitive).receives || event.recv_peer < 0)
     return std::nullopt;
   return TraceConnection{event.communicator, event.recv_peer, event.rank, event.channel};
 }

@@ -48,6 +48,7 @@ class Writer {
   }
 
   void event(const TraceEvent& event) {
+    if (event.kind == EventKind::Compute) return compute(event);
     const bool is_primitive = event.kind == EventKind::Primitive;
     const std::int64_t process = process_of(event.communicator, event.rank);
     const std::int32_t thread = is_primitive ? event.channel : kCollectiveThread;
@@ -64,6 +65,17 @@ class Writer {
     }
     add(",\"algorithm\":\"{}\",\"protocol\":\"{}\"{}}}}}", to_string(event.algorithm),
         to_string(event.protocol), event.is_modelled ? ",\"is_modelled\":true" : "");
+    ++counts_.events;
+  }
+
+  void compute(const TraceEvent& event) {
+    const std::int64_t process = process_of(event.communicator, event.rank);
+    introduce(process, event.channel, event);
+    begin_record();
+    add("{{\"ph\":\"X\",\"name\":\"compute\",\"cat\":\"compute\",\"pid\":{},\"tid\":{},\"ts\":{},"
+        "\"dur\":{}}}",
+        process, event.channel, in_us_text(event.begin_ns),
+        in_us_text(event.end_ns - event.begin_ns));
     ++counts_.events;
   }
 
@@ -124,9 +136,10 @@ class Writer {
                fmt::format("\"name\":\"rank {}{}\"", event.rank, communicator));
       metadata(process, thread, "process_sort_index", fmt::format("\"sort_index\":{}", process));
     }
-    metadata(
-        process, thread, "thread_name",
-        is_whole ? "\"name\":\"collectives\"" : fmt::format("\"name\":\"channel {}\"", thread));
+    metadata(process, thread, "thread_name",
+             is_whole                    ? "\"name\":\"collectives\""
+             : thread == kComputeChannel ? "\"name\":\"compute\""
+                                         : fmt::format("\"name\":\"channel {}\"", thread));
     metadata(process, thread, "thread_sort_index",
              fmt::format("\"sort_index\":{}", is_whole ? -1 : thread));
   }

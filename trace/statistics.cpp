@@ -83,6 +83,7 @@ void StatisticsBuilder::add(const TraceEvent& event) {
     distinct.insert((std::uint64_t{event.communicator} << 32) | event.sequence);
     return;
   }
+  if (event.kind == EventKind::Compute) return;
   ChannelStatistics& channel = sums_->channel({event.communicator, event.rank, event.channel});
   if (event.kind == EventKind::Primitive) {
     ++all.primitives;

@@ -6,9 +6,9 @@
 #include <set>
 #include <utility>
 
-#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_reasons.h"
 #include "diag/hangdetect/readers/ras_report.h"
+#include "diag/hangdetect/readers/recording_dumps.h"
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/job/nccl_result.h"
 
@@ -157,7 +157,7 @@ Result<Examination> examine(const std::vector<std::string>& arguments) {
     return read.bad.front().error;
   }
   all.dumps = std::move(read.dumps);
-  if (all.dumps.empty()) all.dumps = load_call_logs(all.files, *all.names, read.bad);
+  if (all.dumps.empty()) all.dumps = load_recording_dumps(all.files, *all.names, read.bad);
   // Traces replace the dumps of a job that has none: the two number their calls differently.
   if (all.dumps.empty()) {
     all.dumps = std::move(traces.dumps);

@@ -1,10 +1,10 @@
 #include "gui/model/call_trace.h"
 
 #include <algorithm>
-#include <array>
 #include <memory>
-#include <string_view>
 
+#include "diag/hangdetect/recordings/recording.h"
+#include "study/interchange/recorded_trace.h"
 #include "trace/recorder.h"
 #include "trace/replay/event_table.h"
 #include "trace/sink.h"
@@ -12,47 +12,9 @@
 namespace ringside::gui {
 namespace {
 
-Collective collective_of(hang::Op op) {
-  switch (op) {
-    case hang::Op::AllReduce:
-    case hang::Op::Barrier:
-    case hang::Op::Coalesced:
-    case hang::Op::Other:
-      return Collective::AllReduce;
-    case hang::Op::Broadcast:
-      return Collective::Broadcast;
-    case hang::Op::Reduce:
-      return Collective::Reduce;
-    case hang::Op::AllGather:
-      return Collective::AllGather;
-    case hang::Op::ReduceScatter:
-      return Collective::ReduceScatter;
-    case hang::Op::AllToAll:
-      return Collective::AllToAll;
-    case hang::Op::Gather:
-      return Collective::Gather;
-    case hang::Op::Scatter:
-      return Collective::Scatter;
-    case hang::Op::Send:
-      return Collective::Send;
-    case hang::Op::Recv:
-      return Collective::Recv;
-  }
-  return Collective::AllReduce;
-}
-
-/// The bytes of an element, by the first of the recorded types; 1 if it is unknown.
-std::uint64_t element_bytes(std::string_view types) {
-  struct Size {
-    std::string_view name;
-    std::uint64_t bytes;
-  };
-  constexpr std::array kSizes{Size{"BFloat16", 2}, Size{"Half", 2}, Size{"Float", 4},
-                              Size{"Double", 8},   Size{"Long", 8}, Size{"Int", 4},
-                              Size{"Short", 2}};
-  const auto found = std::ranges::find_if(
-      kSizes, [&](const Size& one) { return types.substr(0, types.find('-')) == one.name; });
-  return found == kSizes.end() ? 1 : found->bytes;
+std::uint64_t bytes_of(const hang::Signature& signature) {
+  return signature.input_count *
+         std::max<std::uint64_t>(1, recordings::element_bytes(signature.types));
 }
 
 bool is_time(std::int64_t ns) { return ns > 0 && ns < (std::int64_t{1} << 61); }
@@ -122,8 +84,8 @@ class DumpCalls {
       event.communicator =
           static_cast<std::uint32_t>(call.is_p2p ? group + job_.groups().size() : group);
       event.sequence = call.sequence;
-      event.collective = collective_of(signature.op);
-      event.bytes = signature.input_count * element_bytes(signature.types);
+      event.collective = study::collective_of(signature.op);
+      event.bytes = bytes_of(signature);
       event.begin_ns = call.created_ns;
       event.end_ns = std::max(call.created_ns, call.is_pending() ? end_ : next_of(view, i));
       writer_.add(event, call.is_pending() ? CallTrace::kForever : event.begin_ns);

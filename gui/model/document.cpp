@@ -26,7 +26,7 @@ class CallBook {
       if (lanes[i].channel == LaneKey::kCalls) take(LaneId{static_cast<std::uint32_t>(i)});
     }
     for (std::size_t i = 0; i < lanes.size(); ++i) {
-      if (lanes[i].channel == LaneKey::kCalls) continue;
+      if (lanes[i].channel == LaneKey::kCalls || lanes[i].channel == kComputeChannel) continue;
       const LaneId lane{static_cast<std::uint32_t>(i)};
       const auto events = replay_.events(lane);
       // Calls after the last recorded one are incomplete; before it all calls are recorded.
@@ -58,12 +58,17 @@ class CallBook {
               .collective = event.collective,
               .algorithm = event.algorithm,
               .protocol = event.protocol,
-              .has_steps = replay_.statistics().primitives > 0,
+              .has_choice = replay_.statistics().primitives > 0,
               .bytes = {is_whole ? event.bytes : 0},
               .time = {event.begin_ns, event.end_ns},
               .all_in_ns = event.begin_ns};
     }
     call.is_modelled |= event.is_modelled;
+    if (is_whole && event.step == kChoiceIsKnown && !call.has_choice) {
+      call.algorithm = event.algorithm;
+      call.protocol = event.protocol;
+      call.has_choice = true;
+    }
     call.time.begin_ns = std::min(call.time.begin_ns, event.begin_ns);
     call.time.end_ns = std::max(call.time.end_ns, event.end_ns);
     if (!is_whole) return;
@@ -155,7 +160,7 @@ Document make_document(std::string title, Replay replay) {
   if (!made.replay->file().processes().empty()) {
     for (const auto& [key, value] : made.replay->file().processes().front().values) {
       if (key == "cluster") made.surround.machine = value;
-      if (key == study::kTraceGroups) made.communicators = communicators_of(value);
+      if (key == kTraceGroups) made.communicators = communicators_of(value);
     }
     made.never_ended_ns = never_ended_at(made.replay->file().processes().front());
   }
@@ -164,7 +169,7 @@ Document make_document(std::string title, Replay replay) {
 
 std::string title_of(const Document& document, const CallFacts& call) {
   std::string title = fmt::format("{} {}, ", to_string(call.collective), format_bytes(call.bytes));
-  if (call.has_steps) {
+  if (call.has_choice) {
     title += fmt::format("{}/{}, ", to_string(call.algorithm), to_string(call.protocol));
   }
   title += fmt::format("call {}", call.sequence);
@@ -217,7 +222,7 @@ std::vector<std::string> describe(const Document& document, EventId id) {
     if (document.communicators.size() > 1)
       lines.push_back("in " + name_of_communicator(document, event.communicator));
     lines.push_back(
-        replay.statistics().primitives > 0
+        replay.statistics().primitives > 0 || event.step == kChoiceIsKnown
             ? fmt::format("{} / {}", to_string(event.algorithm), to_string(event.protocol))
             : std::string("no steps were recorded"));
     const bool is_stuck = is_endless(document, id, event);
@@ -228,6 +233,8 @@ std::vector<std::string> describe(const Document& document, EventId id) {
       lines.push_back(fmt::format("{} of that not all ranks had entered", time(waited.count())));
     return lines;
   }
+  if (event.kind == EventKind::Compute)
+    return {fmt::format("rank {}: other kernels of its GPU", event.rank), when};
   std::vector<std::string> lines{
       fmt::format("rank {}, channel {}: {}", event.rank, event.channel, to_string(event.primitive)),
       fmt::format("{} bytes at {}, step {} of call {}", format_bytes({event.bytes}),

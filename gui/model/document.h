@@ -21,7 +21,7 @@ struct CallFacts {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;
   bool is_modelled = false;
-  bool has_steps = false;  ///< false: the algorithm is unknown
+  bool has_choice = false;  ///< algorithm and protocol are known
   Bytes bytes;
   TimeRange time;
   std::int64_t all_in_ns = 0;  ///< time at which the last known rank entered

@@ -91,12 +91,14 @@ class Finder {
 
   bool fits(EventId id, const TraceEvent& event) {
     if (!is_wanted(query_.call, event.sequence)) return false;
+    if (event.kind == EventKind::Compute && (query_.call || query_.collective)) return false;
     if (query_.step && (event.kind != EventKind::Primitive || *query_.step != event.step))
       return false;
     if (query_.peer && *query_.peer != event.recv_peer && *query_.peer != event.send_peer)
       return false;
     if (query_.primitive &&
-        (event.kind == EventKind::Collective || *query_.primitive != event.primitive))
+        (event.kind == EventKind::Collective || event.kind == EventKind::Compute ||
+         *query_.primitive != event.primitive))
       return false;
     if (query_.collective && *query_.collective != event.collective) return false;
     if (query_.longer_than && event.end_ns - event.begin_ns <= query_.longer_than->count())

@@ -14,7 +14,17 @@ enum class EventKind : std::uint8_t {
   /// A further rank that the preceding primitive (of the same rank, channel and step) receives from
   /// or sends to; the other fields equal those of the primitive.
   Peer = 2,
+  /// Time in which the rank's GPU ran other kernels, as context for its calls. Only times, rank,
+  /// communicator and channel (kComputeChannel) are set.
+  Compute = 3,
 };
+
+/// The channel of all events of kind Compute.
+inline constexpr std::uint16_t kComputeChannel = 0xFFFF;
+
+/// The step of a whole call whose algorithm and protocol are known although the trace has no
+/// primitives of it; 0: without primitives they are unknown.
+inline constexpr std::uint32_t kChoiceIsKnown = 1;
 
 /// One action of one rank, from begin to end. Plain data, one cache line.
 ///

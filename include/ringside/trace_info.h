@@ -32,7 +32,14 @@ struct TraceInfo {
 /// Key of `values`: time in ns of the clock; calls that end at it never ended, as the job hung.
 inline constexpr const char* kNeverEnded = "stuck_ns";
 
-/// Returns the value of that key.  returns  nullopt if the process has none, or if it is not a
+/// Keys of `values`: the name and the number of ranks of each group of ranks, with `; ` between them.
+/// Group g is communicator g; its sends and receives are communicator g + the number of groups.
+inline constexpr const char* kTraceGroups = "groups";
+inline constexpr const char* kGroupSizes = "group_sizes";
+/// Key of `values`: the tools whose recordings the trace was made of.
+inline constexpr const char* kRecordedBy = "recorded_by";
+
+/// Returns the value of kNeverEnded.  returns  nullopt if the process has none, or if it is not a
 /// number
 std::optional<std::int64_t> never_ended_at(const TraceInfo& info);
 

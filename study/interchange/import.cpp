@@ -16,8 +16,9 @@
 #include "study/interchange/chakra_file.h"
 #include "study/interchange/chakra_import.h"
 #include "study/interchange/merge_sequences.h"
-#include "study/interchange/profiler_trace.h"
 #include "study/interchange/recorded_dumps.h"
+#include "study/interchange/recorded_profiles.h"
+#include "study/interchange/recorded_trace.h"
 
 namespace ringside::study {
 namespace {
@@ -78,7 +79,7 @@ Result<std::vector<std::string>> find_files(const std::vector<std::string>& argu
 }
 
 struct Sorted {
-  std::vector<std::string> chakra, profiler, json;
+  std::vector<std::string> chakra, json;
 };
 
 /// Sorts files by their first bytes.
@@ -89,8 +90,6 @@ Sorted sort_files(const std::vector<std::string>& files) {
     if (!head) continue;  // its reader reports the reason
     if (is_chakra(*head)) {
       sorted.chakra.push_back(file);
-    } else if (is_profiler_trace(*head)) {
-      sorted.profiler.push_back(file);
     } else if (head->find_first_not_of(" \t\r\n") != std::string::npos &&
                head->at(head->find_first_not_of(" \t\r\n")) == '{') {
       sorted.json.push_back(file);
@@ -122,10 +121,9 @@ Result<RecordedJob> read_chakra_files(const Sorted& sorted) {
 Result<RecordedJob> read_evidence(const std::vector<std::string>& arguments) {
   RINGSIDE_TRY(const hang::Examination evidence, hang::examine(arguments));
   if (evidence.job == nullptr || evidence.dumps.empty()) {
-    return Error{
-        ErrorCode::InvalidArgument, "no file there shows calls",
-        "give Chakra execution traces, traces of PyTorch's profiler, flight recorder dumps, "
-        "or NCCL's logs with NCCL_DEBUG_SUBSYS=INIT,COLL"};
+    return Error{ErrorCode::InvalidArgument, "no file there shows calls",
+                 "give Chakra execution traces, flight recorder dumps, NCCL's logs with "
+                 "NCCL_DEBUG_SUBSYS=INIT,COLL, or what a profiler, the Inspector or clog recorded"};
   }
   RecordedDumps read = recorded_dumps(evidence);
   // Whether the last calls ended does not matter here: reproduce is for the hang.
@@ -178,10 +176,12 @@ Result<ImportedScenario> import_scenario(const std::vector<std::string>& argumen
   if (!sorted.chakra.empty()) {
     made.format = "Chakra execution traces";
     RINGSIDE_TRY(job, read_chakra_files(sorted));
-  } else if (!sorted.profiler.empty()) {
-    made.format = "PyTorch profiler traces";
-    RINGSIDE_TRY(const std::vector<GivenFile> traces, read_all(sorted.profiler));
-    RINGSIDE_TRY(job, import_profiler_traces(traces));
+  } else if (are_recordings(arguments)) {
+    RINGSIDE_TRY(const hang::Inputs inputs, hang::find_inputs(arguments));
+    recordings::Loaded loaded = recordings::load(inputs.files);
+    if (!loaded.recordings.empty())
+      made.format = recordings::to_string(loaded.recordings.front().format);
+    RINGSIDE_TRY(job, import_recordings(std::move(loaded)));
   } else {
     made.format = "dumps and logs";
     RINGSIDE_TRY(job, read_evidence(arguments));

@@ -18,8 +18,8 @@ struct ImportedScenario {
   std::vector<std::string> unknown;
 };
 
-/// Imports a job that other tools recorded: Chakra execution traces, traces of PyTorch's profiler,
-/// flight recorder dumps, or NCCL logs with COLL lines. The content decides on the format. Folders
+/// Imports a job that other tools recorded: Chakra execution traces, recordings of profilers, NCCL's
+/// Inspector and clog, flight recorder dumps, or NCCL logs with COLL lines. The content decides on the format. Folders
 /// are searched; gzip and zstd are unpacked.
 /// keep    maximum number of rounds of calls; the last ones are kept
 /// errors  NotFound: a file does not exist. Corrupt: as the reader of the format. InvalidArgument:

@@ -40,10 +40,6 @@ std::vector<std::string> group_names(const hangs::Program& program);
 /// transfers, which are numbered separately.
 std::vector<std::string> communicator_names(std::vector<std::string> groups);
 
-/// Key of TraceInfo::values for group_names(), joined by `; `; omitted if they exceed the length of
-/// a value.
-inline constexpr const char* kTraceGroups = "groups";
-
 /// Returns the time at which the display ends a call that never ends: visibly after both times.
 std::int64_t behind(std::int64_t first_ns, std::int64_t last_ns);
 

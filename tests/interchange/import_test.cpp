@@ -133,7 +133,7 @@ TEST(Import, FormatsAreRecognisedByContent) {
     "In msg nelems": 8, "Process Group Ranks": "[0, 1]"}}]})");
   imported = import_scenario({other.path() + "/rank0.json"});
   ASSERT_TRUE(imported) << imported.error().message;
-  EXPECT_EQ(imported->format, "PyTorch profiler traces");
+  EXPECT_EQ(imported->format, "PyTorch's profiler");
   EXPECT_EQ(imported->scenario.outline.ranks, 2);
 }
 

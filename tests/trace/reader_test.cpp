@@ -119,7 +119,7 @@ TEST(TraceFile, ABlockThatVouchesForNonsenseIsMalformed) {
 
 TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
   std::vector<TraceEvent> events = steps(0, 8);
-  events[1].kind = EventKind{3};
+  events[1].kind = EventKind{4};
   events[2].primitive = Primitive{9};
   events[3].collective = Collective{12};
   events[4].algorithm = Algorithm{kAlgorithmCount};

@@ -15,11 +15,12 @@
 
 #include "base/fd.h"
 #include "base/walk_folder.h"
-#include "diag/hangdetect/readers/call_logs.h"
 #include "diag/hangdetect/readers/dump_builder.h"
 #include "diag/hangdetect/readers/dump_json.h"
 #include "diag/hangdetect/readers/dump_keys.h"
 #include "diag/hangdetect/readers/pickle.h"
+#include "diag/hangdetect/recordings/recording.h"
+#include "diag/logparse/byte_source.h"
 #include "diag/logparse/cursor.h"
 
 namespace ringside::hang {
@@ -103,7 +104,7 @@ FileKind kind_of(const std::string& path, std::string_view head) {
       head.find("\"nccl_version\"") != std::string_view::npos) {
     return FileKind::Ras;
   }
-  if (looks_like_call_log(body)) return FileKind::CallLog;
+  if (recordings::format_of(head)) return FileKind::Recording;
   if (head[first] == '{' || head[first] == '[') {
     for (const std::string_view key :
          {"\"pg_config\"", "\"pg_status\"", "\"profiling_name\"", "\"entries\""}) {
@@ -123,6 +124,30 @@ FileKind kind_of(const std::string& path, std::string_view head) {
     return FileKind::Other;
   }
   return FileKind::Log;
+}
+
+/// Replaces the head of a packed file by the head of its content.
+void unpack_head(const std::string& path, std::uint64_t limit, std::string& head) {
+  if (logs::compression_of(head) == logs::Compression::None) return;
+  auto source = logs::open_source(path, 0);
+  if (!source) return;
+  std::string unpacked(limit, '\0');
+  const auto size = (*source)->read(unpacked);
+  unpacked.resize(size ? *size : 0);
+  // Packed logs are read as logs, and no other packed file is read.
+  if (recordings::format_of(unpacked)) head = std::move(unpacked);
+}
+
+/// Detects the type of a file.
+/// name  as the user named it: its extension counts
+Result<InputFile> identify(InputFile input, const std::string& name) {
+  constexpr std::uint64_t kHead = 4096;
+  std::string head;
+  RINGSIDE_TRY(read_into(input.path, kHead, head));
+  unpack_head(input.path, kHead, head);
+  input.kind = kind_of(name, head);
+  if (input.kind == FileKind::Recording) input.format = recordings::format_of(head);
+  return input;
 }
 
 Result<RankDump> load_one(const std::string& path, std::string& buffer, DumpBuilder& builder) {
@@ -265,22 +290,20 @@ Result<Inputs> find_inputs(const std::vector<std::string>& arguments) {
   }
   std::sort(paths.begin(), paths.end(), natural_less);
   paths.erase(std::unique(paths.begin(), paths.end()), paths.end());
-  constexpr std::uint64_t kHead = 4096;
-  std::string head;
   for (InputFile& input : inputs.files) {
-    if (read_into(input.path, kHead, head)) input.kind = kind_of("stdin", head);
+    if (auto known = identify(input, "stdin")) input = *std::move(known);
   }
-  for (std::string& path : paths) {
+  for (const std::string& path : paths) {
     std::error_code ignored;
     const std::uint64_t bytes =
         fs::is_regular_file(path, ignored) ? fs::file_size(path, ignored) : 0;
-    if (const Status read = read_into(path, kHead, head); !read) {
-      inputs.unread.push_back({path, Error{ErrorCode::InvalidArgument, read.error().message,
+    auto input = identify({path, FileKind::Other, bytes, nullptr}, path);
+    if (input) {
+      inputs.files.push_back(*std::move(input));
+    } else {
+      inputs.unread.push_back({path, Error{ErrorCode::InvalidArgument, input.error().message,
                                            "check the permissions of the file"}});
-      continue;
     }
-    const FileKind kind = kind_of(path, head);
-    inputs.files.push_back({std::move(path), kind, bytes, nullptr});
   }
   return inputs;
 }

@@ -1,6 +1,8 @@
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,17 +12,22 @@
 #include "diag/hangdetect/readers/call.h"
 #include "diag/hangdetect/readers/names.h"
 
+namespace ringside::recordings {
+enum class Format : std::uint8_t;
+}
+
 namespace ringside::hang {
 
 /// The type of a file, detected from its content.
-enum class FileKind { Dump, Log, Threads, Trace, Ras, CallLog, Other };
+enum class FileKind { Dump, Log, Threads, Trace, Ras, Recording, Other };
 
 /// An input file and its type.
 struct InputFile {
   std::string path;  ///< path; for standard input that of a copy in memory, which `held` keeps
   FileKind kind = FileKind::Other;
   std::uint64_t bytes = 0;
-  std::shared_ptr<UniqueFd> held;  ///< the copy of standard input; nullptr for files
+  std::shared_ptr<UniqueFd> held;                 ///< the copy of standard input; nullptr for files
+  std::optional<recordings::Format> format = {};  ///< of a Recording
 };
 
 /// A file or folder that could not be read, and why.

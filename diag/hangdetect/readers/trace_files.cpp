@@ -152,7 +152,8 @@ class TraceReader {
 
   /// returns  the rank that the event names; null if it names none
   TracedRank* take(const TraceEvent& event, std::int64_t offset, const std::string& path) {
-    if (event.rank < 0 || event.rank >= kMostRanks) return nullptr;
+    if (event.rank < 0 || event.rank >= kMostRanks || event.kind == EventKind::Compute)
+      return nullptr;
     TracedRank& own = communicators_[event.communicator][event.rank];
     if (own.path.empty()) own.path = path;
     TracedCall& call = own.calls[event.sequence];

@@ -19,6 +19,7 @@
 #include "harness/scenario/scenario.h"
 #include "study/audit_replay.h"
 #include "study/host_gpu.h"
+#include "study/interchange/recorded_trace.h"
 #include "study/scenario/scenario_run.h"
 #include "trace/merge.h"
 #include "trace/sink.h"
@@ -145,6 +146,24 @@ Opened open_dumps(const std::vector<std::string>& paths) {
   return std::make_shared<const Document>(std::move(document));
 }
 
+/// Calls that other tools recorded. Their verdict is shown if the job hung.
+Opened open_recordings(const std::vector<std::string>& paths, const OnProgress& on_progress) {
+  RINGSIDE_TRY(study::RecordedTrace trace, study::trace_of_recordings(paths));
+  std::string title = fs::path(paths.front()).filename().string();
+  if (paths.size() > 1) title += fmt::format(" and {} more", paths.size() - 1);
+  RINGSIDE_TRY(const auto opened, from_bytes(title, std::move(trace.bytes), on_progress));
+  auto document = std::make_shared<Document>(*opened);
+  document->findings.push_back({.weight = Finding::Weight::Note,
+                                .title = "Recorded by " + trace.tools,
+                                .lines = std::move(trace.notes),
+                                .ranks = {}});
+  const auto examined = hang::examine(paths);
+  if (examined && examined->job != nullptr && examined->verdict.best.kind != hang::Kind::NotAHang &&
+      examined->verdict.best.kind != hang::Kind::Unknown)
+    add_verdict(*document, *examined);
+  return std::shared_ptr<const Document>(std::move(document));
+}
+
 /// more  what is known of it in addition to its calls
 Opened open_scenario(Scenario scenario, const std::vector<Finding>& more = {}) {
   RINGSIDE_TRY(const TemporaryFolder folder, TemporaryFolder::make("gui"));
@@ -245,6 +264,7 @@ Opened open_paths(const std::vector<std::string>& paths, const OnProgress& on_pr
     return Error{ErrorCode::InvalidArgument, "traces and other files of one job at once",
                  "name the traces alone, or the dumps and logs alone"};
   }
+  if (study::are_recordings(paths)) return open_recordings(paths, on_progress);
   Opened dumps = open_dumps(paths);
   if (dumps || dumps.error().code != ErrorCode::NotFound) return dumps;
   return open_logs(paths, cluster);

@@ -18,7 +18,8 @@ using OnProgress = std::function<bool(double)>;
 using OnPart = std::function<void(std::shared_ptr<const Document>)>;
 
 /// Opens the files at the paths: one .rtrace, several of one job, a scenario (which is simulated),
-/// a folder or files of Flight Recorder dumps and logs (calls of each rank, with the verdict), or
+/// a folder or files of Flight Recorder dumps and logs (calls of each rank, with the verdict), what
+/// other tools recorded (profilers' traces, the Inspector's and torchcomms' files), or
 /// logs alone (their calls, simulated on the hosts that they describe, with audit's findings).
 ///
 /// on_part  receives the first events of a large trace

@@ -16,6 +16,11 @@ std::uint64_t key_of(LaneRow::Kind kind, std::uint32_t communicator, std::int64_
          static_cast<std::uint32_t>(number);
 }
 
+std::string name_of_channel(std::int32_t channel) {
+  if (channel == LaneKey::kCalls) return "calls";
+  return channel == kComputeChannel ? "compute" : fmt::format("channel {}", channel);
+}
+
 class RowMaker {
  public:
   RowMaker(const Document& document, const State& state)
@@ -108,7 +113,8 @@ class RowMaker {
       const bool has_calls = lanes_[own.front()].channel == LaneKey::kCalls;
       if (!head.is_folded && has_calls) head.lanes.push_back(id(own.front()));
       // A folded rank shows its steps; its calls if there are no steps.
-      const auto steps = has_calls && own.size() > 1 ? own.subspan(1) : own;
+      const bool has_steps = own.size() > 1 && lanes_[own[1]].channel != kComputeChannel;
+      const auto steps = !has_calls ? own : has_steps ? own.subspan(1) : own.first(1);
       heading(std::move(head), steps, [&] {
         for (const std::size_t lane : own) {
           if (lanes_[lane].channel != LaneKey::kCalls) channel_of_rank(lane);
@@ -120,8 +126,8 @@ class RowMaker {
 
   void channel_of_rank(std::size_t lane) {
     const LaneKey& key = lanes_[lane];
-    LaneRow one = row(LaneRow::Kind::Channel, fmt::format("channel {}", key.channel),
-                      key.communicator, 0, false, false);
+    LaneRow one = row(LaneRow::Kind::Channel, name_of_channel(key.channel), key.communicator, 0,
+                      false, false);
     one.rank = key.rank;
     one.lanes.push_back(id(lane));
     rows_.push_back(std::move(one));
@@ -131,7 +137,7 @@ class RowMaker {
     std::map<std::int32_t, std::vector<std::size_t>> by_channel;
     for (const std::size_t lane : lanes) by_channel[lanes_[lane].channel].push_back(lane);
     for (const auto& [channel, members] : by_channel) {
-      std::string label = channel == LaneKey::kCalls ? "calls" : fmt::format("channel {}", channel);
+      std::string label = name_of_channel(channel);
       heading(row(LaneRow::Kind::Channel, std::move(label), communicator, channel, true,
                   lanes_.size() > kFewLanes),
               members, [&, &own = members] {

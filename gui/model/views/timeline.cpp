@@ -263,11 +263,12 @@ class Timeline::Frame {
     if (event.kind == EventKind::Collective) {
       std::string text = fmt::format("{} {}  #{}", to_string(event.collective),
                                      format_bytes({event.bytes}), event.sequence);
-      if (replay_.statistics().primitives > 0) {
+      if (replay_.statistics().primitives > 0 || event.step == kChoiceIsKnown) {
         text += fmt::format("  {}/{}", to_string(event.algorithm), to_string(event.protocol));
       }
       return text;
     }
+    if (event.kind == EventKind::Compute) return "compute";
     if (width < 16 * canvas_.letter) return short_name(event.primitive);
     std::string text = to_string(event.primitive);
     if (event.recv_peer >= 0) text += fmt::format(" from {}", event.recv_peer);

@@ -1,4 +1,4 @@
-#include "study/interchange/profiler_trace.h"
+#include "study/interchange/recorded_profiles.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -14,6 +14,21 @@ using hangs::OutlineStep;
 using testing::Contains;
 using testing::HasSubstr;
 using Kind = OutlineStep::Kind;
+
+struct GivenFile {
+  std::string name;
+  std::string bytes;
+};
+
+Result<RecordedJob> import_profiler_traces(const std::vector<GivenFile>& files) {
+  recordings::Loaded loaded;
+  for (const GivenFile& file : files) {
+    RINGSIDE_TRY(auto made, recordings::parse(recordings::Format::Kineto, file.bytes, file.name));
+    for (recordings::Recording& one : made) loaded.recordings.push_back(std::move(one));
+  }
+  recordings::complete(loaded);
+  return import_recordings(std::move(loaded));
+}
 
 std::string kernel(const char* name, double ts, double dur) {
   return fmt::format(
@@ -74,7 +89,7 @@ std::vector<std::string> words(const hangs::Outline& outline) {
   return all;
 }
 
-TEST(ProfilerTrace, CallsAndWhatTheGpuDidBetweenThem) {
+TEST(RecordedProfiles, CallsAndWhatTheGpuDidBetweenThem) {
   auto job = import_profiler_traces({{"a", job_of(0)}, {"b", job_of(1)}});
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_TRUE(job->unknown.empty());
@@ -89,10 +104,10 @@ TEST(ProfilerTrace, CallsAndWhatTheGpuDidBetweenThem) {
 }
 
 // One rank's trace is a job in which the others do the same.
-TEST(ProfilerTrace, RanksWithoutATraceGoAlong) {
+TEST(RecordedProfiles, RanksWithoutATraceGoAlong) {
   auto job = import_profiler_traces({{"a", job_of(1)}});
   ASSERT_TRUE(job) << job.error().message;
-  EXPECT_THAT(job->unknown, Contains(HasSubstr("1 of 2 ranks left no trace")));
+  EXPECT_THAT(job->unknown, Contains(HasSubstr("1 of 2 ranks left no recording")));
   const auto scenario = scenario_of(*std::move(job));
   ASSERT_TRUE(scenario);
   EXPECT_EQ(words(scenario->outline).size(), 8U);
@@ -100,7 +115,7 @@ TEST(ProfilerTrace, RanksWithoutATraceGoAlong) {
   EXPECT_EQ(program.programs[0].body.size(), program.programs[1].body.size());
 }
 
-TEST(ProfilerTrace, EndsOfATransferMeet) {
+TEST(RecordedProfiles, EndsOfATransferMeet) {
   const auto sender =
       trace(0, {collective("send", 10, 5, R"("In msg nelems": 64, "Dst Rank": 1)")});
   const auto receiver = trace(
@@ -122,7 +137,7 @@ TEST(ProfilerTrace, EndsOfATransferMeet) {
 }
 
 // Older traces have the host's events alone.
-TEST(ProfilerTrace, HostEventsDoWhereThereAreNoKernels) {
+TEST(RecordedProfiles, HostEventsDoWhereThereAreNoKernels) {
   const auto host = trace(
       0, {R"({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 5, "dur": 1, "args":
          {"Collective name": "allreduce", "dtype": "Float", "In msg nelems": 3, "Group size": 2,
@@ -133,14 +148,15 @@ TEST(ProfilerTrace, HostEventsDoWhereThereAreNoKernels) {
   EXPECT_EQ(job->ranks[0].calls.size(), 1U);
 }
 
-TEST(ProfilerTrace, WhatCannotBeMeantIsRefused) {
+TEST(RecordedProfiles, WhatCannotBeMeantIsRefused) {
   const auto refusal = [](const std::vector<GivenFile>& files) {
     const auto job = import_profiler_traces(files);
     return job ? std::string("accepted") : job.error().message;
   };
   EXPECT_THAT(refusal({{"a", "{\"ph\""}}), HasSubstr("a: no JSON"));
   EXPECT_THAT(refusal({{"a", trace(0, {kernel("gemm", 1, 2)})}}), HasSubstr("a: no collectives"));
-  EXPECT_THAT(refusal({{"a", job_of(0)}, {"b", job_of(0)}}), HasSubstr("second trace of rank 0"));
+  EXPECT_THAT(refusal({{"a", job_of(0)}, {"b", job_of(0)}}),
+              HasSubstr("second recording of rank 0"));
   // A group of ranks that nothing names.
   auto job = import_profiler_traces(
       {{"a", trace(0, {collective("allreduce", 1, 1, R"("In msg nelems": 1)", "7", "[0, ...")})}});
