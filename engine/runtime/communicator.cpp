@@ -556,6 +556,12 @@ void Communicator::abort(const Error& why) {
   impl_->abort(why);
 }
 
+FlightRecorder::Ticket Communicator::record_message(const FlightFacts& message) {
+  FlightRecorder::Group* const group = impl_->group;
+  if (group == nullptr) return {};
+  return impl_->options.recorder->begin_unordered(*group, message, trace_now());
+}
+
 Status Communicator::finish() {
   impl_->turns->wait_all();
   impl_->keeper.synchronize();
