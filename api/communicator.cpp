@@ -114,9 +114,9 @@ Communicator::Communicator(Communicator&&) noexcept = default;
 Communicator& Communicator::operator=(Communicator&&) noexcept = default;
 Communicator::~Communicator() = default;
 
-Result<CommunicatorId> CommunicatorId::make() {
+Result<CommunicatorId> CommunicatorId::make(Seconds join_timeout) {
   rsUniqueId made{};
-  RINGSIDE_TRY(make_unique_id(&made));
+  RINGSIDE_TRY(make_unique_id(&made, join_timeout));
   CommunicatorId id;
   std::memcpy(id.bytes.data(), made.internal, sizeof made.internal);
   return id;

@@ -121,7 +121,7 @@ Status init_communicator(rsComm_t* comm, int nranks, const rsUniqueId& id, int r
   return {};
 }
 
-Status make_unique_id(rsUniqueId* id) {
+Status make_unique_id(rsUniqueId* id, Seconds join_timeout) {
   if (id == nullptr)
     return Error{ErrorCode::InvalidArgument, "uniqueId is null",
                  "pass the address of a rsUniqueId"};
@@ -129,7 +129,10 @@ Status make_unique_id(rsUniqueId* id) {
   RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
   RINGSIDE_TRY(const Interface chosen, choose_interface(there, settings));
   RINGSIDE_TRY(auto root,
-               BootstrapRoot::start({.listen = chosen.address, .secret = random_secret()}));
+               BootstrapRoot::start(
+                   {.listen = chosen.address,
+                    .secret = random_secret(),
+                    .join_timeout = std::chrono::duration_cast<Nanoseconds>(join_timeout)}));
   const std::string text = to_string(root->id());
   RINGSIDE_ASSERT(text.size() < sizeof id->internal, "an id of {} bytes", text.size());
   std::memset(id->internal, 0, sizeof id->internal);

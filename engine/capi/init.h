@@ -4,6 +4,7 @@
 
 #include "base/result.h"
 #include "ringside/ringside.h"
+#include "ringside/units.h"
 
 /// How communicators of ringside.h are made; api/ makes those of communicator.h by it, too.
 
@@ -19,7 +20,8 @@ struct InitExtras {
 };
 
 /// As rsGetUniqueId().
-Status make_unique_id(rsUniqueId* id);
+/// join_timeout  that the next rank may take to join after one has
+Status make_unique_id(rsUniqueId* id, Seconds join_timeout = Seconds{8});
 
 /// As rsCommInitRankConfig(). config  may be null
 Status init_communicator(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank,

@@ -47,8 +47,9 @@ concept Elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<
 struct CommunicatorId {
   std::array<std::byte, 128> bytes{};
 
+  /// join_timeout  that the next rank may take to join after one has
   /// errors  System: this host has no address that others can reach
-  static Result<CommunicatorId> make();
+  static Result<CommunicatorId> make(Seconds join_timeout = Seconds{8});
 };
 
 /// The same on every rank.

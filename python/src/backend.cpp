@@ -92,16 +92,22 @@ std::vector<at::Tensor> split(const at::Tensor& tensor, const std::vector<int64_
 
 }  // namespace
 
-Backend::Backend(StorePtr store, int rank, int size, std::chrono::milliseconds limit,
-                 const Names& names)
-    : BackendBase(rank, size), store_(std::move(store)), limit_(limit), name_(names.name) {
+Backend::Backend(StorePtr store, int rank, int size, const Settings& settings)
+    : BackendBase(rank, size),
+      store_(std::move(store)),
+      limit_(settings.call_limit),
+      name_(settings.name) {
   CommunicatorConfig config;
-  config.connect_timeout = limit;
-  config.op_timeout = limit;
-  config.name = names.name;
-  config.description = names.description;
-  Result<Communicator> made = meet(
-      {.store = store_, .key = "ringside/id", .rank = rank, .size = size, .limit = limit}, config);
+  config.connect_timeout = settings.join_limit;
+  config.op_timeout = settings.call_limit;
+  config.name = settings.name;
+  config.description = settings.description;
+  Result<Communicator> made = meet({.store = store_,
+                                    .key = "ringside/id",
+                                    .rank = rank,
+                                    .size = size,
+                                    .limit = settings.join_limit},
+                                   config);
   if (!made) {
     throw std::runtime_error("ringside: process group " + name_ + " of " + std::to_string(size) +
                              " ranks: " + made.error().message);
@@ -110,7 +116,7 @@ Backend::Backend(StorePtr store, int rank, int size, std::chrono::milliseconds l
   messages_ = std::make_unique<Messages>(MessageGroup{.store = store_,
                                                       .rank = rank,
                                                       .size = size,
-                                                      .limit = limit,
+                                                      .limit = limit_,
                                                       .config = config,
                                                       .communicator = communicator_});
 }

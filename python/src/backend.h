@@ -20,14 +20,16 @@ namespace ringside::pytorch {
 class Backend : public BackendBase {
  public:
   using Tensors = std::vector<at::Tensor>;
-  struct Names {
-    std::string name;         ///< of the group, in dumps
-    std::string description;  ///< likewise
+  struct Settings {
+    std::chrono::milliseconds join_limit;  ///< for a rank to come to the group
+    std::chrono::milliseconds call_limit;  ///< a call in which nothing moves for so long fails
+    std::string name;                      ///< of the group, in dumps
+    std::string description;               ///< likewise
   };
 
   /// Waits for all ranks of the group.
   /// errors  throws std::runtime_error
-  Backend(StorePtr store, int rank, int size, std::chrono::milliseconds limit, const Names& names);
+  Backend(StorePtr store, int rank, int size, const Settings& settings);
   ~Backend() override;
 
   const std::string getBackendName() const override { return "ringside"; }

@@ -48,6 +48,11 @@ std::vector<Place> current_places() {
   return places;
 }
 
+/// Whether the frame belongs to what runs a script, and not to the script.
+bool is_runner(const std::string& file) {
+  return file == "<frozen runpy>" || file.ends_with("/ringside/script.py");
+}
+
 /// Under the interpreter's lock.
 const CallSite* site_of_thread() {
   static auto& known = *new std::map<std::vector<Place>, CallSite>();
@@ -60,7 +65,8 @@ const CallSite* site_of_thread() {
   }
   CallSite& site = known[places];
   for (const auto& [code, line] : places) {
-    site.frames.push_back({text_of(code->co_name), text_of(code->co_filename), line});
+    std::string file = text_of(code->co_filename);
+    if (!is_runner(file)) site.frames.push_back({text_of(code->co_name), std::move(file), line});
   }
   return &site;
 }

@@ -64,7 +64,7 @@ Result<std::string> wait_for_key(const Meeting& meeting) {
 Result<Communicator> meet(const Meeting& meeting, const CommunicatorConfig& config) {
   CommunicatorId id;
   if (meeting.rank == 0) {
-    Result<CommunicatorId> made = CommunicatorId::make();
+    Result<CommunicatorId> made = CommunicatorId::make(config.connect_timeout);
     if (!made) return made.error();
     id = *made;
     const auto* const letters = reinterpret_cast<const char*>(id.bytes.data());

@@ -42,10 +42,11 @@ Groups& groups_of_process() {
 }
 
 c10::intrusive_ptr<BackendBase> create(const StorePtr& store, int rank, int size,
-                                       std::chrono::milliseconds limit, const std::string& name,
-                                       const std::string& description) {
-  auto group = c10::make_intrusive<Backend>(store, rank, size, limit,
-                                            Backend::Names{name, description});
+                                       std::chrono::milliseconds join_limit,
+                                       std::chrono::milliseconds call_limit,
+                                       const std::string& name, const std::string& description) {
+  auto group = c10::make_intrusive<Backend>(
+      store, rank, size, Backend::Settings{join_limit, call_limit, name, description});
   groups_of_process().add(group);
   return group;
 }
@@ -58,7 +59,7 @@ PYBIND11_MODULE(_backend, module) {
   namespace py = pybind11;
   module.doc() = "ringside's process groups for PyTorch";
   module.def("create", &create, py::arg("store"), py::arg("rank"), py::arg("size"),
-             py::arg("limit"), py::arg("name"), py::arg("description"),
+             py::arg("join_limit"), py::arg("call_limit"), py::arg("name"), py::arg("description"),
              py::call_guard<py::gil_scoped_release>());
   module.def(
       "leave_all", [](const std::string& why) { groups_of_process().leave(why); },

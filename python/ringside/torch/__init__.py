@@ -6,6 +6,7 @@
 """
 
 import atexit
+import os
 import sys
 from datetime import timedelta
 
@@ -17,6 +18,20 @@ from . import _backend
 __all__ = ["monitored_barrier", "register"]
 
 
+def _op_timeout():
+    """RINGSIDE_OP_TIMEOUT: limits calls of all groups, whatever the script says, but not the time that ranks take to join."""
+    text = os.environ.get("RINGSIDE_OP_TIMEOUT")
+    if not text:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds <= 86400:
+        raise ValueError(f"RINGSIDE_OP_TIMEOUT={text}: give seconds, more than 0 and up to a day")
+    return timedelta(seconds=seconds)
+
+
 def _create(options, _backend_options):
     is_default = options.group_id in ("", "0", "default_pg")
     return _backend.create(
@@ -24,6 +39,7 @@ def _create(options, _backend_options):
         options.group_rank,
         options.group_size,
         options.timeout,
+        _op_timeout() or options.timeout,
         options.group_id or "0",
         "default_pg" if is_default else "undefined",
     )
