@@ -58,8 +58,7 @@ VerbResult run_script(const std::string& script, const ScriptArguments& argument
   RINGSIDE_TRY(const int found,
                run_program({arguments.python, "-c", "import ringside.launch"}, true));
   if (found != 0) {
-    return Error{ErrorCode::NotFound,
-                 fmt::format("{} has no package ringside", arguments.python),
+    return Error{ErrorCode::NotFound, fmt::format("{} has no package ringside", arguments.python),
                  "install it: docs/tutorials/pytorch.md; or name another Python with --python"};
   }
   std::vector<std::string> words{arguments.python, "-m", "ringside.launch", "-n",

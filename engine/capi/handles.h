@@ -38,8 +38,8 @@ struct rsComm {
   bool is_on_gpu = false;
   /// Records the rank's calls; null: not recorded. It outlives the members below.
   std::shared_ptr<ringside::FlightRecorder> recorder;
-  std::shared_ptr<ringside::CallFaults> faults;      ///< null: none are planned. Likewise
-  std::shared_ptr<ringside::TraceRecorder> trace;    ///< null: no trace. Likewise
+  std::shared_ptr<ringside::CallFaults> faults;     ///< null: none are planned. Likewise
+  std::shared_ptr<ringside::TraceRecorder> trace;   ///< null: no trace. Likewise
   std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
   std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows

@@ -103,8 +103,8 @@ Status init_communicator(rsComm_t* comm, int nranks, const rsUniqueId& id, int r
       requested_gpu(config != nullptr ? config->device : nullptr, gpus_of_process().current));
   made->is_on_gpu = gpu.has_value();
   RINGSIDE_TRY(const std::optional<LaunchInfo> launched, launch_from_environment());
-  RINGSIDE_TRY(made->faults, faults_of_process(made->recorder->rank(),
-                                               launched ? launched->nranks : nranks));
+  RINGSIDE_TRY(made->faults,
+               faults_of_process(made->recorder->rank(), launched ? launched->nranks : nranks));
   options.faults = made->faults.get();
   RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, tools_of(*made, extras.is_recorded));
   RINGSIDE_TRY(made->pending,

@@ -176,8 +176,8 @@ class FlightRecorder::Impl {
     return ticket;
   }
 
-  void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end, FlightFate fate,
-            std::int64_t seq, std::int64_t op, Nanoseconds now) {
+  void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end,
+            FlightFate fate, std::int64_t seq, std::int64_t op, Nanoseconds now) {
     const std::size_t at = id % slots_.size();
     FlightSlot& slot = slots_[at];
     const HeldFlightSlot held(slot);
@@ -223,7 +223,8 @@ class FlightRecorder::Impl {
     if (slots_.empty()) return;
     FlightSlot& slot = slots_[ticket.first % slots_.size()];
     const HeldFlightSlot held(slot);
-    if (slot.number == ticket.first + 1) slot.fate = is_done ? FlightFate::Done : FlightFate::Failed;
+    if (slot.number == ticket.first + 1)
+      slot.fate = is_done ? FlightFate::Done : FlightFate::Failed;
   }
 
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
@@ -446,8 +447,8 @@ class FlightRecorder::Impl {
       if (slot.number == 0) continue;
       const Group& group = groups_[slot.group];
       const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
-      const Key key{slot.group, slot.is_end, slot.collective, slot.type,
-                    slot.input, slot.output, slot.other,      slot.site, stack};
+      const Key key{slot.group,  slot.is_end, slot.collective, slot.type, slot.input,
+                    slot.output, slot.other,  slot.site,       stack};
       const FlightDump::Call*& call = calls[key];
       if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group, stack));
       FlightDump::Entry& entry = dump.entries.emplace_back();
@@ -527,7 +528,7 @@ class FlightRecorder::Impl {
   const int rank_;
   std::atomic<std::uint64_t> next_{0};
   std::vector<FlightSlot> slots_;
-  std::vector<FlightTimes> times_;            ///< of the slots, where wanted; guarded as they are
+  std::vector<FlightTimes> times_;      ///< of the slots, where wanted; guarded as they are
   std::vector<StackAddresses> stacks_;  ///< likewise
   std::atomic<bool> has_failed_{false};
 

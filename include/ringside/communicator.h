@@ -125,7 +125,7 @@ class Communicator {
   Status run(Collective collective, const void* input, void* output, std::size_t count,
              DataType type, CallOptions options = {});
 
-  /// Tells what became of calls: on the communicator's thread, or on the one that waits.
+  /// Reports how calls ended: on the communicator's thread, or on the one that waits.
   using WhenDone = std::function<void(const Status& done)>;
   /// Starts calls that belong together: the sends and receives among them do not block each other; collectives follow,
   /// one after the other. All of them run on a thread of this communicator, after those that were started before.

@@ -1,4 +1,4 @@
-#include "backend.h"
+#include "python/src/backend.h"
 
 #include <Python.h>
 
@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "call_sites.h"
-#include "dtypes.h"
+#include "python/src/call_sites.h"
+#include "python/src/dtypes.h"
 
 namespace ringside::pytorch {
 namespace {
@@ -75,8 +75,9 @@ std::vector<at::Tensor> split(const at::Tensor& tensor, const std::vector<int64_
                 " among ", ranks, " ranks; pass split sizes");
     all.assign(static_cast<std::size_t>(ranks), rows / ranks);
   }
-  TORCH_CHECK(all.size() == static_cast<std::size_t>(ranks), "ringside: all_to_all_single: ",
-              all.size(), " split sizes of the ", what, " for ", ranks, " ranks");
+  TORCH_CHECK(all.size() == static_cast<std::size_t>(ranks),
+              "ringside: all_to_all_single: ", all.size(), " split sizes of the ", what, " for ",
+              ranks, " ranks");
   int64_t sum = 0;
   std::vector<at::Tensor> blocks;
   for (const int64_t size : all) {
@@ -85,8 +86,8 @@ std::vector<at::Tensor> split(const at::Tensor& tensor, const std::vector<int64_
     blocks.push_back(tensor.narrow(0, sum, size));
     sum += size;
   }
-  TORCH_CHECK(sum == rows, "ringside: all_to_all_single: split sizes of the ", what, " sum to ", sum,
-              ", not to its ", rows, " rows");
+  TORCH_CHECK(sum == rows, "ringside: all_to_all_single: split sizes of the ", what, " sum to ",
+              sum, ", not to its ", rows, " rows");
   return blocks;
 }
 
@@ -148,7 +149,8 @@ at::Tensor Backend::writable(Draft& draft, const at::Tensor& output) const {
   check_place(output);
   draft.outputs.push_back(output);
   if (output.is_contiguous()) return output;
-  const at::Tensor flat = at::empty(output.sizes(), output.options().memory_format(at::MemoryFormat::Contiguous));
+  const at::Tensor flat =
+      at::empty(output.sizes(), output.options().memory_format(at::MemoryFormat::Contiguous));
   draft.copies.emplace_back(output, flat);
   return flat;
 }
@@ -172,15 +174,15 @@ WorkPtr Backend::start(Draft draft) {
     for (const auto& [to, from] : copies) to.copy_(from);
   });
   ++calls_;
-  work->belongs_to(group,
-                   group->start(calls, [work](const Status& done) { work->done(done); }));
+  work->belongs_to(group, group->start(calls, [work](const Status& done) { work->done(done); }));
   return work;
 }
 
 WorkPtr Backend::broadcast(Tensors& tensors, const c10d::BroadcastOptions& options) {
   Draft draft{.type = c10d::OpType::BROADCAST, .name = "broadcast"};
   const at::Tensor data = changeable(draft, only(tensors, "broadcast"));
-  draft.calls = {moving(Collective::Broadcast, data, data, data, static_cast<int>(options.rootRank))};
+  draft.calls = {
+      moving(Collective::Broadcast, data, data, data, static_cast<int>(options.rootRank))};
   draft.kept = {data};
   return start(std::move(draft));
 }
@@ -257,7 +259,8 @@ void Backend::add_gather(Draft& draft, Collective collective, const Tensors& out
 WorkPtr Backend::allgather(std::vector<Tensors>& outputs, Tensors& inputs,
                            const c10d::AllgatherOptions& /*options*/) {
   Draft draft{.type = c10d::OpType::ALLGATHER, .name = "all_gather"};
-  add_gather(draft, Collective::AllGather, only(outputs, "all_gather"), only(inputs, "all_gather"), 0);
+  add_gather(draft, Collective::AllGather, only(outputs, "all_gather"), only(inputs, "all_gather"),
+             0);
   return start(std::move(draft));
 }
 
@@ -267,8 +270,9 @@ WorkPtr Backend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inp
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     Tensors blocks;
     for (const Tensors& of_rank : outputs) {
-      TORCH_CHECK(of_rank.size() == inputs.size(), "ringside: all_gather_coalesced: ",
-                  of_rank.size(), " outputs of a rank for ", inputs.size(), " inputs");
+      TORCH_CHECK(of_rank.size() == inputs.size(),
+                  "ringside: all_gather_coalesced: ", of_rank.size(), " outputs of a rank for ",
+                  inputs.size(), " inputs");
       blocks.push_back(of_rank[i]);
     }
     add_gather(draft, Collective::AllGather, blocks, inputs[i], 0);
@@ -278,9 +282,10 @@ WorkPtr Backend::allgather_coalesced(std::vector<Tensors>& outputs, Tensors& inp
 
 WorkPtr Backend::_allgather_base(at::Tensor& output, at::Tensor& input,
                                  const c10d::AllgatherOptions& /*options*/) {
-  TORCH_CHECK(output.numel() == input.numel() * size_ && output.scalar_type() == input.scalar_type(),
-              "ringside: all_gather_into_tensor: ", output.numel(), " output elements for ",
-              input.numel(), " input elements of each of ", size_, " ranks");
+  TORCH_CHECK(
+      output.numel() == input.numel() * size_ && output.scalar_type() == input.scalar_type(),
+      "ringside: all_gather_into_tensor: ", output.numel(), " output elements for ", input.numel(),
+      " input elements of each of ", size_, " ranks");
   Draft draft{.type = c10d::OpType::_ALLGATHER_BASE, .name = "all_gather_into_tensor"};
   const at::Tensor mine = readable(draft, input);
   const at::Tensor all = writable(draft, output);
@@ -339,9 +344,10 @@ WorkPtr Backend::reduce_scatter(Tensors& outputs, std::vector<Tensors>& inputs,
 
 WorkPtr Backend::_reduce_scatter_base(at::Tensor& output, at::Tensor& input,
                                       const c10d::ReduceScatterOptions& options) {
-  TORCH_CHECK(input.numel() == output.numel() * size_ && output.scalar_type() == input.scalar_type(),
-              "ringside: reduce_scatter_tensor: ", input.numel(), " input elements for ",
-              output.numel(), " output elements of each of ", size_, " ranks");
+  TORCH_CHECK(
+      input.numel() == output.numel() * size_ && output.scalar_type() == input.scalar_type(),
+      "ringside: reduce_scatter_tensor: ", input.numel(), " input elements for ", output.numel(),
+      " output elements of each of ", size_, " ranks");
   Draft draft{.type = c10d::OpType::_REDUCE_SCATTER_BASE, .name = "reduce_scatter_tensor"};
   const Reduction how = reduction(options.reduceOp, output);
   const at::Tensor all = readable(draft, input);
@@ -393,7 +399,8 @@ void Backend::add_messages(Draft& draft, const Tensors& outputs, const Tensors& 
     const at::Tensor output = writable(draft, outputs[at]);
     draft.kept.push_back(output);
     if (input.numel() > 0) draft.calls.push_back(moving(Collective::Send, input, {}, input, peer));
-    if (output.numel() > 0) draft.calls.push_back(moving(Collective::Recv, {}, output, output, peer));
+    if (output.numel() > 0)
+      draft.calls.push_back(moving(Collective::Recv, {}, output, output, peer));
   }
 }
 
@@ -460,8 +467,12 @@ Message Backend::message(Tensors& tensors, int peer, int tag, bool is_send) {
   auto work = c10::make_intrusive<CallWork>(
       rank_, is_send ? c10d::OpType::SEND : c10d::OpType::RECV, name, Tensors{data});
   const Moved elements = moved(data);
-  Call call{is_send ? Collective::Send : Collective::Recv, nullptr, nullptr, elements.count,
-            elements.type, {.root = peer, .site = current_site()}};
+  Call call{is_send ? Collective::Send : Collective::Recv,
+            nullptr,
+            nullptr,
+            elements.count,
+            elements.type,
+            {.root = peer, .site = current_site()}};
   if (!is_send) work->came_from(peer);
   ++calls_;
   return {work, data, communicator()->record_message(call)};

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "base.h"
-#include "messages.h"
-#include "work.h"
+#include "python/src/base.h"
+#include "python/src/messages.h"
+#include "python/src/work.h"
 
 namespace ringside::pytorch {
 
@@ -82,8 +82,8 @@ class Backend : public BackendBase {
     c10d::OpType type = c10d::OpType::UNKNOWN;
     const char* name = "";
     std::vector<Call> calls = {};
-    Tensors outputs = {};   ///< of the user
-    Tensors kept = {};      ///< used by the calls
+    Tensors outputs = {};                                        ///< of the user
+    Tensors kept = {};                                           ///< used by the calls
     std::vector<std::pair<at::Tensor, at::Tensor>> copies = {};  ///< afterwards: to, from
   };
   at::Tensor readable(Draft& draft, const at::Tensor& input) const;

@@ -1,4 +1,4 @@
-#include "call_sites.h"
+#include "python/src/call_sites.h"
 
 #include <Python.h>
 #include <frameobject.h>

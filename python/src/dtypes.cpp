@@ -1,4 +1,4 @@
-#include "dtypes.h"
+#include "python/src/dtypes.h"
 
 #include <ATen/Functions.h>
 

@@ -1,4 +1,4 @@
-#include "meeting.h"
+#include "python/src/meeting.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base.h"
+#include "python/src/base.h"
 
 /// How ranks meet through PyTorch's Store.
 

@@ -1,10 +1,10 @@
-#include "messages.h"
+#include "python/src/messages.h"
 
 #include <algorithm>
 #include <exception>
 #include <utility>
 
-#include "dtypes.h"
+#include "python/src/dtypes.h"
 
 namespace ringside::pytorch {
 namespace {
@@ -166,7 +166,8 @@ void Messages::look_for_senders() {
     try {
       peer = find_sender(first.tag);
     } catch (const std::exception& thrown) {
-      status = Error{ErrorCode::System, std::string("recv from any rank: PyTorch's store: ") + thrown.what()};
+      status = Error{ErrorCode::System,
+                     std::string("recv from any rank: PyTorch's store: ") + thrown.what()};
     }
     if (is_over_) {
       status = Error{ErrorCode::Aborted, "recv from any rank: the process group was aborted"};

@@ -12,8 +12,8 @@
 #include <thread>
 #include <tuple>
 
-#include "meeting.h"
-#include "work.h"
+#include "python/src/meeting.h"
+#include "python/src/work.h"
 
 namespace ringside::pytorch {
 
@@ -96,7 +96,8 @@ class Messages {
   std::atomic<bool> is_over_{false};
   std::mutex mutex_;  ///< guards what follows
   std::map<std::tuple<int, int, bool>, std::unique_ptr<MessageLane>> lanes_;
-  std::map<std::pair<int, int>, std::int64_t> claimed_;  ///< messages of a rank and tag that have a recv
+  std::map<std::pair<int, int>, std::int64_t>
+      claimed_;  ///< messages of a rank and tag that have a recv
   std::deque<AnyRecv> any_;
   std::condition_variable any_pushed_;
   std::thread any_thread_;

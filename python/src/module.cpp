@@ -3,10 +3,10 @@
 
 #include <chrono>
 #include <mutex>
-#include <vector>
 #include <string>
+#include <vector>
 
-#include "backend.h"
+#include "python/src/backend.h"
 
 /// The Python module: makes process groups, and has all of them leave when the program ends.
 

@@ -1,4 +1,4 @@
-#include "work.h"
+#include "python/src/work.h"
 
 #include <ATen/core/ivalue.h>
 #include <ATen/core/jit_type.h>
@@ -20,7 +20,9 @@ CallWork::CallWork(int rank, c10d::OpType type, std::string name, std::vector<at
     : Work(rank, type),
       name_(std::move(name)),
       outputs_(std::move(outputs)),
-      future_(c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {}
+      future_(
+          c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()))) {
+}
 
 void CallWork::belongs_to(std::weak_ptr<Communicator> communicator, std::uint64_t number) {
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "base.h"
+#include "python/src/base.h"
 
 namespace ringside::pytorch {
 
@@ -31,7 +31,7 @@ class CallWork : public c10d::Work {
 
   /// Called once: what is left to do after a successful call, such as copying results.
   void when_done(std::function<void()> finish) { finish_ = std::move(finish); }
-  /// The calls of a communicator that the work stands for, for wait().
+  /// The calls of a communicator that carry out the work, for wait().
   void belongs_to(std::weak_ptr<Communicator> communicator, std::uint64_t number);
   /// The rank that a message of any source came from. Called before done().
   void came_from(int source) { source_ = source; }

@@ -48,8 +48,7 @@ Status create_shared_trace(Bootstrap& bootstrap, const std::string& path, const 
     if (!recorder) created = recorder.error();
   }
   const std::byte failed{static_cast<unsigned char>(created ? 0 : 1)};
-  RINGSIDE_TRY(const std::vector<std::byte> outcomes,
-               bootstrap.all_gather(std::span(&failed, 1)));
+  RINGSIDE_TRY(const std::vector<std::byte> outcomes, bootstrap.all_gather(std::span(&failed, 1)));
   const auto at = std::ranges::find(outcomes, std::byte{1});
   if (!created || at == outcomes.end()) return created;
   return Error{.code = ErrorCode::System,
