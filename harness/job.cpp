@@ -22,6 +22,7 @@
 #include "engine/runtime/bootstrap/debug_output.h"
 #include "engine/runtime/bootstrap/launch.h"
 #include "engine/runtime/bootstrap/rendezvous.h"
+#include "engine/runtime/bootstrap/shared_trace.h"
 #include "engine/runtime/watch/call_faults.h"
 #include "engine/runtime/watch/status_service.h"
 #include "engine/transport/socket/interface.h"
@@ -162,32 +163,6 @@ Result<int> run_local_job(int nranks, const JobOptions& options, const JobMain& 
       options.grace);
 }
 
-/// Of the ranks that record into one file (all of them, unless the path has a placeholder for host or process), the
-/// first makes it; the others join it then.
-Status create_shared_trace(Bootstrap& bootstrap, const JobOptions& options) {
-  if (options.trace_path.empty()) return {};
-  const std::uint64_t own = std::hash<std::string>{}(options.trace_path);
-  RINGSIDE_TRY(const std::vector<std::byte> paths,
-               bootstrap.all_gather(std::as_bytes(std::span(&own, 1))));
-  const auto path_of = [&](int rank) {
-    std::uint64_t path = 0;
-    std::memcpy(&path, paths.data() + static_cast<std::size_t>(rank) * sizeof path, sizeof path);
-    return path;
-  };
-  const int me = to_int(bootstrap.rank());
-  int first = 0;
-  while (path_of(first) != own) ++first;
-  Status created;
-  if (first == me) created = create_trace(options);
-  const std::byte failed{static_cast<unsigned char>(created ? 0 : 1)};
-  RINGSIDE_TRY(const std::vector<std::byte> all, bootstrap.all_gather(std::span(&failed, 1)));
-  const auto who = std::ranges::find(all, std::byte{1});
-  if (!created || who == all.end()) return created;
-  return Error{.code = ErrorCode::System,
-               .message = fmt::format("rank {} cannot write the trace", who - all.begin()),
-               .is_reported_elsewhere = true};
-}
-
 Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
                               const JobMain& main) {
   DebugOutput::of_process().set_place(info.local_rank.value_or(0));
@@ -201,7 +176,7 @@ Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
                                                 .listen = meeting.listen,
                                                 .join_timeout = join_timeout}));
   meeting.root.reset();
-  RINGSIDE_TRY(create_shared_trace(*bootstrap, options));
+  RINGSIDE_TRY(create_shared_trace(*bootstrap, options.trace_path, info_of(options), false));
   return run_rank(std::move(bootstrap), options, main);
 }
 

@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "base/wording.h"
 #include "cli/options.h"
+#include "cli/sim/run_script.h"
 #include "cli/sweep/sweep_run.h"
 #include "cli/sweep/sweep_tables.h"
 #include "cli/verb.h"
@@ -33,7 +34,10 @@ struct RunArguments {
   std::vector<std::string> vary;
   double timeout_s = std::numeric_limits<double>::quiet_NaN();  ///< as it is: not given
   bool json = false;
+  ScriptArguments script;
 };
+
+bool is_script(const RunArguments& arguments) { return arguments.file.ends_with(".py"); }
 
 std::string ranks_text(const std::vector<int>& ranks) {
   return ranks.empty() ? "none" : fmt::format("{}", fmt::join(ranks, ", "));
@@ -304,6 +308,19 @@ VerbResult run(const RunArguments& arguments) {
     return Error{ErrorCode::InvalidArgument, fmt::format("--timeout {}", arguments.timeout_s),
                  "give seconds, up to a day"};
   }
+  if (is_script(arguments)) {
+    if (arguments.json || arguments.on != "sim") {
+      return Error{ErrorCode::InvalidArgument, "--json or --on with a script",
+                   "omit it: a script runs on processes of this machine"};
+    }
+    const bool has_timeout = arguments.timeout_s > 0;
+    return run_script(arguments.file, arguments.script, arguments.folder,
+                      has_timeout ? std::optional(arguments.timeout_s) : std::nullopt);
+  }
+  if (arguments.script.is_any()) {
+    return Error{ErrorCode::InvalidArgument, "-n, --fault or words behind the file with a scenario",
+                 "write ranks and faults into the scenario; these options are for scripts (.py)"};
+  }
   study::ScenarioQuestion question;
   RINGSIDE_TRY(question.scenario, load_scenario(arguments.file, reading_of(arguments)));
   question.is_real = arguments.on == "real";
@@ -324,38 +341,47 @@ VerbResult run(const RunArguments& arguments) {
 }  // namespace
 
 Verb run_verb() {
-  return {"run",
-          "Run a scenario, on real ranks or simulated ones, and compare with what it expects",
-          {"ringside run scenarios/hangs/skipped-collective.yaml",
-           "ringside run scenarios/buying/jobs/llama3-70b-512.yaml --vary layout=auto"},
-          [](Options& app) {
-            auto arguments = std::make_shared<RunArguments>();
-            RunArguments& a = *arguments;
-            app.add_option("file", a.file,
-                           "a scenario/1 (docs/reference/scenarios.md), or a hang-program/1")
-                ->required();
-            app.add_option("--on", a.on,
-                           "sim: in simulated time; real: processes of this machine, or those of "
-                           "the launcher that started this one; else simulated on these hosts, as "
-                           "--on of sim takes them, in place of the scenario's")
-                ->capture_default_str();
-            app.add_option(
-                "-o,--output", a.folder,
-                "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
-            app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
-                ->capture_default_str();
-            app.add_option(
-                   "--vary", a.vary,
-                   "KEY=V1,V2: compare step times, as a sweep does; repeatable. layout=auto: "
-                   "all splits over tensor, pipeline and data that fit; on=PRESET,...: other "
-                   "hosts with their GPUs; workload.KEY; else as --vary of sim")
-                ->allow_extra_args(false);
-            app.add_option("--timeout", a.timeout_s,
-                           "real: seconds in which nothing moves until a call fails (default: the "
-                           "scenario's watchdog, else 2 beyond its faults)");
-            app.add_flag("--json", a.json, "one JSON document on stdout");
-            return [arguments] { return run(*arguments); };
-          }};
+  return {
+      "run",
+      "Run a scenario, on real ranks or simulated ones, and compare with what it expects; or a "
+      "script of PyTorch",
+      {"ringside run scenarios/hangs/skipped-collective.yaml",
+       "ringside run scenarios/buying/jobs/llama3-70b-512.yaml --vary layout=auto"},
+      [](Options& app) {
+        auto arguments = std::make_shared<RunArguments>();
+        RunArguments& a = *arguments;
+        app.add_option(
+               "file", a.file,
+               "a scenario/1 (docs/reference/scenarios.md), a hang-program/1, or a script of "
+               "PyTorch (.py; docs/tutorials/pytorch.md)")
+            ->required();
+        app.add_option("--on", a.on,
+                       "sim: in simulated time; real: processes of this machine, or those of "
+                       "the launcher that started this one; else simulated on these hosts, as "
+                       "--on of sim takes them, in place of the scenario's")
+            ->capture_default_str();
+        app.add_option(
+            "-o,--output", a.folder,
+            "keep what the run leaves (dumps, logs, a trace) in this new or empty folder");
+        app.add_option("--fidelity", a.fidelity, "of simulated calls, as sim has it")
+            ->capture_default_str();
+        app.add_option("--vary", a.vary,
+                       "KEY=V1,V2: compare step times, as a sweep does; repeatable. layout=auto: "
+                       "all splits over tensor, pipeline and data that fit; on=PRESET,...: other "
+                       "hosts with their GPUs; workload.KEY; else as --vary of sim")
+            ->allow_extra_args(false);
+        app.add_option("--timeout", a.timeout_s,
+                       "real, script: seconds in which nothing moves until a call fails (default: "
+                       "the scenario's watchdog, else 2 beyond its faults; the script's)");
+        app.add_flag("--json", a.json, "one JSON document on stdout");
+        app.add_option("-n,--ranks", a.script.ranks, "script: processes to start (2)");
+        add_fault_options(app, a.script.faults);
+        app.add_option("--python", a.script.python, "script: the Python that has PyTorch")
+            ->capture_default_str();
+        app.add_option("arguments", a.script.words,
+                       "script: its own arguments; those with dashes after --");
+        return [arguments] { return run(*arguments); };
+      }};
 }
 
 }  // namespace ringside::cli

@@ -12,42 +12,15 @@
 #include <utility>
 #include <vector>
 
-#include "engine/capi/gpus.h"
 #include "engine/capi/group.h"
 #include "engine/capi/handles.h"
+#include "engine/capi/init.h"
 #include "engine/capi/leaving.h"
-#include "engine/capi/process_recorder.h"
 #include "engine/capi/streams.h"
-#include "engine/cuda/gpu/requested_gpu.h"
-#include "engine/runtime/bootstrap/bootstrap_root.h"
-#include "engine/transport/socket/interface.h"
 
 namespace ringside {
 
 namespace {
-
-/// Roots that wait for the ranks of this process's ids, until the rank that joins here takes them along.
-class Roots {
- public:
-  void keep(const std::string& id, std::unique_ptr<BootstrapRoot> root) {
-    const std::lock_guard lock(mutex_);
-    roots_[id] = std::move(root);
-  }
-  std::unique_ptr<BootstrapRoot> take(const std::string& id) {
-    const std::lock_guard lock(mutex_);
-    const auto found = roots_.find(id);
-    return found == roots_.end() ? nullptr : std::move(roots_.extract(found).mapped());
-  }
-
- private:
-  std::mutex mutex_;
-  std::map<std::string, std::unique_ptr<BootstrapRoot>> roots_;
-};
-
-Roots& roots() {
-  static Roots all;
-  return all;
-}
 
 /// Of a part of `parent`, made or still to be made.
 std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
@@ -55,6 +28,8 @@ std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   made->is_blocking = is_blocking;
   made->is_on_gpu = parent.is_on_gpu;
   made->recorder = parent.recorder;
+  made->faults = parent.faults;
+  made->trace = parent.trace;
   return made;
 }
 
@@ -135,85 +110,6 @@ rsResult_t make_part(rsComm_t comm, rsComm_t* newcomm, const rsConfig_t* config,
     });
   });
   return is_begun ? rsInProgress : done;
-}
-
-CommunicatorOptions options_of(const rsConfig_t* config) {
-  CommunicatorOptions options;
-  if (config == nullptr) return options;
-  if (config->connectTimeout > 0) options.connect_timeout = Seconds{config->connectTimeout};
-  if (config->opTimeout > 0) options.op_timeout = Seconds{config->opTimeout};
-  if (config->commName != nullptr) options.name = config->commName;
-  return options;
-}
-
-/// Starts it where NCCL_RAS_ADDR wants one, which is the same on all ranks.
-Result<PendingCommunicator::WhenMet> status_service_of(rsComm& comm) {
-  RINGSIDE_TRY(const std::optional<std::uint16_t> port, status_port());
-  if (!port || comm.nranks == 1) return PendingCommunicator::WhenMet();
-  return PendingCommunicator::WhenMet([&comm, port](Bootstrap& bootstrap) -> Status {
-    RINGSIDE_TRY(comm.status, StatusService::start(bootstrap, *comm.recorder, {.port = *port},
-                                                   deadline_in(std::chrono::seconds(8))));
-    return {};
-  });
-}
-
-Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rsConfig_t* config) {
-  if (comm == nullptr)
-    return Error{ErrorCode::InvalidArgument, "comm is null", "pass the address of a rsComm_t"};
-  const std::string text(id.internal, ::strnlen(id.internal, sizeof id.internal));
-  BootstrapOptions join;
-  join.rank = Rank{rank};
-  join.nranks = nranks;
-  CommunicatorOptions options = options_of(config);
-  if (nranks != 1) {
-    RINGSIDE_TRY(join.id, parse_unique_id(text));
-    // The address where its ranks meet distinguishes it from others, in dumps of all of them.
-    if (config == nullptr || config->commName == nullptr) options.name = to_string(join.id.root);
-  }
-  join.join_timeout = std::chrono::duration_cast<Nanoseconds>(options.connect_timeout);
-  auto made = std::make_unique<rsComm>();
-  made->nranks = nranks;
-  made->rank = rank;
-  made->is_blocking = config == nullptr || config->blocking != 0;
-  made->name = options.name;
-  RINGSIDE_TRY(made->recorder, recorder_of_process(rank));
-  options.recorder = made->recorder.get();
-  options.job_rank = made->recorder->rank();
-  options.op_timeout = made->recorder->settings().op_timeout(options.op_timeout);
-  RINGSIDE_TRY(
-      const std::optional<int> gpu,
-      requested_gpu(config != nullptr ? config->device : nullptr, gpus_of_process().current));
-  made->is_on_gpu = gpu.has_value();
-  RINGSIDE_TRY(PendingCommunicator::WhenMet when_met, status_service_of(*made));
-  RINGSIDE_TRY(made->pending,
-               PendingCommunicator::start(std::move(join), std::move(options), roots().take(text),
-                                          std::move(when_met),
-                                          gpu ? executor_on_gpu(*gpu) : ExecutorMaker()));
-  if (made->is_blocking) {
-    RINGSIDE_TRY(do_with_group(made.get(), [raw = made.get()]() -> Status {
-      RINGSIDE_TRY([[maybe_unused]] const CommunicatorInUse ready, communicator_of(raw));
-      return {};
-    }));
-  }
-  *comm = made.release();
-  return {};
-}
-
-Status make_id(rsUniqueId* id) {
-  if (id == nullptr)
-    return Error{ErrorCode::InvalidArgument, "uniqueId is null",
-                 "pass the address of a rsUniqueId"};
-  RINGSIDE_TRY(const InterfaceSettings settings, interface_settings_from(env_text, false));
-  RINGSIDE_TRY(const std::vector<Interface> there, local_interfaces());
-  RINGSIDE_TRY(const Interface chosen, choose_interface(there, settings));
-  RINGSIDE_TRY(auto root,
-               BootstrapRoot::start({.listen = chosen.address, .secret = random_secret()}));
-  const std::string text = to_string(root->id());
-  RINGSIDE_ASSERT(text.size() < sizeof id->internal, "an id of {} bytes", text.size());
-  std::memset(id->internal, 0, sizeof id->internal);
-  std::memcpy(id->internal, text.data(), text.size());
-  roots().keep(text, std::move(root));
-  return {};
 }
 
 /// The operation with that number.
@@ -338,7 +234,7 @@ const char* rsGetLastError(rsComm_t comm) {
 }
 
 rsResult_t rsGetUniqueId(rsUniqueId* uniqueId) {
-  return guarded([&] { return make_id(uniqueId); });
+  return guarded([&] { return make_unique_id(uniqueId); });
 }
 
 rsResult_t rsCommInitRank(rsComm_t* comm, int nranks, rsUniqueId commId, int rank) {
@@ -347,7 +243,7 @@ rsResult_t rsCommInitRank(rsComm_t* comm, int nranks, rsUniqueId commId, int ran
 
 rsResult_t rsCommInitRankConfig(rsComm_t* comm, int nranks, rsUniqueId commId, int rank,
                                 rsConfig_t* config) {
-  return guarded([&] { return init(comm, nranks, commId, rank, config); });
+  return guarded([&] { return init_communicator(comm, nranks, commId, rank, config); });
 }
 
 rsResult_t rsCommSplit(rsComm_t comm, int color, int key, rsComm_t* newcomm, rsConfig_t* config) {

@@ -16,10 +16,13 @@
 #include "engine/runtime/communicator.h"
 #include "engine/runtime/host/host_stream.h"
 #include "engine/runtime/pending_communicator.h"
+#include "engine/runtime/watch/call_faults.h"
 #include "engine/runtime/watch/status_service.h"
 #include "ringside/ringside.h"
+#include "trace/recorder.h"
 
-/// The types behind the handles of ringside.h, and the code that all its functions share. Private to this folder.
+/// The types behind the handles of ringside.h, and the code that all its functions share. Private to this folder and
+/// to api/.
 
 struct rsStream {
   ringside::HostStream queue;
@@ -35,6 +38,8 @@ struct rsComm {
   bool is_on_gpu = false;
   /// Records the rank's calls; null: not recorded. It outlives the members below.
   std::shared_ptr<ringside::FlightRecorder> recorder;
+  std::shared_ptr<ringside::CallFaults> faults;     ///< null: none are planned. Likewise
+  std::shared_ptr<ringside::TraceRecorder> trace;   ///< null: no trace. Likewise
   std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
   std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
   std::mutex mutex;    ///< guards what follows

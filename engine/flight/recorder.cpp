@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -22,52 +23,16 @@
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
 #include "engine/flight/semaphore.h"
+#include "engine/flight/slot.h"
 #include "engine/flight/stack.h"
 #include "trace/clock.h"
 
 namespace ringside {
 namespace {
 
-/// One entry of the ring, a cache line. The thread that has set `is_held` reads and writes the rest: 5 ns without
-/// contention. Whether the call has ended its communicator knows, whose calls come one after the other.
-struct alignas(64) Slot {
-  std::atomic_flag is_held;
-  bool is_end = false;  ///< of a call of several messages
-  Collective collective = Collective::AllReduce;
-  DataType type = DataType::Float32;
-  std::uint32_t group = 0;
-  std::uint32_t thread = 0;
-  std::int32_t other = -1;   ///< the peer of a message, the root of what has one
-  std::uint64_t number = 0;  ///< record_id + 1; 0: nothing is here yet
-  std::int64_t created = 0;
-  std::int64_t input = 0, output = 0;
-  std::uint32_t op_id = 0, seq = 0;
-};
-static_assert(sizeof(Slot) == 64);
-
-/// When a call of a slot began and ended, where that is wanted.
-struct Times {
-  std::uint64_t number = 0;  ///< the slot's, then; the slot's lock guards it
-  std::int64_t started = 0, ended = 0;
-};
-
 bool is_message(Collective collective) {
   return collective == Collective::Send || collective == Collective::Recv;
 }
-
-class Held {
- public:
-  explicit Held(Slot& slot) : slot_(slot) {
-    while (slot_.is_held.test_and_set(std::memory_order_acquire)) {
-    }
-  }
-  ~Held() { slot_.is_held.clear(std::memory_order_release); }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
-
- private:
-  Slot& slot_;
-};
 
 // The handler touches nothing that could go away while it runs.
 std::atomic<int> signals_pending{0};
@@ -89,9 +54,8 @@ std::uint32_t this_thread() {
   return id;
 }
 
-/// One thread at a time counts.
 void count_one(std::atomic<std::int64_t>& counter) {
-  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  counter.fetch_add(1, std::memory_order_release);
 }
 
 }  // namespace
@@ -106,7 +70,7 @@ class FlightRecorder::Group {
 
   const int index;
   const GroupFacts facts;
-  // One thread at a time calls; dumps look on.
+  // One thread at a time makes ordered calls; dumps look on.
   std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
   std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
   std::atomic<std::int64_t> completed_op{0};  ///< all up to it have ended well
@@ -190,34 +154,35 @@ class FlightRecorder::Impl {
   }
 
   Ticket begin(Group& group, const FlightFacts* facts, std::uint32_t count, bool is_p2p,
-               Nanoseconds now) {
+               bool is_unordered, Nanoseconds now) {
     auto& counter = is_p2p ? group.p2p_seq : group.collective_seq;
-    const std::int64_t seq = counter.load(std::memory_order_relaxed) + 1;
-    counter.store(seq, std::memory_order_relaxed);
-    group.enqueued.store(seq, std::memory_order_relaxed);
-    group.under_way_since.store(now.count(), std::memory_order_relaxed);
+    const std::int64_t seq = counter.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (!is_unordered) {
+      group.enqueued.store(seq, std::memory_order_relaxed);
+      group.under_way_since.store(now.count(), std::memory_order_relaxed);
+    }
     const Collective collective = count > 1 ? Collective::SendRecv : facts[0].collective;
     count_one(group.launches[static_cast<std::size_t>(collective)]);
     const std::uint32_t entries = count > 1 ? count + 1 : count;
-    const std::int64_t first_op = group.op_id.load(std::memory_order_relaxed) + 1;
-    const std::int64_t last_op = first_op + entries - 1;
-    group.op_id.store(last_op, std::memory_order_relaxed);
-    Ticket ticket{0, entries, seq, last_op, &group, collective};
+    const std::int64_t first_op = group.op_id.fetch_add(entries, std::memory_order_relaxed) + 1;
+    Ticket ticket{0, entries, is_unordered, seq, first_op + entries - 1, &group, collective};
     if (slots_.empty()) return ticket;
     ticket.first = next_.fetch_add(entries, std::memory_order_relaxed);
     for (std::uint32_t i = 0; i < entries; ++i) {
       const bool is_end = i == count;
-      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end, seq, first_op + i, now);
+      fill(ticket.first + i, group, facts[is_end ? i - 1 : i], is_end,
+           is_unordered ? FlightFate::Pending : FlightFate::Ordered, seq, first_op + i, now);
     }
     return ticket;
   }
 
   void fill(std::uint64_t id, const Group& group, const FlightFacts& facts, bool is_end,
-            std::int64_t seq, std::int64_t op, Nanoseconds now) {
+            FlightFate fate, std::int64_t seq, std::int64_t op, Nanoseconds now) {
     const std::size_t at = id % slots_.size();
-    Slot& slot = slots_[at];
-    const Held held(slot);
+    FlightSlot& slot = slots_[at];
+    const HeldFlightSlot held(slot);
     slot.is_end = is_end;
+    slot.fate = fate;
     slot.collective = facts.collective;
     slot.type = facts.type;
     slot.group = static_cast<std::uint32_t>(group.index);
@@ -229,16 +194,17 @@ class FlightRecorder::Impl {
     slot.output = facts.output;
     slot.op_id = static_cast<std::uint32_t>(op);
     slot.seq = static_cast<std::uint32_t>(seq);
+    slot.site = facts.site;
     if (!times_.empty()) times_[at] = {id + 1, 0, 0};
     if (!stacks_.empty()) stacks_[at] = take_stack();
   }
 
   /// Of all entries of the call that are still there.
-  void note_time(const Ticket& ticket, std::int64_t Times::*field, Nanoseconds now) {
+  void note_time(const Ticket& ticket, std::int64_t FlightTimes::*field, Nanoseconds now) {
     if (times_.empty()) return;
     for (std::uint32_t i = 0; i < ticket.count; ++i) {
       const std::size_t at = (ticket.first + i) % slots_.size();
-      const Held held(slots_[at]);
+      const HeldFlightSlot held(slots_[at]);
       if (times_[at].number == ticket.first + i + 1) times_[at].*field = now.count();
     }
   }
@@ -246,11 +212,27 @@ class FlightRecorder::Impl {
   void start(const Ticket& ticket, Nanoseconds now) {
     if (!settings_.has_timing) return;
     ticket.group->started.store(ticket.seq, std::memory_order_relaxed);
-    note_time(ticket, &Times::started, now);
+    note_time(ticket, &FlightTimes::started, now);
+  }
+
+  void end_unordered(const Ticket& ticket, bool is_done) {
+    if (!is_done) ticket.group->has_failed = true;
+    if (is_done) {
+      count_one(ticket.group->completions[static_cast<std::size_t>(ticket.collective)]);
+    }
+    if (slots_.empty()) return;
+    FlightSlot& slot = slots_[ticket.first % slots_.size()];
+    const HeldFlightSlot held(slot);
+    if (slot.number == ticket.first + 1)
+      slot.fate = is_done ? FlightFate::Done : FlightFate::Failed;
   }
 
   void end(const Ticket& ticket, bool is_done, Nanoseconds now) {
-    note_time(ticket, &Times::ended, now);
+    note_time(ticket, &FlightTimes::ended, now);
+    if (ticket.is_unordered) {
+      end_unordered(ticket, is_done);
+      return;
+    }
     Group& group = *ticket.group;
     group.under_way_since.store(0, std::memory_order_relaxed);
     if (!is_done) {
@@ -271,7 +253,6 @@ class FlightRecorder::Impl {
     FlightDump dump;
     dump.library = "ringside";
     dump.thread_name = "ringside";
-    dump.has_frames = settings_.has_stacks;
     dump.reason = reason;
     const std::lock_guard lock(mutex_);
     for (Group& group : groups_) {
@@ -458,16 +439,16 @@ class FlightRecorder::Impl {
     const std::int64_t offset = realtime_offset().count();
     const std::int64_t now = trace_now().count();
     using Key = std::tuple<std::uint32_t, bool, Collective, DataType, std::int64_t, std::int64_t,
-                           std::int32_t, StackAddresses>;
+                           std::int32_t, const CallSite*, StackAddresses>;
     std::map<Key, const FlightDump::Call*> calls;
     for (std::size_t i = 0; i < slots_.size(); ++i) {
-      const Held held(slots_[i]);
-      const Slot& slot = slots_[i];
+      const HeldFlightSlot held(slots_[i]);
+      const FlightSlot& slot = slots_[i];
       if (slot.number == 0) continue;
       const Group& group = groups_[slot.group];
       const StackAddresses stack = stacks_.empty() ? StackAddresses{} : stacks_[i];
-      const Key key{slot.group, slot.is_end, slot.collective, slot.type,
-                    slot.input, slot.output, slot.other,      stack};
+      const Key key{slot.group,  slot.is_end, slot.collective, slot.type, slot.input,
+                    slot.output, slot.other,  slot.site,       stack};
       const FlightDump::Call*& call = calls[key];
       if (call == nullptr) call = &dump.calls.emplace_back(call_of(slot, group, stack));
       FlightDump::Entry& entry = dump.entries.emplace_back();
@@ -479,10 +460,15 @@ class FlightRecorder::Impl {
       (entry.is_p2p ? entry.p2p_seq : entry.collective_seq) = slot.seq;
       entry.created_ns = slot.created + offset;
       entry.thread = slot.thread;
-      const Times times = times_.empty() ? Times{} : times_[i];
-      const bool is_completed = slot.op_id <= group.completed_op.load(std::memory_order_acquire);
+      const FlightTimes times = times_.empty() ? FlightTimes{} : times_[i];
+      const bool is_ordered = slot.fate == FlightFate::Ordered;
+      const bool is_completed =
+          is_ordered ? slot.op_id <= group.completed_op.load(std::memory_order_acquire)
+                     : slot.fate == FlightFate::Done;
       const bool has_failed =
-          !is_completed && slot.op_id <= group.failed_op.load(std::memory_order_relaxed);
+          !is_completed &&
+          (is_ordered ? slot.op_id <= group.failed_op.load(std::memory_order_relaxed)
+                      : slot.fate == FlightFate::Failed);
       entry.is_retired = is_completed || has_failed;
       entry.state = is_completed ? "completed" : times.started != 0 ? "started" : "scheduled";
       if (times.started != 0) entry.started_ns = times.started + offset;
@@ -494,6 +480,8 @@ class FlightRecorder::Impl {
       }
     }
     std::ranges::sort(dump.entries, {}, &FlightDump::Entry::record_id);
+    dump.has_frames = std::ranges::any_of(
+        dump.calls, [](const FlightDump::Call& call) { return !call.frames.empty(); });
     add_other_counters(dump);
   }
 
@@ -512,7 +500,7 @@ class FlightRecorder::Impl {
     }
   }
 
-  [[nodiscard]] FlightDump::Call call_of(const Slot& slot, const Group& group,
+  [[nodiscard]] FlightDump::Call call_of(const FlightSlot& slot, const Group& group,
                                          const StackAddresses& stack) const {
     FlightDump::Call call;
     const bool is_one = is_message(slot.collective) && !slot.is_end;
@@ -527,15 +515,20 @@ class FlightRecorder::Impl {
     call.input = {slot.input};
     call.output = {slot.output};
     call.type = recorded_name(slot.type);
-    if (!stacks_.empty()) call.frames = frames_of(stack);
+    if (slot.site != nullptr) {
+      for (const CallFrame& frame : slot.site->frames) {
+        call.frames.push_back({frame.function, frame.file, frame.line});
+      }
+    }
+    if (!stacks_.empty()) std::ranges::move(frames_of(stack), std::back_inserter(call.frames));
     return call;
   }
 
   const FlightSettings settings_;
   const int rank_;
   std::atomic<std::uint64_t> next_{0};
-  std::vector<Slot> slots_;
-  std::vector<Times> times_;            ///< of the slots, where wanted; guarded as they are
+  std::vector<FlightSlot> slots_;
+  std::vector<FlightTimes> times_;      ///< of the slots, where wanted; guarded as they are
   std::vector<StackAddresses> stacks_;  ///< likewise
   std::atomic<bool> has_failed_{false};
 
@@ -569,12 +562,16 @@ void FlightRecorder::leave(Group& group) { impl_->leave(group); }
 
 FlightRecorder::Ticket FlightRecorder::begin(Group& group, const FlightFacts& facts,
                                              Nanoseconds now) {
-  return impl_->begin(group, &facts, 1, is_message(facts.collective), now);
+  return impl_->begin(group, &facts, 1, is_message(facts.collective), false, now);
+}
+FlightRecorder::Ticket FlightRecorder::begin_unordered(Group& group, const FlightFacts& message,
+                                                       Nanoseconds now) {
+  return impl_->begin(group, &message, 1, true, true, now);
 }
 FlightRecorder::Ticket FlightRecorder::begin(Group& group, const std::vector<FlightFacts>& messages,
                                              Nanoseconds now) {
   return impl_->begin(group, messages.data(), static_cast<std::uint32_t>(messages.size()), true,
-                      now);
+                      false, now);
 }
 void FlightRecorder::start(const Ticket& ticket, Nanoseconds now) { impl_->start(ticket, now); }
 void FlightRecorder::end(const Ticket& ticket, bool is_done, Nanoseconds now) {

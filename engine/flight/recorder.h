@@ -10,6 +10,7 @@
 #include "base/words.h"
 #include "engine/flight/dump.h"
 #include "engine/flight/settings.h"
+#include "ringside/call_site.h"
 #include "ringside/units.h"
 
 namespace ringside {
@@ -21,6 +22,7 @@ struct FlightFacts {
   std::int64_t input = 0, output = 0;  ///< elements
   int root = -1;                       ///< rank of the communicator; -1: it has none
   int peer = -1;                       ///< of a message: rank of the other end; -1: a collective
+  const CallSite* site = nullptr;      ///< null: unknown; it outlives the recorder
   friend bool operator==(const FlightFacts&, const FlightFacts&) = default;
 };
 
@@ -57,7 +59,8 @@ class FlightRecorder {
   /// The entries of one call.
   struct Ticket {
     std::uint64_t first = 0;
-    std::uint32_t count = 0;  ///< 0: nothing is recorded
+    std::uint32_t count = 0;    ///< 0: nothing is recorded
+    bool is_unordered = false;  ///< as begin_unordered()
     std::int64_t seq = 0;
     std::int64_t last_op = 0;
     Group* group = nullptr;
@@ -68,9 +71,12 @@ class FlightRecorder {
   Ticket begin(Group& group, const FlightFacts& facts, Nanoseconds now);
   /// Records several messages that begin together: an entry for each, and one that ends them.
   Ticket begin(Group& group, const std::vector<FlightFacts>& messages, Nanoseconds now);
+  /// Records a message that ends independently of the group's other calls.
+  /// Threads  any, also while the group's other calls begin and end
+  Ticket begin_unordered(Group& group, const FlightFacts& message, Nanoseconds now);
   /// Records that a call has started: all calls before it are done. Has no effect without timing in the settings.
   void start(const Ticket& ticket, Nanoseconds now);
-  /// Records that a call and all earlier ones of its communicator have ended; `now` is used only with timing.  is_done
+  /// Records that a call has ended and, unless it is unordered, all earlier ordered ones of its communicator; `now` is used only with timing.  is_done
   /// false: it has failed
   void end(const Ticket& ticket, bool is_done, Nanoseconds now);
 

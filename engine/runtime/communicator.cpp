@@ -440,6 +440,9 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
 }
 
 Status Communicator::run(const CollectiveCall& call) { return impl_->run(call); }
+Status Communicator::run_all(const std::vector<CollectiveCall>& calls) {
+  return impl_->run_all(calls);
+}
 
 Result<std::unique_ptr<Communicator>> Communicator::split(std::optional<int> color, int key,
                                                           const std::string& description,
@@ -489,10 +492,6 @@ Result<std::unique_ptr<Communicator>> Communicator::make_part(std::shared_ptr<Bo
   auto made = make(std::move(bootstrap), options, impl_->make_executor);
   impl_->note_part(nullptr);
   return made;
-}
-
-Status Communicator::run_all(const std::vector<CollectiveCall>& calls) {
-  return impl_->run_all(calls);
 }
 
 Status Communicator::enqueue(CollectiveCall call, HostStream& stream) {
@@ -556,6 +555,11 @@ void Communicator::abort(const Error& why) {
   impl_->abort(why);
 }
 
+FlightRecorder::Ticket Communicator::record_message(const FlightFacts& message) {
+  if (impl_->group == nullptr) return {};
+  return impl_->options.recorder->begin_unordered(*impl_->group.load(), message, trace_now());
+}
+
 Status Communicator::finish() {
   impl_->turns->wait_all();
   impl_->keeper.synchronize();
@@ -583,17 +587,13 @@ Result<int> Communicator::register_buffer(void* base, Bytes size) {
 }
 
 void Communicator::deregister_buffer(int number) { impl_->executor->deregister_buffer(number); }
-
 const std::string& Communicator::name() const { return impl_->options.name; }
 Rank Communicator::rank() const { return impl_->bootstrap->rank(); }
 int Communicator::nranks() const { return impl_->bootstrap->nranks(); }
-
 Result<Choice> Communicator::choose(const CollectiveCall& call) const {
   return impl_->executor->choose(call);
 }
-
 void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_wishes(wishes); }
-
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
 std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }
 

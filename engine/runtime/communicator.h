@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/flight/recorder.h"
 #include "engine/runtime/calls/executor.h"
 #include "engine/runtime/host/host_executor.h"
 #include "engine/runtime/watch/call_check.h"
@@ -18,7 +19,6 @@ namespace ringside {
 
 class Bootstrap;
 class CallFaults;
-class FlightRecorder;
 class HostStream;
 class TraceRecorder;
 
@@ -133,6 +133,11 @@ class Communicator {
 
   /// Sets the user's settings for all later calls. Every rank passes the same settings.
   void set_wishes(const CallWishes& wishes);
+
+  /// Records a message of this communicator's ranks that the caller sends by other means.
+  /// returns  for FlightRecorder::end(); of no entries: nothing is recorded
+  /// Threads  any
+  FlightRecorder::Ticket record_message(const FlightFacts& message);
 
   /// Breaks the communicator on every rank: their calls of run() soon return `why`. A split in progress is cancelled.
   void abort(const Error& why);

@@ -45,7 +45,7 @@ Result<std::unique_ptr<runtime::Communicator>> PendingCommunicator::make() {
     if (is_off_) return Error{ErrorCode::Aborted, "the making of the communicator was aborted"};
     bootstrap_ = joined;
   }
-  if (when_met_) RINGSIDE_TRY(when_met_(*joined));
+  if (when_met_) RINGSIDE_TRY(when_met_(*joined, options_));
   if (!make_executor_) return runtime::Communicator::make(std::move(joined), options_);
   return runtime::Communicator::make(std::move(joined), options_, make_executor_);
 }

@@ -20,8 +20,9 @@ namespace ringside {
 /// Ownership  the destructor cancels a communicator that is not ready, and waits for the thread
 class PendingCommunicator {
  public:
-  /// Further work after the ranks have joined and before the communicator is made. Called on the background thread.
-  using WhenMet = std::function<Status(Bootstrap& bootstrap)>;
+  /// Further work after the ranks have joined and before the communicator is made. It may change the options. Called on
+  /// the background thread.
+  using WhenMet = std::function<Status(Bootstrap& bootstrap, CommunicatorOptions& options)>;
   /// Starts to make the communicator.
   /// make_executor  makes its executor; empty: the host executor
   /// root  kept alive until the rank has joined; null: another process runs the root
@@ -51,7 +52,7 @@ class PendingCommunicator {
   Result<std::unique_ptr<runtime::Communicator>> make();
 
   BootstrapOptions join_;
-  const CommunicatorOptions options_;
+  CommunicatorOptions options_;  ///< the thread's
   const WhenMet when_met_;
   const ExecutorMaker make_executor_;
   const Wakeup off_;

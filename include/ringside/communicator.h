@@ -1,5 +1,6 @@
 #pragma once
 
+#include <ringside/call_site.h>
 #include <ringside/export.h>
 #include <ringside/result.h>
 #include <ringside/units.h>
@@ -9,9 +10,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <ranges>
 #include <string>
+#include <vector>
 
 namespace RINGSIDE_API ringside {
 
@@ -44,8 +47,9 @@ concept Elements = std::ranges::contiguous_range<R> && std::ranges::sized_range<
 struct CommunicatorId {
   std::array<std::byte, 128> bytes{};
 
+  /// join_timeout  that the next rank may take to join after one has
   /// errors  System: this host has no address that others can reach
-  static Result<CommunicatorId> make();
+  static Result<CommunicatorId> make(Seconds join_timeout = Seconds{8});
 };
 
 /// The same on every rank.
@@ -53,18 +57,52 @@ struct CommunicatorConfig {
   Seconds connect_timeout{8};  ///< that a rank may take to join
   Seconds op_timeout{60};      ///< a call in which nothing moves for this long fails
   std::string name = {};       ///< in dumps; empty: made from where the communicator comes from
+  std::string description = "default_pg";  ///< in dumps
+  std::string fault_name = {};  ///< by which planned faults select the communicator; empty: name
+  bool is_recorded = true;      ///< false: dumps do not know the communicator
 };
 
-/// Arguments of Communicator::run() that only some collectives have.
+/// Arguments of Communicator::run() that only some calls have.
 struct CallOptions {
   RedOp op = RedOp::Sum;  ///< of all_reduce, reduce, reduce_scatter
   int root = 0;           ///< of broadcast, reduce, gather, scatter; the peer of send and recv
+  /// of RedOp::PreMulSum: this rank's factor, one element of the call's type
+  const void* scalar = nullptr;
+  std::vector<std::int64_t> counts = {};  ///< of all_gather_v: elements of each rank's block
+  /// Where the program makes the call, for dumps. It stays until the process ends; null: unknown
+  const CallSite* site = nullptr;
 };
 
-/// Ranks that call collectives together: <ringside/ringside.h> for C++, where each call returns when it is done.
+/// A call for Communicator::start(): the arguments of run().
+struct Call {
+  Collective collective = Collective::AllReduce;
+  const void* input = nullptr;
+  void* output = nullptr;
+  std::size_t count = 0;
+  DataType type = DataType::Float32;
+  CallOptions options = {};
+};
+
+/// A send or recv in a communicator's flight record that another communicator carries out.
+/// Threads  any
+class MessageRecord {
+ public:
+  MessageRecord(MessageRecord&&) noexcept;
+  MessageRecord& operator=(MessageRecord&&) noexcept;
+  ~MessageRecord();
+  void end(bool is_done);  ///< once; false: it has failed
+
+ private:
+  friend class Communicator;
+  struct Impl;
+  explicit MessageRecord(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Ranks that call collectives together: <ringside/ringside.h> for C++. run() returns when the call is done, start() at once.
 ///
 /// Ordering   every rank makes the same calls in the same order
-/// Threads    one at a time
+/// Threads    one at a time; any for wait(), record_message() and abort()
 /// Ownership  buffers stay the caller's; they are in memory of the host (in memory of a GPU: the C API)
 class Communicator {
  public:
@@ -78,7 +116,7 @@ class Communicator {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int nranks() const;
 
-  /// Any collective but send_recv and all_gather_v.
+  /// Any collective but send_recv.
   ///
   /// count   elements: of each rank's buffer; all_gather, reduce_scatter: of each rank's block; all_to_all, gather, scatter: of
   ///         the block of each pair of ranks
@@ -86,6 +124,23 @@ class Communicator {
   ///         moved for op_timeout; the communicator cannot be used any more, on any rank
   Status run(Collective collective, const void* input, void* output, std::size_t count,
              DataType type, CallOptions options = {});
+
+  /// Reports how calls ended: on the communicator's thread, or on the one that waits.
+  using WhenDone = std::function<void(const Status& done)>;
+  /// Starts calls that belong together: the sends and receives among them do not block each other; collectives follow,
+  /// one after the other. All of them run on a thread of this communicator, after those that were started before.
+  /// when_done  called once, with an error also where the calls do not begin
+  /// returns    the number for wait(); 0: they did not begin
+  std::uint64_t start(const std::vector<Call>& calls, WhenDone when_done);
+  /// Returns once the calls with that number are done. What has not begun by then runs on the caller's thread.
+  void wait(std::uint64_t number);
+
+  /// Records a send or recv of this communicator's ranks that the program makes over another one.
+  MessageRecord record_message(const Call& message);
+
+  /// Breaks the communicator on every rank: calls under way fail with `why`. Unless its code is Aborted, the ranks write
+  /// dumps, where these are enabled.
+  void abort(const Error& why);
 
   /// The sum (or `op`) of all ranks' data, in place.
   template <Elements R>

@@ -67,6 +67,33 @@ TEST(FlightRecorder, ACallGoesFromScheduledToCompletedAndOneThatFailsIsRetiredAl
   EXPECT_EQ(dump.reason, "why");
 }
 
+TEST(FlightRecorder, AMessageThatEndsByItselfLeavesTheOtherCallsAsTheyAre) {
+  const CallSite site{{{"step", "train.py", 12}}};
+  FlightRecorder recorder(settings_with(8), 5);
+  FlightRecorder::Group& group = join(recorder);
+  const FlightFacts send{Collective::Send, DataType::Float32, 10, 10, -1, 0, &site};
+  const auto pending = recorder.begin_unordered(group, send, Nanoseconds{100});
+  const auto call = recorder.begin(group, all_reduce(20), Nanoseconds{200});
+  const auto failed = recorder.begin_unordered(group, send, Nanoseconds{300});
+  const auto done = recorder.begin_unordered(group, send, Nanoseconds{400});
+  recorder.end(done, true, Nanoseconds{500});
+  recorder.end(failed, false, Nanoseconds{600});
+  recorder.end(call, true, Nanoseconds{700});
+  const FlightDump dump = recorder.snapshot();
+  ASSERT_EQ(dump.entries.size(), 4U);
+  EXPECT_STREQ(dump.entries[0].state, "scheduled");
+  EXPECT_FALSE(dump.entries[0].is_retired);
+  EXPECT_STREQ(dump.entries[1].state, "completed");
+  EXPECT_STREQ(dump.entries[2].state, "scheduled");
+  EXPECT_TRUE(dump.entries[2].is_retired);
+  EXPECT_STREQ(dump.entries[3].state, "completed");
+  EXPECT_EQ(dump.entries[0].call->profiling_name, "nccl:send 1->0");
+  ASSERT_EQ(dump.entries[0].call->frames.size(), 1U);
+  EXPECT_EQ(dump.entries[0].call->frames[0].filename, "train.py");
+  recorder.end(pending, true, Nanoseconds{800});
+  EXPECT_STREQ(recorder.snapshot().entries[0].state, "completed");
+}
+
 TEST(FlightRecorder, StartsAreKnownWithTimingAlone) {
   FlightSettings settings = settings_with(8);
   settings.has_timing = true;

@@ -74,6 +74,31 @@ TEST(HostStream, WorkComesInItsOrderAndSynchronizeWaitsForIt) {
   EXPECT_EQ(order, expected);
 }
 
+TEST(HostStream, WorkIsDoneWhenItIsWaitedForByItsNumber) {
+  HostStream stream;
+  std::atomic<bool> is_open{false};
+  std::thread::id ran_on;
+  stream.push([&] {
+    while (!is_open) std::this_thread::yield();
+  });
+  const std::uint64_t mine = stream.push([&] { ran_on = std::this_thread::get_id(); });
+  bool has_later_run = false;
+  stream.push([&] { has_later_run = true; });
+  is_open = true;
+  stream.finish(mine);
+  EXPECT_NE(ran_on, std::thread::id());
+  stream.synchronize();
+  EXPECT_TRUE(has_later_run);
+  // On whichever of the two threads: never on both, and never on neither.
+  for (int i = 0; i < 100; ++i) {
+    HostStream other;
+    std::thread::id thread;
+    const std::uint64_t number = other.push([&] { thread = std::this_thread::get_id(); });
+    other.finish(number);
+    EXPECT_NE(thread, std::thread::id());
+  }
+}
+
 TEST(HostStream, TwoStreamsRunConcurrently) {
   HostStream first;
   HostStream second;

@@ -8,6 +8,7 @@
 #include "base/vocabulary.h"
 #include "engine/collectives/plan.h"
 #include "engine/reduce/reduce_op.h"
+#include "ringside/call_site.h"
 #include "ringside/units.h"
 
 namespace ringside {
@@ -36,9 +37,11 @@ struct CollectiveCall {
   std::vector<Transfer> sends = {}, recvs = {};  ///< send_recv, send, recv only: see CallShape
   /// The call runs after the work that this stream already holds. Empty: its buffers are ready now
   std::optional<DeviceStream> stream = {};
+  /// Where the program makes the call, for dumps; null: unknown. It outlives the flight recorder
+  const CallSite* site = nullptr;
 };
 
-/// Returns whether the calls differ only in their buffers and streams.
+/// Returns whether the calls differ only in their buffers, streams and sites.
 bool is_alike(const CollectiveCall& a, const CollectiveCall& b);
 
 /// Returns whether the call lists its transfers. The matching transfers of a peer may be in other calls of that peer.

@@ -28,7 +28,8 @@ class HostStream {
   HostStream(const HostStream&) = delete;
   HostStream& operator=(const HostStream&) = delete;
 
-  void push(Work work);
+  /// returns  the work's number, for finish()
+  std::uint64_t push(Work work);
 
   /// Enqueues a delay that uses no core, like a GPU's work. It starts when the preceding work ends, so that late
   /// wake-ups of the thread do not accumulate.
@@ -36,6 +37,10 @@ class HostStream {
 
   /// Waits until all work that was enqueued before is done.
   void synchronize();
+
+  /// Waits until the work with that number is done. The caller runs what the stream's thread has not begun, so that
+  /// work that is waited for at once does not cross to another thread and back.
+  void finish(std::uint64_t number);
 
   /// Returns whether the queue is empty and all work is done.
   [[nodiscard]] bool is_idle() const;
@@ -47,14 +52,19 @@ class HostStream {
     Seconds compute{0};
     Time pushed;
   };
-  void add(Item item);
+  std::uint64_t add(Item item);
   void serve();
+  /// Runs the first item of the queue, without the lock meanwhile.
+  /// shape  the lock is held, there is an item, and no other thread runs one
+  void run_first(std::unique_lock<std::mutex>& lock);
+  [[nodiscard]] bool has_work() const { return !queue_.empty() && !is_busy_; }
 
   mutable std::mutex mutex_;
   std::condition_variable pushed_, done_;
   std::deque<Item> queue_;
   std::uint64_t pushes_ = 0, finished_ = 0;
-  bool stop_ = false;
+  Time busy_until_{};  ///< by a host that is never late
+  bool is_busy_ = false, stop_ = false;
   std::jthread thread_;  ///< started with the first work
 };
 

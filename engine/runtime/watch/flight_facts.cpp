@@ -13,6 +13,7 @@ FlightFacts flight_facts(const CollectiveCall& call, int nranks) {
   facts.type = call.type;
   facts.input = call.count;
   facts.output = call.count;
+  facts.site = call.site;
   if (has_root(call.collective)) facts.root = to_int(call.root);
   switch (call.collective) {
     case Collective::AllGather:
@@ -38,7 +39,7 @@ FlightFacts flight_facts(const CollectiveCall& call, int nranks) {
 std::vector<FlightFacts> flight_messages(const CollectiveCall& call, Rank me, int nranks) {
   std::vector<FlightFacts> messages;
   const auto add = [&](Collective collective, Rank peer, std::int64_t count) {
-    messages.push_back({collective, call.type, count, count, -1, to_int(peer)});
+    messages.push_back({collective, call.type, count, count, -1, to_int(peer), call.site});
   };
   if (call.sends.empty() && call.recvs.empty()) {
     // To the next rank, and from the one before.

@@ -1,0 +1,1 @@
+"""ringside for Python: `ringside.torch` is a backend for torch.distributed."""

@@ -1,0 +1,59 @@
+"""Runs a training script on ringside's backend: `python3 -m ringside.script train.py ...`
+
+A script that names gloo, mpi or nothing gets ringside for tensors of the CPU, and is not changed otherwise.
+"""
+
+import os
+import runpy
+import sys
+import traceback
+from functools import wraps
+
+import torch.distributed as dist
+
+import ringside.torch  # noqa: F401
+
+REPLACED = {None, "", "undefined", "gloo", "mpi"}
+
+
+def _on_ringside(function, position):
+    """The function of torch.distributed, with the backend replaced."""
+
+    @wraps(function)
+    def replaced(*positional, **named):
+        positional = list(positional)
+        if len(positional) > position:
+            if _is_replaced(positional[position]):
+                positional[position] = "ringside"
+        elif _is_replaced(named.get("backend")) and (position == 0 or dist.get_backend() == "ringside"):
+            named["backend"] = "ringside"
+        return function(*positional, **named)
+
+    return replaced
+
+
+def _is_replaced(backend):
+    return backend is None or str(backend).lower() in REPLACED
+
+
+def _print_exception(kind, thrown, trace):
+    """As the interpreter does, without the frames of this module and of runpy."""
+    inner = trace
+    while inner is not None and inner.tb_frame.f_code.co_filename in (__file__, "<frozen runpy>", runpy.__file__):
+        inner = inner.tb_next
+    traceback.print_exception(kind, thrown, inner or trace)
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit("usage: python3 -m ringside.script SCRIPT [ARGUMENTS]")
+    dist.init_process_group = dist.distributed_c10d.init_process_group = _on_ringside(dist.init_process_group, 0)
+    dist.new_group = dist.distributed_c10d.new_group = _on_ringside(dist.new_group, 2)
+    sys.excepthook = _print_exception
+    del sys.argv[0]
+    sys.path[0] = os.path.dirname(os.path.abspath(sys.argv[0]))
+    runpy.run_path(sys.argv[0], run_name="__main__")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+#include "python/src/meeting.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <exception>
+#include <thread>
+#include <utility>
+
+namespace ringside::pytorch {
+namespace {
+
+using Time = std::chrono::steady_clock;
+
+/// The store throws where its server is gone.
+template <typename Body>
+auto asked(Body&& body) -> Result<decltype(body())> {
+  try {
+    return body();
+  } catch (const std::exception& thrown) {
+    return Error{ErrorCode::System, std::string("PyTorch's store: ") + thrown.what(),
+                 "look whether the process that serves it, rank 0, still runs"};
+  }
+}
+
+Status put(c10d::Store& store, const std::string& key, const std::string& value) {
+  const auto done = asked([&] {
+    store.set(key, std::vector<std::uint8_t>(value.begin(), value.end()));
+    return true;
+  });
+  return done ? Status() : Status(done.error());
+}
+
+std::string seconds(std::chrono::milliseconds time) {
+  std::string text = std::to_string(static_cast<double>(time.count()) / 1e3);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+}  // namespace
+
+Result<std::string> wait_for_key(const Meeting& meeting) {
+  const Time::time_point end = Time::now() + meeting.limit;
+  std::chrono::microseconds pause{200};
+  for (;;) {
+    const Result<bool> is_there = asked([&] { return meeting.store->check({meeting.key}); });
+    if (!is_there) return is_there.error();
+    if (*is_there) break;
+    if (meeting.is_over != nullptr && *meeting.is_over) {
+      return Error{ErrorCode::Aborted, "the process group was aborted"};
+    }
+    if (Time::now() >= end) {
+      return Error{ErrorCode::Timeout, "no other rank came within " + seconds(meeting.limit)};
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min<std::chrono::microseconds>(2 * pause, std::chrono::milliseconds(10));
+  }
+  return asked([&] {
+    const std::vector<std::uint8_t> value = meeting.store->get(meeting.key);
+    return std::string(value.begin(), value.end());
+  });
+}
+
+Result<Communicator> meet(const Meeting& meeting, const CommunicatorConfig& config) {
+  CommunicatorId id;
+  if (meeting.rank == 0) {
+    Result<CommunicatorId> made = CommunicatorId::make(config.connect_timeout);
+    if (!made) return made.error();
+    id = *made;
+    const auto* const letters = reinterpret_cast<const char*>(id.bytes.data());
+    const Status told = put(*meeting.store, meeting.key, std::string(letters, id.bytes.size()));
+    if (!told) return told.error();
+  } else {
+    const Result<std::string> text = wait_for_key(meeting);
+    if (!text) return text.error();
+    if (text->size() != id.bytes.size()) {
+      return Error{ErrorCode::Corrupt, "an id of " + std::to_string(text->size()) + " bytes"};
+    }
+    std::transform(text->begin(), text->end(), id.bytes.begin(),
+                   [](char letter) { return static_cast<std::byte>(letter); });
+  }
+  return Communicator::join(id, meeting.size, meeting.rank, config);
+}
+
+Status monitored_barrier(const Meeting& meeting, bool names_all) {
+  Meeting outcome = meeting;
+  outcome.key = meeting.key + "/outcome";
+  if (meeting.rank != 0) {
+    const Status told =
+        put(*meeting.store, meeting.key + "/" + std::to_string(meeting.rank), "here");
+    if (!told) return told;
+    const Result<std::string> text = wait_for_key(outcome);
+    if (!text && text.error().code == ErrorCode::Timeout) {
+      return Error{ErrorCode::Timeout,
+                   "rank 0 did not reach the barrier within " + seconds(meeting.limit)};
+    }
+    if (!text) return text.error();
+    return text->empty() ? Status() : Status(Error{ErrorCode::Timeout, *text});
+  }
+  const Time::time_point end = Time::now() + meeting.limit;
+  std::string missing;
+  int count = 0;
+  for (int rank = 1; rank < meeting.size && (names_all || count == 0); ++rank) {
+    Meeting one = meeting;
+    one.key = meeting.key + "/" + std::to_string(rank);
+    one.limit = std::chrono::duration_cast<std::chrono::milliseconds>(
+        std::max(end - Time::now(), Time::duration::zero()));
+    const Result<std::string> here = wait_for_key(one);
+    if (here) continue;
+    if (here.error().code != ErrorCode::Timeout) return here.error();
+    missing += (count == 0 ? "" : ", ") + std::to_string(rank);
+    ++count;
+  }
+  std::string why;
+  if (count > 0) {
+    why = (count == 1 ? "rank " : "ranks ") + missing + " did not reach the barrier within " +
+          seconds(meeting.limit);
+  }
+  const Status told = put(*meeting.store, outcome.key, why);
+  if (!why.empty()) return Error{ErrorCode::Timeout, why};
+  return told;
+}
+
+}  // namespace ringside::pytorch

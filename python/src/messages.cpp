@@ -1,0 +1,193 @@
+#include "python/src/messages.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "python/src/dtypes.h"
+
+namespace ringside::pytorch {
+namespace {
+
+Error in_words(const Error& error, const std::string& words) {
+  return {error.code, words + ": " + error.message, error.help};
+}
+
+}  // namespace
+
+std::string announcement(int from, int to, int tag) {
+  return "messages/" + std::to_string(from) + ">" + std::to_string(to) + "/" + std::to_string(tag);
+}
+
+MessageLane::MessageLane(const MessageGroup& group, int peer, int tag, bool is_send)
+    : group_(group), peer_(peer), tag_(tag), is_send_(is_send), thread_([this] { serve(); }) {}
+
+MessageLane::~MessageLane() {
+  abort();
+  thread_.join();
+}
+
+void MessageLane::push(Message message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  queue_.push_back(std::move(message));
+  pushed_.notify_all();
+}
+
+void MessageLane::abort() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_over_ = true;
+  if (pair_ && !queue_.empty()) pair_->abort({ErrorCode::Aborted, "the process group was aborted"});
+  pushed_.notify_all();
+}
+
+std::string MessageLane::words() const {
+  std::string text = is_send_ ? "send to rank " : "recv from rank ";
+  text += std::to_string(peer_);
+  if (tag_ != 0) text += " with tag " + std::to_string(tag_);
+  return text;
+}
+
+Status MessageLane::connect() {
+  if (pair_) return {};
+  const int from = is_send_ ? group_.rank : peer_;
+  const int to = is_send_ ? peer_ : group_.rank;
+  CommunicatorConfig config = group_.config;
+  config.is_recorded = false;
+  config.fault_name = group_.config.name;
+  config.name += "/" + std::to_string(from) + ">" + std::to_string(to);
+  if (tag_ != 0) config.name += "/" + std::to_string(tag_);
+  Result<Communicator> made = meet({.store = group_.store,
+                                    .key = announcement(from, to, tag_) + "/id",
+                                    .rank = is_send_ ? 0 : 1,
+                                    .size = 2,
+                                    .limit = group_.limit,
+                                    .is_over = &is_over_},
+                                   config);
+  if (!made) return made.error();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  pair_.emplace(*std::move(made));
+  return {};
+}
+
+Status MessageLane::carry_out(const Message& message) {
+  if (is_over_) return Error{ErrorCode::Aborted, "the process group was aborted"};
+  if (is_send_) {
+    try {
+      group_.store->add(announcement(group_.rank, peer_, tag_), 1);
+    } catch (const std::exception& thrown) {
+      return Error{ErrorCode::System, std::string("PyTorch's store: ") + thrown.what()};
+    }
+  }
+  const Status connected = connect();
+  if (!connected) return connected;
+  const Moved elements = moved(message.tensor);
+  void* const data = message.tensor.data_ptr();
+  return pair_->run(is_send_ ? Collective::Send : Collective::Recv, data, data, elements.count,
+                    elements.type, {.root = is_send_ ? 1 : 0});
+}
+
+void MessageLane::serve() {
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    pushed_.wait(lock, [this] { return is_over_ || !queue_.empty(); });
+    if (queue_.empty()) return;
+    Message& message = queue_.front();
+    lock.unlock();
+    Status done = carry_out(message);
+    if (!done) done = in_words(done.error(), words());
+    message.record.end(static_cast<bool>(done));
+    // What breaks a message breaks the group, as with NCCL: its other ranks write their dumps.
+    if (!done && !is_over_) group_.communicator->abort(done.error());
+    message.work->done(done);
+    lock.lock();
+    queue_.pop_front();
+  }
+}
+
+Messages::~Messages() {
+  abort();
+  if (any_thread_.joinable()) any_thread_.join();
+}
+
+MessageLane& Messages::lane(int peer, int tag, bool is_send) {
+  auto& lane = lanes_[{peer, tag, is_send}];
+  if (!lane) lane = std::make_unique<MessageLane>(group_, peer, tag, is_send);
+  return *lane;
+}
+
+void Messages::send(int peer, int tag, Message message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  lane(peer, tag, true).push(std::move(message));
+}
+
+void Messages::recv(int peer, int tag, Message message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  ++claimed_[{peer, tag}];
+  lane(peer, tag, false).push(std::move(message));
+}
+
+void Messages::recv_any(int tag, Message message) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  any_.push_back({tag, std::move(message), std::chrono::steady_clock::now() + group_.limit});
+  if (!any_thread_.joinable()) any_thread_ = std::thread([this] { look_for_senders(); });
+  any_pushed_.notify_all();
+}
+
+void Messages::abort() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  is_over_ = true;
+  for (const auto& [key, lane] : lanes_) lane->abort();
+  any_pushed_.notify_all();
+}
+
+std::optional<int> Messages::find_sender(int tag) {
+  for (int peer = 0; peer < group_.size; ++peer) {
+    if (peer == group_.rank) continue;
+    const std::int64_t begun = group_.store->add(announcement(peer, group_.rank, tag), 0);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::int64_t& claimed = claimed_[{peer, tag}];
+    if (begun <= claimed) continue;
+    ++claimed;
+    return peer;
+  }
+  return std::nullopt;
+}
+
+void Messages::look_for_senders() {
+  constexpr std::chrono::milliseconds kPause{1};
+  std::unique_lock<std::mutex> lock(mutex_);
+  for (;;) {
+    any_pushed_.wait(lock, [this] { return is_over_ || !any_.empty(); });
+    if (any_.empty()) return;
+    AnyRecv& first = any_.front();
+    lock.unlock();
+    Status status;
+    std::optional<int> peer;
+    try {
+      peer = find_sender(first.tag);
+    } catch (const std::exception& thrown) {
+      status = Error{ErrorCode::System,
+                     std::string("recv from any rank: PyTorch's store: ") + thrown.what()};
+    }
+    if (is_over_) {
+      status = Error{ErrorCode::Aborted, "recv from any rank: the process group was aborted"};
+    } else if (status && !peer && std::chrono::steady_clock::now() >= first.end) {
+      status = Error{ErrorCode::Timeout, "recv from any rank: no rank has sent a message"};
+    }
+    if (!status) {
+      first.message.record.end(false);
+      if (!is_over_) group_.communicator->abort(status.error());
+      first.message.work->done(status);
+    } else if (!peer) {
+      std::this_thread::sleep_for(kPause);
+    }
+    lock.lock();
+    if (status && peer) {
+      first.message.work->came_from(*peer);
+      lane(*peer, first.tag, false).push(std::move(first.message));
+    }
+    if (!status || peer) any_.pop_front();
+  }
+}
+
+}  // namespace ringside::pytorch

@@ -1,0 +1,109 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <tuple>
+
+#include "python/src/meeting.h"
+#include "python/src/work.h"
+
+namespace ringside::pytorch {
+
+/// What the messages of a group have in common.
+struct MessageGroup {
+  StorePtr store;
+  int rank = 0;
+  int size = 1;
+  std::chrono::milliseconds limit{0};
+  CommunicatorConfig config;                   ///< of the group
+  std::shared_ptr<Communicator> communicator;  ///< whose flight record has the messages
+};
+
+/// A send or recv that was called.
+struct Message {
+  c10::intrusive_ptr<CallWork> work;
+  at::Tensor tensor;  ///< contiguous
+  MessageRecord record;
+};
+
+/// The messages of one tag from one rank to another, in their order: a communicator of the two ranks, which is made when
+/// both have a message, and a thread. So no message waits for one of another direction, as with gloo.
+///
+/// Threads    any
+/// Ownership  the destructor gives up what is under way
+class MessageLane {
+ public:
+  MessageLane(const MessageGroup& group, int peer, int tag, bool is_send);
+  ~MessageLane();
+  MessageLane(const MessageLane&) = delete;
+  MessageLane& operator=(const MessageLane&) = delete;
+
+  void push(Message message);
+  /// Messages under way and to come fail.
+  void abort();
+
+ private:
+  void serve();
+  Status carry_out(const Message& message);
+  Status connect();
+  [[nodiscard]] std::string words() const;
+
+  const MessageGroup group_;
+  const int peer_;
+  const int tag_;
+  const bool is_send_;
+  std::atomic<bool> is_over_{false};
+  std::mutex mutex_;  ///< guards what follows
+  std::condition_variable pushed_;
+  std::deque<Message> queue_;
+  std::optional<Communicator> pair_;
+  std::thread thread_;
+};
+
+/// The sends and receives of a group.
+///
+/// Threads  any
+class Messages {
+ public:
+  explicit Messages(MessageGroup group) : group_(std::move(group)) {}
+  ~Messages();
+
+  void send(int peer, int tag, Message message);
+  void recv(int peer, int tag, Message message);
+  /// From the rank that sends first. Senders announce their messages in the store for it.
+  void recv_any(int tag, Message message);
+  void abort();
+
+ private:
+  struct AnyRecv {
+    int tag = 0;
+    Message message;
+    std::chrono::steady_clock::time_point end;
+  };
+  MessageLane& lane(int peer, int tag, bool is_send);
+  void look_for_senders();
+  std::optional<int> find_sender(int tag);
+
+  const MessageGroup group_;
+  std::atomic<bool> is_over_{false};
+  std::mutex mutex_;  ///< guards what follows
+  std::map<std::tuple<int, int, bool>, std::unique_ptr<MessageLane>> lanes_;
+  std::map<std::pair<int, int>, std::int64_t>
+      claimed_;  ///< messages of a rank and tag that have a recv
+  std::deque<AnyRecv> any_;
+  std::condition_variable any_pushed_;
+  std::thread any_thread_;
+};
+
+/// The key of the store that counts the messages that a rank has begun to send to another.
+std::string announcement(int from, int to, int tag);
+
+}  // namespace ringside::pytorch

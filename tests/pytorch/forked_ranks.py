@@ -1,0 +1,56 @@
+"""Ranks of a job, forked from one process that has imported PyTorch."""
+
+import ctypes
+import os
+import runpy
+import sys
+import time
+import traceback
+from pathlib import Path
+
+try:
+    import torch  # noqa: F401
+    import torch.distributed as dist  # noqa: F401
+    from torch.nn.parallel import DistributedDataParallel  # noqa: F401
+except ImportError:
+    print("no PyTorch for this Python")
+    sys.exit(77)
+import ringside.torch  # noqa: F401
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "pytorch"
+
+
+def start(ranks, words, folder, port, **environment):
+    """Starts a script of the examples; its output goes to rank_R.log in the folder. Returns the processes."""
+    children = []
+    for rank in range(ranks):
+        child = os.fork()
+        if child == 0:
+            _run(rank, ranks, words, folder, port, environment)
+        children.append(child)
+    return children
+
+
+def _run(rank, ranks, words, folder, port, environment):
+    """Never returns."""
+    log = os.open(os.path.join(folder, f"rank_{rank}.log"), os.O_CREAT | os.O_WRONLY)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.environ.update(
+        RANK=str(rank), WORLD_SIZE=str(ranks), LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE=str(ranks),
+        MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port),
+        TORCH_FR_DUMP_TEMP_FILE=os.path.join(folder, "nccl_trace_rank_"), **environment,
+    )  # fmt: skip
+    sys.argv = [str(EXAMPLES / words[0]), *words[1:]]
+    status = 1
+    try:
+        runpy.run_path(sys.argv[0], run_name="__main__")
+        status = 0
+    except BaseException as thrown:  # noqa: BLE001
+        traceback.print_exc()
+        print(f"failed at {time.time()}")
+        sys.last_type, sys.last_value = type(thrown), thrown
+    sys.stdout.flush()
+    sys.stderr.flush()
+    ringside.torch._leave()
+    ctypes.CDLL(None).exit(status)  # as the interpreter ends: a process that has left its groups waits for the others

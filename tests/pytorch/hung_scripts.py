@@ -1,0 +1,128 @@
+#!/usr/bin/python3
+"""Runs the scripts of examples/pytorch with their mistakes, and has `ringside hang` name the cause from the dumps.
+
+    hung_scripts.py RINGSIDE [NAME ...]
+
+Each hang ends within its time-out and 3 s: counted from the moment when the call that hangs was made. All ranks are forked
+from this process, which imports PyTorch once.
+"""
+
+import json
+import os
+import pickle
+import re
+import subprocess
+import sys
+import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from forked_ranks import start
+
+TIMEOUT_S = 3
+END_S = 3
+SIDE_BY_SIDE = 4
+
+# The ranks make different calls: which difference shows first depends on the call.
+DIFFERENT = {"op_mismatch", "dtype_mismatch", "shape_mismatch", "diverged_control_flow"}
+# name: script and arguments, ranks, faults, kinds of which the verdict is one, culprits
+CASES = {
+    "skipped": ("all_reduce.py", 2, "skip:rank=1,call=12", {"missing_rank"}, [1]),
+    "skipped of 4": ("all_reduce.py", 4, "skip:rank=2,call=5", {"missing_rank"}, [2]),
+    "stopped": ("all_reduce.py", 3, "stall:rank=1,call=7", {"missing_rank"}, [1]),
+    "forgotten": ("async_work.py forget", 2, "", {"missing_rank"}, [1]),
+    "unused": ("ddp.py unused", 2, "", DIFFERENT, [1]),
+    "uneven": ("ddp.py uneven", 3, "", DIFFERENT, [1]),
+    "validate": ("ddp.py validate", 3, "", DIFFERENT, [0]),
+    "checkpoint": ("ddp.py checkpoint", 3, "", DIFFERENT, [0]),
+    "shape": ("ddp.py shape", 3, "", {"shape_mismatch"}, [1]),
+    "skip_nan": ("ddp.py skip_nan", 3, "", DIFFERENT, [1]),
+    "swap": ("two_groups.py swap", 2, "", {"deadlock_cycle"}, [1]),
+    "lost": ("pipeline.py lost", 3, "", {"p2p_unmatched"}, [0]),
+    "cycle": ("pipeline.py cycle", 3, "", {"deadlock_cycle"}, [0]),
+    "killed": ("all_reduce.py", 3, "kill:rank=2,call=9", {"dead_rank"}, [2]),
+}  # fmt: skip
+
+
+def hang_began(folder):
+    """When the first call that is still pending was made, in seconds since 1970; by the dumps."""
+    began = []
+    for path in Path(folder).glob("nccl_trace_rank_*"):
+        dump = pickle.loads(path.read_bytes())
+        began += [one["time_created_ns"] / 1e9 for one in dump["entries"] if one["state"] != "completed"]
+    return min(began) if began else None
+
+
+def failed_at(folder):
+    """When the first rank noticed the failure, in seconds since 1970; by its log. None: no rank did."""
+    logs = "".join(path.read_text() for path in Path(folder).glob("rank_*.log"))
+    times = [float(text) for text in re.findall(r"^failed at (\S+)$", logs, re.MULTILINE)]
+    return min(times) if times else None
+
+
+def wait_for(children):
+    """Ends the ranks that go on for END_S after the first one ended in failure."""
+    left = set(children)
+    failed = None
+    while left:
+        for child in list(left):
+            ended, status = os.waitpid(child, os.WNOHANG)
+            if ended:
+                left.discard(child)
+                if status != 0 and failed is None:
+                    failed = time.time()
+        if failed is not None and time.time() > failed + END_S:
+            for child in left:
+                os.kill(child, 9)
+        time.sleep(0.02)
+
+
+def run_case(program, name, children, folder):
+    wait_for(children)
+    failed = failed_at(folder)
+    _, ranks, _, kinds, culprits = CASES[name]
+    dumps = sorted(path.name for path in Path(folder).glob("nccl_trace_rank_*"))
+    if failed is None:
+        return f"{name}: the job did not hang"
+    began = hang_began(folder)
+    if not dumps or began is None:
+        return f"{name}: dumps {dumps} show no pending call; see {folder}"
+    took = failed - began
+    answer = subprocess.run([program, "hang", "--json", folder], capture_output=True, text=True, check=False)
+    verdict = json.loads(answer.stdout)["verdict"] if answer.stdout else {"kind": answer.stderr, "culprits": []}
+    text = f"{name}: {verdict['kind']} {verdict['culprits']}, ended {took:.1f} s after the call was made, {len(dumps)} dumps"
+    wrong = verdict["kind"] not in kinds or verdict["culprits"] != culprits
+    late = took > TIMEOUT_S + END_S
+    print(("WRONG " if wrong else "LATE " if late else "") + text, flush=True)
+    if wrong:
+        return f"{text}; wanted one of {sorted(kinds)} {culprits}"
+    return f"{text}: too late" if late else None
+
+
+def main():
+    program, *names = sys.argv[1:]
+    with tempfile.TemporaryDirectory(prefix="hung-scripts-", ignore_cleanup_errors=True) as top:
+        failures = []
+        pending = list(names or CASES)
+        port = 20000 + os.getpid() % 20000
+        while pending:
+            batch, pending = pending[:SIDE_BY_SIDE], pending[SIDE_BY_SIDE:]
+            jobs = []
+            for name in batch:
+                script, ranks, faults, *_ = CASES[name]
+                folder = os.path.join(top, name.replace(" ", "_"))
+                os.mkdir(folder)
+                port += 1
+                jobs.append((name, start(ranks, script.split(), folder, port, TIMEOUT=str(TIMEOUT_S), RINGSIDE_FAULTS=faults), folder))
+            with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+                failures += filter(None, pool.map(lambda job: run_case(program, *job), jobs))
+        for failure in failures:
+            print(f"failed: {failure}", file=sys.stderr)
+        if failures and os.environ.get("KEEP"):
+            os.system(f"cp -r {top} {os.environ['KEEP']}")
+        sys.exit(1 if failures else 0)
+
+
+if __name__ == "__main__":
+    main()
