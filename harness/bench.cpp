@@ -237,7 +237,7 @@ Seconds expected_time(const LinkPace& pace, Collective collective, Bytes size, i
                                 pace.rate.value};
 }
 
-Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
+Status check_bench(const BenchOptions& options, const CallSettings& settings) {
   if (options.collective == Collective::Send || options.collective == Collective::Recv) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} alone is half of a collective", to_string(options.collective)),
@@ -245,7 +245,7 @@ Status check_bench(const BenchOptions& options, const CallWishes& wishes) {
   }
   const HostSituation situation{
       .collective = options.collective, .type = options.type, .op = options.op};
-  RINGSIDE_TRY(choose_on_host(situation, wishes));
+  RINGSIDE_TRY(choose_on_host(situation, settings));
   return {};
 }
 

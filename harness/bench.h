@@ -79,10 +79,10 @@ struct BenchRow {
 };
 
 /// Checks before any rank starts that this build can run the benchmark.
-/// `wishes` settings of the communicator that will run it
+/// `settings` are those of the communicator that will run it
 /// errors   InvalidArgument: only a send or a receive, an algorithm that cannot reduce this type
 ///          with this operation. Unsupported: the collective lacks the algorithm
-Status check_bench(const BenchOptions& options, const CallWishes& wishes);
+Status check_bench(const BenchOptions& options, const CallSettings& settings);
 
 /// The performance of the links while each rank sends to the next rank and receives from the
 /// previous one.

@@ -25,12 +25,12 @@ constexpr int kMostWarmCopies = 1000;
 
 class GpuSweep {
  public:
-  GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallWishes& wishes,
+  GpuSweep(Gpu& gpu, int nranks, const BenchOptions& options, const CallSettings& settings,
            Nanoseconds timeout, TraceRecorder* trace, DeviceControl* control)
       : gpu_(gpu),
         nranks_(nranks),
         options_(options),
-        wishes_(wishes),
+        settings_(settings),
         timeout_(timeout),
         trace_(trace),
         ranks_(gpu.memory(), control, nranks),
@@ -85,7 +85,7 @@ class GpuSweep {
                                             .multiprocessors = gpu_.facts().multiprocessors,
                                             .type = options_.type,
                                             .op = options_.op},
-                                           wishes_));
+                                           settings_));
     RINGSIDE_TRY(
         const auto plan,
         ranks_.plan(calls, row.choice, {.timeout = timeout_, .stores_directly = stores_directly_}));
@@ -208,7 +208,7 @@ class GpuSweep {
   Gpu& gpu_;
   int nranks_;
   const BenchOptions& options_;
-  const CallWishes& wishes_;
+  const CallSettings& settings_;
   Nanoseconds timeout_;
   TraceRecorder* trace_;
   std::vector<TraceLane*> lanes_;  ///< [rank]
@@ -225,10 +225,11 @@ class GpuSweep {
 }  // namespace
 
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
+                               const CallSettings& settings, Nanoseconds timeout,
+                               TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row) {
   RINGSIDE_TRY(std::byte* const control, gpu.memory().take_shared(Bytes{sizeof(DeviceControl)}));
-  GpuSweep sweep(gpu, nranks, options, wishes, timeout, trace,
+  GpuSweep sweep(gpu, nranks, options, settings, timeout, trace,
                  reinterpret_cast<DeviceControl*>(control));
   RINGSIDE_TRY(sweep.prepare());
   GpuBench bench;

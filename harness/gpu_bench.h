@@ -43,7 +43,8 @@ struct GpuBench {
 /// shape    ignores the options in_place, shares_memory and on_progress
 /// errors   as choose_on_gpu(), VirtualRanks::plan(); System, Timeout: GPU work failed
 Result<GpuBench> run_gpu_bench(Gpu& gpu, int nranks, const BenchOptions& options,
-                               const CallWishes& wishes, Nanoseconds timeout, TraceRecorder* trace,
+                               const CallSettings& settings, Nanoseconds timeout,
+                               TraceRecorder* trace,
                                const std::function<void(const GpuBench&)>& on_row);
 
 }  // namespace ringside

@@ -57,18 +57,18 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks) {
   return call_bytes(call.collective, shape_of(call), nranks);
 }
 
-Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes) {
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallSettings& settings) {
   const bool is_short = situation.collective == Collective::AllReduce &&
                         situation.bytes <= kLongestLl && situation.nranks <= kMaxPortsInSet;
   Choice choice;
   choice.collective = situation.collective;
   choice.algorithm = is_short ? Algorithm::OneShot : Algorithm::Ring;
   choice.slots_per_chunk = kMaxSlotsPerChunk / 2;
-  if (wishes.algorithm) {
-    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
-    choice.algorithm = *wishes.algorithm;
+  if (settings.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *settings.algorithm));
+    choice.algorithm = *settings.algorithm;
   }
-  choice.protocol = wishes.protocol.value_or(usual_protocol(situation, choice.algorithm));
+  choice.protocol = settings.protocol.value_or(usual_protocol(situation, choice.algorithm));
   if (choice.protocol == Protocol::LL128 && !situation.keeps_lines) {
     return Error{ErrorCode::Unsupported, "ll128 through memory of hosts, or by PCIe",
                  "its lines are whole on a GPU and by NVLink alone: request ll or simple"};
@@ -76,14 +76,14 @@ Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wi
   RINGSIDE_TRY(
       check_reduction(situation.collective, choice.algorithm, situation.type, situation.op));
   choice.by_switch = runs_by_switch(situation, choice);
-  choice.nchannels = wishes.nchannels != 0 ? wishes.nchannels : usual_channels(situation);
+  choice.nchannels = settings.nchannels != 0 ? settings.nchannels : usual_channels(situation);
   if (choice.nchannels * situation.sharing > situation.multiprocessors) {
     return Error{ErrorCode::InvalidArgument,
                  fmt::format("{} channels of {} ranks on {} multiprocessors", choice.nchannels,
                              situation.sharing, situation.multiprocessors),
                  "all of them have to run at the same time: request fewer channels or ranks"};
   }
-  choice.slot = wishes.slot.value != 0 ? wishes.slot : nccl_slot_size(choice.protocol);
+  choice.slot = settings.slot.value != 0 ? settings.slot : nccl_slot_size(choice.protocol);
   return make_choice(choice);
 }
 

@@ -40,7 +40,7 @@ Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks);
 /// requested: by the switch (Choice::by_switch) where there is one that does it so, else modelled.
 /// errors  as choose_on_host().  InvalidArgument: more channels requested than multiprocessors available to each rank
 ///         that shares the GPU. Unsupported: ll128 where lines are not kept whole
-Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallWishes& wishes = {});
+Result<Choice> choose_on_gpu(const GpuSituation& situation, const CallSettings& settings = {});
 
 /// Returns the number of warps of a strand that have work in the call, with 16 bytes per lane: more warps would only
 /// slow down barriers.

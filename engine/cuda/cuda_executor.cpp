@@ -200,7 +200,7 @@ class CudaExecutor final : public Executor {
                           .multiprocessors = group_->device().multiprocessors,
                           .type = call.type,
                           .op = call.op},
-                         setup_.wishes);
+                         setup_.settings);
   }
 
   Result<CallPlan*> plan(const CollectiveCall& call) override {
@@ -226,7 +226,7 @@ class CudaExecutor final : public Executor {
 
   void drain() override {}
   void abort() noexcept override { group_->abort(); }
-  void set_wishes(const CallWishes& wishes) override { setup_.wishes = wishes; }
+  void set_settings(const CallSettings& settings) override { setup_.settings = settings; }
   void add_progress(std::vector<FlightDump::Progress>& progress) const override {
     add_to_dump(group_->progress(setup_.bootstrap.rank()), progress);
   }

@@ -79,7 +79,7 @@ class CudaProcessExecutor final : public Executor {
                           .op = call.op,
                           .has_switch = links_->has_switch(),
                           .ranks_per_node = layout_.ranks_per_node},
-                         setup_.wishes);
+                         setup_.settings);
   }
 
   Result<CallPlan*> plan(const CollectiveCall& call) override {
@@ -219,8 +219,8 @@ class CudaProcessExecutor final : public Executor {
     links_->abort();
   }
 
-  void set_wishes(const CallWishes& wishes) override {
-    setup_.wishes = wishes;
+  void set_settings(const CallSettings& settings) override {
+    setup_.settings = settings;
     plans_.clear();
   }
 

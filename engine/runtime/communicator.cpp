@@ -409,7 +409,7 @@ Result<std::unique_ptr<Communicator>> Communicator::make(std::shared_ptr<Bootstr
                                  .deadline = deadline,
                                  .connect_timeout = in_ns(options.connect_timeout),
                                  .op_timeout = in_ns(options.op_timeout),
-                                 .wishes = options.wishes,
+                                 .settings = options.settings,
                                  .faults = impl->link_faults(),
                                  .trace = options.trace,
                                  .trace_number = options.trace_number,
@@ -592,7 +592,9 @@ Result<Choice> Communicator::choose(const CollectiveCall& call) const {
   return impl_->executor->choose(call);
 }
 
-void Communicator::set_wishes(const CallWishes& wishes) { impl_->executor->set_wishes(wishes); }
+void Communicator::set_settings(const CallSettings& settings) {
+  impl_->executor->set_settings(settings);
+}
 
 const HostLayout& Communicator::layout() const { return impl_->executor->layout(); }
 std::map<std::string, int> Communicator::ways() const { return impl_->executor->ways(); }

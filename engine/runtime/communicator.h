@@ -33,8 +33,8 @@ struct CommunicatorOptions {
   std::vector<int> job_ranks = {};  ///< [rank]: number in the whole job; empty: equal to the rank
   /// This rank's number in the whole job; the ranks then gather job_ranks from it. Every rank sets it, or no rank does.
   std::optional<int> job_rank = {};
-  HostOptions host;   ///< options of the executor that make() makes
-  CallWishes wishes;  ///< the executor chooses every value that is not set here
+  HostOptions host;       ///< options of the executor that make() makes
+  CallSettings settings;  ///< the executor chooses every value that is not set here
   /// Limit for make(); also for a call that connects, if it is longer than op_timeout
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective that makes no progress for this long fails
@@ -132,7 +132,7 @@ class Communicator {
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const;
 
   /// Sets the user's settings for all later calls. Every rank passes the same settings.
-  void set_wishes(const CallWishes& wishes);
+  void set_settings(const CallSettings& settings);
 
   /// Breaks the communicator on every rank: their calls of run() soon return `why`. A split in progress is cancelled.
   void abort(const Error& why);

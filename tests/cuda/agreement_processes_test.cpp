@@ -44,10 +44,10 @@ TEST(CudaProcessAgreement, RanksThatShareAGpuShareItsMultiprocessors) {
         .nranks = 4, .shares_by = MemoryWay::File, .has_switch = true, .gpus = gpus};
     const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
       const CollectiveCall call{.count = 1 << 26};
-      rank.communicator.set_wishes({});
+      rank.communicator.set_settings({});
       RINGSIDE_TRY(const Choice choice, rank.communicator.choose(call));
       if (choice.nchannels != channels) return 1;
-      rank.communicator.set_wishes({.nchannels = channels + 1});
+      rank.communicator.set_settings({.nchannels = channels + 1});
       return rank.communicator.choose(call) ? 2 : 0;
     });
     ASSERT_TRUE(status) << status.error().message;

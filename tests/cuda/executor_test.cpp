@@ -85,7 +85,7 @@ TEST_F(CudaExecutorTest, RunsTheCallsOfACommunicatorOneAfterTheOther) {
   run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
     EXPECT_EQ(communicator.transport(), "cuda");
     for (const Protocol protocol : {Protocol::LL, Protocol::Simple, Protocol::LL}) {
-      communicator.set_wishes({.protocol = protocol, .nchannels = 2});
+      communicator.set_settings({.protocol = protocol, .nchannels = 2});
       const Status done = communicator.run(call_of(rank));
       ASSERT_TRUE(done) << done.error().message;
     }
@@ -123,7 +123,7 @@ TEST(CudaChoice, LongCallsTakeTheMultiprocessorsThatThereAre) {
 
 TEST_F(CudaExecutorTest, PutsWhatKernelsRecordIntoTheTrace) {
   run_all(Seconds{60}, [&](runtime::Communicator& communicator, int rank) {
-    communicator.set_wishes(
+    communicator.set_settings(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     for (int i = 0; i < 2; ++i) ASSERT_TRUE(communicator.run(call_of(rank)));
     const std::vector<DeviceTrace::Event> events = group_->last_events(Rank{rank});

@@ -29,10 +29,10 @@ std::vector<std::byte> answer(runtime::Communicator& communicator, const DeviceC
   call.input = in;
   call.output = out;
   call.scalar = scalar_of(test, rank);
-  communicator.set_wishes({.algorithm = test.choice.algorithm,
-                           .protocol = test.choice.protocol,
-                           .nchannels = test.choice.nchannels,
-                           .slot = test.choice.slot});
+  communicator.set_settings({.algorithm = test.choice.algorithm,
+                             .protocol = test.choice.protocol,
+                             .nchannels = test.choice.nchannels,
+                             .slot = test.choice.slot});
   const Status done = communicator.run(call);
   EXPECT_TRUE(done) << to_string(test) << ": " << done.error().message;
   if (out != output.data()) std::memcpy(output.data(), out, output.size());
@@ -58,10 +58,10 @@ std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<Device
     EXPECT_TRUE(communicator.barrier());  // no rank reads a case any more
     for (DeviceCase& test : cases) {
       if (rank != 0) continue;
-      communicator.set_wishes({.algorithm = test.choice.algorithm,
-                               .protocol = test.choice.protocol,
-                               .nchannels = test.choice.nchannels,
-                               .slot = test.choice.slot});
+      communicator.set_settings({.algorithm = test.choice.algorithm,
+                                 .protocol = test.choice.protocol,
+                                 .nchannels = test.choice.nchannels,
+                                 .slot = test.choice.slot});
       CollectiveCall call = test.call;
       call.scalar = scalar_of(test, rank);
       if (const auto choice = communicator.choose(call)) test.choice = *choice;

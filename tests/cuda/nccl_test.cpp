@@ -12,7 +12,7 @@ namespace {
 /// A job of 3 processes whose calls the tests' own libnccl runs, in memory of hosts.
 struct NcclJob {
   std::function<Result<bool>()> is_idle = [] { return Result<bool>(true); };
-  CallWishes wishes = {};
+  CallSettings settings = {};
   Seconds op_timeout{20};
 };
 Result<int> run_by_nccl(const NcclJob& asked,
@@ -21,7 +21,7 @@ Result<int> run_by_nccl(const NcclJob& asked,
   const NcclStream stream{nullptr, asked.is_idle};
   JobOptions job;
   job.local_ranks = 3;
-  job.communicator.wishes = asked.wishes;
+  job.communicator.settings = asked.settings;
   job.communicator.op_timeout = asked.op_timeout;
   job.make_executor = [&](const ExecutorSetup& setup) -> Result<std::unique_ptr<Executor>> {
     RINGSIDE_TRY(library, NcclLibrary::open(RINGSIDE_FAKE_NCCL));
@@ -83,7 +83,7 @@ TEST(Nccl, ACallThatDoesNotEndIsGivenUp) {
 
 TEST(Nccl, HowItRunsCallsIsItsOwnAffair) {
   NcclJob job;
-  job.wishes.algorithm = Algorithm::Ring;
+  job.settings.algorithm = Algorithm::Ring;
   const auto status = run_by_nccl(job, [](runtime::Communicator&) -> Result<int> { return 0; });
   ASSERT_FALSE(status);
   EXPECT_NE(status.error().help.find("NCCL_ALGO"), std::string::npos);

@@ -106,10 +106,10 @@ Result<std::vector<std::byte>> run_case_in(const ProcessRank& rank, const Device
   call.input = in;
   call.output = out;
   call.scalar = scalar_of(test, rank.rank);
-  rank.communicator.set_wishes({.algorithm = test.choice.algorithm,
-                                .protocol = test.choice.protocol,
-                                .nchannels = test.choice.nchannels,
-                                .slot = test.choice.slot});
+  rank.communicator.set_settings({.algorithm = test.choice.algorithm,
+                                  .protocol = test.choice.protocol,
+                                  .nchannels = test.choice.nchannels,
+                                  .slot = test.choice.slot});
   RINGSIDE_TRY(rank.communicator.run(call));
   RINGSIDE_TRY(memory.read(output, out));
   return output;

@@ -372,7 +372,7 @@ TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
 // One call, two launches under way: what each has recorded is its own.
 TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
   with_queues({.has_trace = true}, [](QueueRank& rank) {
-    rank.communicator->set_wishes(
+    rank.communicator->set_settings(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});
     const CollectiveCall call = sum(rank.numbers(100, 1), rank.numbers(100), 100);
     const CollectiveCall same = sum(rank.numbers(100, 1), rank.numbers(100), 100);

@@ -88,7 +88,7 @@ TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
     options.warmup = 1;
     options.iterations = 1;
     options.device = &rank.device.launcher().memory;
-    rank.communicator.set_wishes({.algorithm = Algorithm::Nvls});
+    rank.communicator.set_settings({.algorithm = Algorithm::Nvls});
     RINGSIDE_TRY(const auto rows, run_bench(rank.communicator, options, [](const BenchRow&) {}));
     const BenchRow& row = rows.front();
     if (row.out_of_place.wrong != 0 || row.in_place->wrong != 0) return 1;

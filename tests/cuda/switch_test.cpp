@@ -210,8 +210,8 @@ GpuSituation four_ranks() {
   return {.bytes = 1_MiB, .nranks = 4, .multiprocessors = 64, .has_switch = true};
 }
 
-bool is_by_switch(const GpuSituation& situation, const CallWishes& wishes) {
-  const auto choice = choose_on_gpu(situation, wishes);
+bool is_by_switch(const GpuSituation& situation, const CallSettings& settings) {
+  const auto choice = choose_on_gpu(situation, settings);
   EXPECT_TRUE(choice) << choice.error().message;
   EXPECT_EQ(choice->by_switch, !is_modelled(*choice) && facts_of(choice->algorithm).is_modelled());
   return choice->by_switch;
@@ -228,7 +228,7 @@ TEST(CudaSwitchChoice, NvlsRunsByTheSwitchWhereThereIsOne) {
 }
 
 TEST(CudaSwitchChoice, LinesOfLlAndLl128AreNotForSwitches) {
-  const CallWishes lines{.algorithm = Algorithm::Nvls, .protocol = Protocol::LL};
+  const CallSettings lines{.algorithm = Algorithm::Nvls, .protocol = Protocol::LL};
   EXPECT_FALSE(is_by_switch(four_ranks(), lines));
 }
 

@@ -34,7 +34,7 @@ struct Table {
   int nranks;
   DataType type;
   std::vector<Bytes> sizes;
-  CallWishes wishes = {};
+  CallSettings settings = {};
 };
 
 /// A target for one H200: of an all-reduce of float32.
@@ -61,7 +61,7 @@ std::vector<Bytes> powers(int from, int to, int step) {
 
 const Bar* bar_of(const Table& table, Bytes bytes) {
   if (table.collective != Collective::AllReduce || table.type != DataType::Float32 ||
-      table.wishes.protocol) {
+      table.settings.protocol) {
     return nullptr;
   }
   for (const Bar* const bar : kBars) {
@@ -139,7 +139,7 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
   options.type = table.type;
   options.sizes.assign(table.sizes.begin() + static_cast<std::ptrdiff_t>(first), table.sizes.end());
   std::int64_t wrong = 0;
-  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(*gpu, table.nranks, options, table.wishes,
+  RINGSIDE_TRY(const GpuBench bench, run_gpu_bench(*gpu, table.nranks, options, table.settings,
                                                    kTimeout, nullptr, [&](const GpuBench& now) {
                                                      const GpuBenchRow& row = now.rows.back();
                                                      write_row(bars, bar_of(table, row.bytes), now,
@@ -159,8 +159,8 @@ Status measure(const Table& table, std::size_t first, std::FILE* bars,
 /// returns  whether all is well
 bool print(const Table& table, std::FILE* bars) {
   std::printf("\n## %s of %s, %d ranks%s%s\n\n", to_string(table.collective), to_string(table.type),
-              table.nranks, table.wishes.protocol ? ", " : "",
-              table.wishes.protocol ? to_string(*table.wishes.protocol) : "");
+              table.nranks, table.settings.protocol ? ", " : "",
+              table.settings.protocol ? to_string(*table.settings.protocol) : "");
   std::printf(
       "| bytes | algorithm | protocol | channels | time (us) | graph (us) | busbw (GB/s) | loads, "
       "stores (MB) | "
@@ -192,20 +192,20 @@ struct ProcessWay {
   const char* variable = nullptr;
   const char* value = nullptr;
   const char* transport = nullptr;
-  CallWishes wishes = {};
+  CallSettings settings = {};
 };
 constexpr ProcessWay kProcessWays[] = {
     {.name = "GPU memory by cuMem", .variable = "NCCL_CUMEM_ENABLE", .value = "1"},
     {.name = "GPU memory by CUDA IPC", .variable = "NCCL_CUMEM_ENABLE", .value = "0"},
     {.name = "pages of the host", .variable = "NCCL_P2P_DISABLE", .value = "1"},
     // By the NVSwitch where there is one, else modelled: the table says which.
-    {.name = "nvls", .wishes = {.algorithm = Algorithm::Nvls}},
+    {.name = "nvls", .settings = {.algorithm = Algorithm::Nvls}},
     {.name = "a proxy and tcp", .transport = "tcp"}};
 
 /// Ranks that are processes, each with kernels of its own; rank 0 prints.
 /// gpu  what make_executor opens, in each rank's process
 Result<int> print_job(std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
-                      const CallWishes& wishes = {}) {
+                      const CallSettings& settings = {}) {
   JobOptions job;
   job.local_ranks = 2;
   job.communicator.op_timeout = Seconds{10};
@@ -214,7 +214,7 @@ Result<int> print_job(std::unique_ptr<Gpu>& gpu, ExecutorMaker make_executor,
     BenchOptions options;
     options.sizes = {8_B, 64_KiB, 16_MiB};
     options.device = &gpu->memory();
-    rank.communicator.set_wishes(wishes);
+    rank.communicator.set_settings(settings);
     const bool is_nccl = rank.communicator.transport() == "nccl";
     int status = 0;
     const auto on_row = [&](const BenchRow& row) {
@@ -248,7 +248,7 @@ Status measure(const ProcessWay& way) {
   }
   if (way.variable != nullptr) ::setenv(way.variable, way.value, 1);
   print_heading(way.name);
-  const auto status = print_job(gpu, gpu_process_executor(gpu, transport), way.wishes);
+  const auto status = print_job(gpu, gpu_process_executor(gpu, transport), way.settings);
   if (way.variable != nullptr) ::unsetenv(way.variable);
   if (status) {
     if (*status == 0) return {};

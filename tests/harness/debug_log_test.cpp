@@ -47,7 +47,7 @@ JobOptions ring_job(const char* transport) {
   JobOptions job;
   job.local_ranks = 4;
   job.communicator.host.transport = *parse_transport(transport);
-  job.communicator.wishes.algorithm = Algorithm::Ring;
+  job.communicator.settings.algorithm = Algorithm::Ring;
   job.grace = Seconds{2};
   return job;
 }
@@ -185,7 +185,7 @@ TEST(DebugLog, VariablesThatForceTcpOrCapTheChannelsAreFound) {
     const Variables variables(std::map<std::string, std::string>{{name, "1"}});
     JobOptions job = ring_job("shm");
     job.communicator.host.transport = nullptr;
-    job.communicator.wishes.nchannels = 4;
+    job.communicator.settings.nchannels = 4;
     const LoggedRun run =
         run_logged(job, three_calls, "INIT,BOOTSTRAP,ENV,NET,GRAPH,COLL,TUNING,DESTROY");
     ASSERT_TRUE(run.status) << run.status.error().message;

@@ -47,7 +47,7 @@ inline std::string name_of(const GridCase& one) {
          (one.shares_memory ? " in shared memory" : "");
 }
 
-inline CallWishes wishes_of(const GridCase& one) {
+inline CallSettings settings_of(const GridCase& one) {
   return {.algorithm = one.algorithm, .protocol = one.protocol};
 }
 
@@ -91,7 +91,7 @@ struct Grid {
 };
 
 inline bool is_valid(const GridCase& one) {
-  return check_bench(options_of(one), wishes_of(one)).has_value();
+  return check_bench(options_of(one), settings_of(one)).has_value();
 }
 
 /// Valid cases in which each two levels of different factors meet at least once, as far as they may.
@@ -150,7 +150,7 @@ inline void run_grid(const std::vector<GridCase>& cases, const Transport* transp
     job.communicator.host.transport = transport;
     const auto status = run_job(job, [&, &few = mine](JobRank& rank) -> Result<int> {
       for (const GridCase& one : few) {
-        rank.communicator.set_wishes(wishes_of(one));
+        rank.communicator.set_settings(settings_of(one));
         const auto rows = run_bench(rank.communicator, options_of(one), [](const BenchRow&) {});
         if (!rows) {
           return Error{rows.error().code, name_of(one) + ": " + rows.error().message,

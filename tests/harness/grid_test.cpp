@@ -46,7 +46,7 @@ TEST(Grid, AllRanksHoldTheSameBitsAfterAnAllReduce) {
     }
     for (const auto& [collective, algorithm] : grid_pairs()) {
       if (collective != Collective::AllReduce) continue;
-      rank.communicator.set_wishes({.algorithm = algorithm});
+      rank.communicator.set_settings({.algorithm = algorithm});
       const CollectiveCall call{.input = input.data(),
                                 .output = output.data(),
                                 .count = static_cast<std::int64_t>(input.size())};

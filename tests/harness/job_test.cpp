@@ -50,8 +50,8 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
                                       Collective::ReduceScatter, Collective::Broadcast}) {
     for (const int nchannels : {1, 3}) {
       JobOptions job = local_job(3, GetParam());
-      job.communicator.wishes.nchannels = nchannels;
-      job.communicator.wishes.slot = 4_KiB;
+      job.communicator.settings.nchannels = nchannels;
+      job.communicator.settings.slot = 4_KiB;
       const auto status = run_job(job, [&](JobRank& rank) -> Result<int> {
         BenchOptions bench;
         bench.collective = collective;

@@ -74,7 +74,7 @@ struct Way {
 CommunicatorOptions options_of(const Way& way) {
   CommunicatorOptions options;
   options.host.transport = *parse_transport(way.transport);
-  options.wishes = {.algorithm = way.algorithm, .protocol = way.protocol};
+  options.settings = {.algorithm = way.algorithm, .protocol = way.protocol};
   options.host.table_path = "";
   options.check_calls = true;
   return options;

@@ -49,8 +49,8 @@ class FakeExecutor final : public Executor {
     if (script_.run_error) failure_.set(*script_.run_error);
   }
   void abort() noexcept override { script_.steps.emplace_back("abort"); }
-  void set_wishes(const CallWishes& wishes) override {
-    script_.steps.push_back("settings " + std::to_string(wishes.nchannels));
+  void set_settings(const CallSettings& settings) override {
+    script_.steps.push_back("settings " + std::to_string(settings.nchannels));
   }
   [[nodiscard]] const HostLayout& layout() const override { return layout_; }
 
@@ -78,7 +78,7 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
   Script script;
   const auto communicator = make_alone(script);
   EXPECT_TRUE(communicator->run({.count = 8}));
-  communicator->set_wishes({.nchannels = 3});
+  communicator->set_settings({.nchannels = 3});
   EXPECT_TRUE(communicator->run({.count = 9}));
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "run 0", "drain", "settings 3", "plan 9",
                                  "prepare", "run 1", "drain"}));

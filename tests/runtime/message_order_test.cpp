@@ -114,7 +114,7 @@ std::vector<std::string> run_programs(const Programs& programs, const Way& way) 
     CommunicatorOptions options;
     options.host.table_path = "";
     options.host.transport = way.transport;
-    options.wishes = {.nchannels = way.channels, .slot = way.slot};
+    options.settings = {.nchannels = way.channels, .slot = way.slot};
     options.connect_timeout = options.op_timeout = way.timeout;
     const auto made = runtime::Communicator::make(must_join(rank, n, root->id()), options);
     ASSERT_TRUE(made) << made.error().message;

@@ -91,7 +91,7 @@ JobWords on_real_ranks(const hangs::Program& program, const Way& way) {
   ringside::JobOptions options;
   options.local_ranks = kRanks;
   options.trace_path = path;
-  options.communicator.wishes = {
+  options.communicator.settings = {
       .algorithm = way.algorithm, .protocol = way.protocol, .nchannels = way.channels};
   const auto status = ringside::run_job(
       options, [&](JobRank& rank) { return run_program(rank, program, 1 << 20); });

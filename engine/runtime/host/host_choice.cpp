@@ -49,25 +49,26 @@ Bytes usual_slot(const HostSituation& at, const Pick& pick) {
 
 }  // namespace
 
-Result<Choice> choose_on_host(const HostSituation& situation, const CallWishes& wishes,
+Result<Choice> choose_on_host(const HostSituation& situation, const CallSettings& settings,
                               const HostTable& table) {
   Pick pick = usual_pick(situation, table);
-  if (wishes.algorithm) {
-    RINGSIDE_TRY(check_algorithm(situation.collective, *wishes.algorithm));
-    pick.algorithm = *wishes.algorithm;
+  if (settings.algorithm) {
+    RINGSIDE_TRY(check_algorithm(situation.collective, *settings.algorithm));
+    pick.algorithm = *settings.algorithm;
   }
-  if (wishes.protocol) pick.protocol = *wishes.protocol;
+  if (settings.protocol) pick.protocol = *settings.protocol;
   RINGSIDE_TRY(check_reduction(situation.collective, pick.algorithm, situation.type, situation.op));
-  return make_choice({.collective = situation.collective,
-                      .algorithm = pick.algorithm,
-                      .protocol = pick.protocol,
-                      .nchannels = host_channel_count(wishes),
-                      .slot = wishes.slot.value != 0 ? wishes.slot : usual_slot(situation, pick),
-                      .slots_per_chunk = kMaxSlotsPerChunk});
+  return make_choice(
+      {.collective = situation.collective,
+       .algorithm = pick.algorithm,
+       .protocol = pick.protocol,
+       .nchannels = host_channel_count(settings),
+       .slot = settings.slot.value != 0 ? settings.slot : usual_slot(situation, pick),
+       .slots_per_chunk = kMaxSlotsPerChunk});
 }
 
-int host_channel_count(const CallWishes& wishes) {
-  return wishes.nchannels != 0 ? wishes.nchannels : kUsualChannels;
+int host_channel_count(const CallSettings& settings) {
+  return settings.nchannels != 0 ? settings.nchannels : kUsualChannels;
 }
 
 Bytes host_slot(Protocol protocol, Bytes cache, const Transport& transport) {

@@ -60,7 +60,7 @@ class HostExecutor final : public Executor {
         variables_(std::move(variables)),
         table_(std::move(table)),
         connections_(std::move(connections)),
-        wait_(wait_policy(layout().local_ranks * std::max(1, setup.wishes.nchannels),
+        wait_(wait_policy(layout().local_ranks * std::max(1, setup.settings.nchannels),
                           layout().local_cores)) {
     if (layout().slowest->spins > 0) wait_.spins = std::min(wait_.spins, layout().slowest->spins);
     wait_.deadline = setup.op_timeout;
@@ -68,7 +68,7 @@ class HostExecutor final : public Executor {
     // Connecting belongs to the start of a job; a late rank gets the full operation timeout.
     wait_for_missing_ = wait_;
     wait_for_missing_.deadline = std::max(setup.connect_timeout, setup.op_timeout);
-    setup_.wishes = variables_.bounded(setup.wishes);
+    setup_.settings = variables_.bounded(setup.settings);
   }
 
   [[nodiscard]] Result<Choice> choose(const CollectiveCall& call) const override {
@@ -95,8 +95,8 @@ class HostExecutor final : public Executor {
 
   void abort() noexcept override { connections_->abort(); }
 
-  void set_wishes(const CallWishes& wishes) override {
-    setup_.wishes = variables_.bounded(wishes);
+  void set_settings(const CallSettings& settings) override {
+    setup_.settings = variables_.bounded(settings);
     plans_ = {};
   }
 
@@ -131,7 +131,7 @@ class HostExecutor final : public Executor {
                                                 .cache = layout().cache,
                                                 .type = call.type,
                                                 .op = call.op},
-                                               setup_.wishes, table_));
+                                               setup_.settings, table_));
     choice.collective = call.collective;
     return choice;
   }
@@ -300,8 +300,8 @@ Result<std::unique_ptr<Executor>> make_host_executor(const HostOptions& options,
   if (setup.log != nullptr) {
     for (const auto& [name, value] : variables.set) setup.log->heeded(name, value);
     setup.log->placed(*connections);
-    const CallWishes wishes = variables.bounded(setup.wishes);
-    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(wishes),
+    const CallSettings settings = variables.bounded(setup.settings);
+    setup.log->laid(host_channels(setup.bootstrap.nranks(), host_channel_count(settings),
                                   connections->layout().ranks_per_node));
   }
   return std::unique_ptr<Executor>(std::make_unique<HostExecutor>(

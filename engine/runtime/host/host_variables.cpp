@@ -21,11 +21,11 @@ Result<std::optional<std::int64_t>> read(const char* name, std::int64_t least, s
 
 }  // namespace
 
-CallWishes HostVariables::bounded(CallWishes wishes) const {
+CallSettings HostVariables::bounded(CallSettings settings) const {
   if (most_channels > 0) {
-    wishes.nchannels = std::min(host_channel_count(wishes), most_channels);
+    settings.nchannels = std::min(host_channel_count(settings), most_channels);
   }
-  return wishes;
+  return settings;
 }
 
 Result<HostVariables> host_variables() {
