@@ -7,7 +7,8 @@
 namespace ringside {
 namespace {
 
-/// How far away the farther child is: `step`, halved until that node exists; 0 where none does.
+/// Returns the distance to the farther child: `step`, halved until that node exists; 0 if no such node
+/// exists.
 int reach(int step, int node, int nnodes) {
   while (step > 0 && node + step >= nnodes) step /= 2;
   return step;
@@ -16,7 +17,7 @@ int reach(int step, int node, int nnodes) {
 TreeNode alternating_tree(int nnodes, int node) {
   TreeNode place;
   if (node == 0) {
-    // The root counts as first child of no rank: its only child is the largest power of two in range.
+    // The root is never listed as the first child: its only child is the largest power of two below nnodes.
     place.children[1] =
         nnodes > 1 ? static_cast<int>(std::bit_floor(static_cast<unsigned>(nnodes - 1))) : -1;
     return place;
