@@ -26,7 +26,8 @@ namespace ringside {
 
 namespace {
 
-/// Roots that wait for the ranks of this process's ids, until the rank that joins here takes them along.
+/// The bootstrap roots of the unique ids that this process made. A root waits here until the rank of this process that
+/// joins with its id takes the root over.
 class Roots {
  public:
   void keep(const std::string& id, std::unique_ptr<BootstrapRoot> root) {
@@ -49,7 +50,7 @@ Roots& roots() {
   return all;
 }
 
-/// Of a part of `parent`, made or still to be made.
+/// Makes the handle of a communicator split from `parent`; the communicator may be made later.
 std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   auto made = std::make_unique<rsComm>();
   made->is_blocking = is_blocking;
@@ -58,7 +59,7 @@ std::unique_ptr<rsComm> handle_of(const rsComm& parent, bool is_blocking) {
   return made;
 }
 
-/// The handle's mutex is held, or no other thread has the handle yet.
+/// Stores the communicator in the handle. The caller holds the handle's mutex, or no other thread has the handle yet.
 void put_in(rsComm& handle, std::unique_ptr<runtime::Communicator> part) {
   handle.nranks = part->nranks();
   handle.rank = to_int(part->rank());
@@ -66,12 +67,12 @@ void put_in(rsComm& handle, std::unique_ptr<runtime::Communicator> part) {
   if (handle.is_aborted) handle.ready->abort({ErrorCode::Aborted, "it was aborted"});
 }
 
-/// Null: this rank is in no part.
+/// Makes a part of a communicator. Null: this rank is in no part.
 using MakePart =
     std::function<Result<std::unique_ptr<runtime::Communicator>>(runtime::Communicator& parent)>;
 
-/// Makes the part on a thread of its own, when those that were begun before it are there.
-/// part  what it goes into, or null
+/// Makes the part on its own thread, after the parts whose making began earlier.
+/// part  handle that receives the communicator, or null
 void begin_part(rsComm& parent, rsComm* part, MakePart make) {
   std::optional<CommunicatorInUse> target;
   if (part != nullptr) {
@@ -104,7 +105,7 @@ void begin_part(rsComm& parent, rsComm* part, MakePart make) {
       });
 }
 
-/// What split and shrink have in common.
+/// The common steps of split and shrink.
 /// is_in_it  whether this rank will be in a part
 rsResult_t make_part(rsComm_t comm, rsComm_t* newcomm, const rsConfig_t* config, bool is_in_it,
                      const MakePart& make) noexcept {
@@ -146,7 +147,7 @@ CommunicatorOptions options_of(const rsConfig_t* config) {
   return options;
 }
 
-/// Starts it where NCCL_RAS_ADDR wants one, which is the same on all ranks.
+/// Starts the status service if NCCL_RAS_ADDR requests one; all ranks have the same value.
 Result<PendingCommunicator::WhenMet> status_service_of(rsComm& comm) {
   RINGSIDE_TRY(const std::optional<std::uint16_t> port, status_port());
   if (!port || comm.nranks == 1) return PendingCommunicator::WhenMet();
@@ -167,7 +168,7 @@ Status init(rsComm_t* comm, int nranks, const rsUniqueId& id, int rank, const rs
   CommunicatorOptions options = options_of(config);
   if (nranks != 1) {
     RINGSIDE_TRY(join.id, parse_unique_id(text));
-    // The address where its ranks meet distinguishes it from others, in dumps of all of them.
+    // The address of the bootstrap root distinguishes this communicator from others in the dumps of all its ranks.
     if (config == nullptr || config->commName == nullptr) options.name = to_string(join.id.root);
   }
   join.join_timeout = std::chrono::duration_cast<Nanoseconds>(options.connect_timeout);
@@ -216,7 +217,7 @@ Status make_id(rsUniqueId* id) {
   return {};
 }
 
-/// The operation with that number.
+/// Sets the call's reduction from the number of a predefined or user-made operation.
 Status set_op(CollectiveCall& made, rsComm_t comm, rsRedOp_t op) {
   if (op >= rsSum && op <= rsAvg) {
     made.op = static_cast<RedOp>(op);
@@ -258,7 +259,7 @@ Status create_op(rsRedOp_t* op, const void* scalar, rsDataType_t type,
   return {};
 }
 
-/// What the calls have in common; `fill` adds what is theirs.
+/// The common steps of all calls; `fill` adds the fields of one collective.
 template <typename Fill>
 rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t comm,
                 rsStream_t stream, Fill&& fill) noexcept {
@@ -279,7 +280,7 @@ rsResult_t call(Collective collective, size_t count, rsDataType_t type, rsComm_t
   });
 }
 
-/// Sends and receives list their one transfer.
+/// A send or a receive is a list of one transfer.
 template <typename Fill>
 rsResult_t message(Collective collective, size_t count, rsDataType_t type, int peer, rsComm_t comm,
                    rsStream_t stream, Fill&& fill) noexcept {
@@ -387,7 +388,7 @@ rsResult_t rsCommFinalize(rsComm_t comm) {
     };
     if (comm->is_blocking) return do_with_group(comm, finish);
     comm->ending = std::jthread([comm, finish] {
-      // rsCommGetAsyncError() reports what goes wrong.
+      // Errors are reported by rsCommGetAsyncError().
       static_cast<void>(guarded(finish));
       const std::lock_guard lock(comm->mutex);
       comm->is_ending = false;

@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-constexpr Seconds kLongest{1e6};  ///< for a message: what is longer is for ever
+constexpr Seconds kLongest{1e6};  ///< longest delay of a message; a longer one is endless
 
 bool fits(const std::optional<int>& wanted, int is) { return !wanted || *wanted == is; }
 

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// One: with as many ranks as cores a second one's thread has none to run on.
+/// With as many ranks as cores, the thread of a second channel has no core to run on.
 constexpr int kUsualChannels = 1;
 
 struct Pick {
@@ -21,7 +21,7 @@ Protocol protocol_without_rule(const HostSituation& at) {
   return at.bytes <= 2_KiB ? Protocol::LL128 : Protocol::Simple;
 }
 
-/// The table's choice, as far as it is possible: a rule for few ranks may apply to many.
+/// Returns the table's choice if it is possible for this call; a rule for few ranks may also apply to many.
 Pick usual_pick(const HostSituation& at, const HostTable& table) {
   const HostRule* rule = table.find({.collective = at.collective,
                                      .transport = at.transport,
@@ -37,7 +37,7 @@ Pick usual_pick(const HostSituation& at, const HostTable& table) {
                      : Pick{Algorithm::Ring, rule->protocol};
 }
 
-/// Short calls over tcp have connections of their own, which share sockets.
+/// Short calls over tcp have their own connections, which share sockets.
 Bytes usual_slot(const HostSituation& at, const Pick& pick) {
   const bool is_far = at.crosses_hosts && pick.protocol == Protocol::Simple &&
                       at.transport->slot_between_hosts.value != 0;

@@ -39,7 +39,7 @@ bool HostStream::is_idle() const {
 }
 
 void HostStream::serve() {
-  Time busy_until{};  // by a host that is never late
+  Time busy_until{};  // time until which the stream is busy, if the host is never late
   std::unique_lock lock(mutex_);
   for (;;) {
     pushed_.wait(lock, [this] { return stop_ || !queue_.empty(); });
@@ -57,7 +57,7 @@ void HostStream::serve() {
         busy_until += std::chrono::duration_cast<Time::duration>(item.compute);
         std::this_thread::sleep_until(busy_until);
       }
-      // What the work holds goes before any waiter hears that it is done.
+      // Destroys the work's captures before any waiter learns that the work is done.
     }
     lock.lock();
     ++finished_;

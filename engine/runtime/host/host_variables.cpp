@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::int64_t kMostLanes = 1024;
 
-/// Reads one, and has it echoed where it is set.
+/// Reads one variable, and logs it if it is set.
 Result<std::optional<std::int64_t>> read(const char* name, std::int64_t least, std::int64_t most,
                                          HostVariables& variables) {
   RINGSIDE_TRY(const std::optional<std::int64_t> value, env_int(name, least, most));

@@ -15,8 +15,8 @@ namespace {
 constexpr Nanoseconds kNap = std::chrono::milliseconds(10);
 constexpr std::size_t kMostMemory = std::size_t{1} << 32;  ///< bytes of a call that a fault changed
 
-/// One behind the other: buffers of messages that were fused lie anywhere.
-/// returns  the elements of all
+/// Lays the transfers out one behind the other, because the buffers of fused messages lie anywhere.
+/// returns  elements of all transfers
 std::int64_t lay_out(std::vector<Transfer>& transfers) {
   std::int64_t next = 0;
   for (Transfer& one : transfers) {
@@ -26,7 +26,7 @@ std::int64_t lay_out(std::vector<Transfer>& transfers) {
   return next;
 }
 
-/// The rank goes away, as the fault says.
+/// Ends the rank in the way that the fault describes.
 void leave(const Fault& fault) {
   switch (fault.kind) {
     case FaultKind::Throw:
@@ -61,7 +61,7 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
       for (Transfer& one : call.recvs) one.count = changed_count(*fault, one.count);
       for (std::int64_t& count : call.counts) count = changed_count(*fault, count);
     }
-    // A list of transfers or of blocks means nothing to another collective.
+    // Lists of transfers or blocks have no meaning for another collective.
     if (after.collective != before.collective) {
       call.sends.clear();
       call.recvs.clear();
