@@ -17,9 +17,9 @@ namespace {
 
 constexpr Bytes kLongestLl{32 << 10};
 constexpr Bytes kLongestLl128{512 << 10};
-/// A channel with less than this to do costs more than it helps.
+/// A channel with less data than this costs more time than it saves.
 constexpr std::uint64_t kLeastOfChannel = 128 << 10;
-/// Two ranks on 132 multiprocessors keep 128 of them busy.
+/// 2 ranks on 132 multiprocessors keep 128 of them busy.
 constexpr int kMostGpuChannels = kMaxChannels;
 
 Protocol usual_protocol(const GpuSituation& at, Algorithm algorithm) {
@@ -35,11 +35,11 @@ int usual_channels(const GpuSituation& at) {
   return std::min(room, wanted);
 }
 
-/// What an operation does between elements: DeviceReduction::between.
+/// Returns the operation that is applied between elements, as DeviceReduction::between.
 RedOp between_of(RedOp op) { return op == RedOp::Avg || op == RedOp::PreMulSum ? RedOp::Sum : op; }
 
-/// Whether the switch does what the algorithm takes one for. Where a network would have to reduce, too, it is modelled
-/// together with that.
+/// Returns whether the NVLink switch runs what the algorithm uses a switch for. If a network would also have to
+/// reduce, the switch is modelled together with it.
 bool runs_by_switch(const GpuSituation& at, const Choice& choice) {
   const AlgorithmFacts& facts = facts_of(choice.algorithm);
   if (!at.has_switch || !facts.takes_nvswitch || choice.protocol != Protocol::Simple) return false;
@@ -52,7 +52,7 @@ bool runs_by_switch(const GpuSituation& at, const Choice& choice) {
 }  // namespace
 
 Bytes bytes_to_choose_by(const CollectiveCall& call, int nranks) {
-  constexpr Bytes kOfLists{1 << 20};  // Simple, on several channels
+  constexpr Bytes kOfLists{1 << 20};  // for Simple on several channels
   if (is_listed(call)) return kOfLists;
   return call_bytes(call.collective, shape_of(call), nranks);
 }

@@ -72,7 +72,7 @@ class NcclExecutor final : public Executor {
     if (done) done = wait();
     if (done) return;
     setup_.failure.set(done.error());
-    // Its kernels end, on this rank; the others hear of the failure from the communicator.
+    // Ends the kernels on this rank; the communicator notifies the other ranks of the failure.
     if (comm_ != nullptr) static_cast<void>(library_.comm_abort(std::exchange(comm_, nullptr)));
   }
   void drain() override {}
@@ -131,7 +131,7 @@ class NcclExecutor final : public Executor {
   const NcclLibrary& library_;
   const NcclStream stream_;
   ExecutorSetup setup_;
-  NcclLibrary::Comm comm_;  ///< null: it was aborted
+  NcclLibrary::Comm comm_;  ///< null: aborted
   HostLayout layout_;
   WaitPolicy wait_;
   CallPlan plan_;

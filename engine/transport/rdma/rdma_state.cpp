@@ -18,11 +18,11 @@ namespace ringside {
 namespace {
 
 constexpr const char* kPortsOfKernel = "/sys/class/infiniband";
-/// Regions whose registration is kept. Each is one SharedMemory of the program.
+/// Number of cached registrations. Each is one SharedMemory of the program.
 constexpr std::size_t kMostRegistered = 32;
 constexpr Nanoseconds kAnswerTime = std::chrono::seconds(5);  ///< a few bytes into an empty socket
 
-/// This network namespace's addresses, as GIDs have them.
+/// Returns the addresses of this network namespace as GIDs.
 std::vector<Gid> own_gids() {
   std::vector<Gid> gids;
   const auto interfaces = local_interfaces();
@@ -45,7 +45,8 @@ bool is_of_port(ibv_event_type type) {
          type == IBV_EVENT_CLIENT_REREGISTER;
 }
 
-/// Takes what the sender says. returns  false: not all of it has come
+/// Receives the sender's message.
+/// returns  false: it has not arrived completely
 Result<bool> hear_sender(RdmaPending& pending) {
   std::array<std::byte, kRdmaMessageLimit> room{};
   while (pending.reader.wanted() > 0) {
@@ -62,7 +63,7 @@ Result<bool> join_sender(RdmaPending& pending) {
   RINGSIDE_TRY(const bool is_whole, hear_sender(pending));
   if (!is_whole) return false;
   const Status joined = pending.queues.connect(pending.theirs, describe_peer(pending.socket));
-  // Before the sender hears of it: the end may see what it writes at once, and then wants the queues.
+  // Set before the sender gets the answer: this end may see the sender's data at once, and then needs the queues.
   if (joined) pending.stage.store(RdmaPending::Stage::Ready, std::memory_order_release);
   RINGSIDE_TRY(send_frame(pending.socket, make_rdma_answer(joined), deadline_in(kAnswerTime)));
   RINGSIDE_TRY(joined);
@@ -125,7 +126,7 @@ Result<ibv_context*> RdmaState::context_of(const RdmaPort& port) {
         fmt::format("NET/IB : Unable to open device {}", port.device), number,
         "in a container, pass /dev/infiniband/uverbs* on; see its permissions; install "
         "ibverbs-providers");
-    // The kernel shows adapters to containers that may not use them: these do without.
+    // In some containers the kernel lists adapters that may not be used: such a rank goes without RDMA.
     error.code = ErrorCode::Unsupported;
     return error;
   }
@@ -134,7 +135,7 @@ Result<ibv_context*> RdmaState::context_of(const RdmaPort& port) {
     verbs_.close_device(context);
     return system_error(fmt::format("Call to ibv_alloc_pd failed on {}", port.device), errno);
   }
-  // Its thread waits for all cards at once.
+  // One thread waits for the events of all cards.
   ::fcntl(context->async_fd, F_SETFL, ::fcntl(context->async_fd, F_GETFL) | O_NONBLOCK);
   devices_.push_back({port.device, context, domain});
   return context;
@@ -212,7 +213,7 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
 }
 
 RdmaLent RdmaState::take(const OpenRdmaCard& card, const Joint& joint) {
-  // Lines are made by the ends.
+  // The ends themselves pack lines.
   if (joint.shape.protocol != Protocol::Simple) return {};
   for (const LentSlots& offer : joint.lent) {
     check_room(offer, joint.shape.slot_size);
@@ -236,7 +237,7 @@ void RdmaState::serve(const std::stop_token& stop) {
       const std::lock_guard lock(mutex_);
       for (const auto& pending : pending_) polled.push_back({pending->socket, POLLIN, 0});
     }
-    // What is forgotten meanwhile wakes it for nothing at most.
+    // A connection that is removed meanwhile causes at most one useless wake-up.
     if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
     wakeup_->clear();
     for (std::size_t i = 0; i < devices_.size(); ++i) {
@@ -257,7 +258,7 @@ void RdmaState::hear_card(ibv_context* context) {
         is_fatal ? "async fatal event" : "Got non-fatal async event",
         verbs_.event_type_str(event.event_type));
     verbs_.ack_async_event(&event);
-    // Addresses and partitions come and go.
+    // Changes of addresses and partitions are harmless.
     if (!is_bad) continue;
     remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, "hear_card"}, text);
     if (!is_fatal) continue;

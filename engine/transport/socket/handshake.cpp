@@ -28,7 +28,7 @@ const unsigned char* raw(std::string_view text) {
 }
 
 void need_sodium() {
-  // Fails only where the system has no source of randomness; nothing safe can be done then.
+  // Fails only if the system has no source of randomness; then no safe handshake is possible.
   static const bool is_ready = sodium_init() >= 0;
   RINGSIDE_ASSERT(is_ready, "libsodium found no source of randomness");
 }
@@ -169,7 +169,7 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
     if (const Status got = recv_all(socket, in, patience); !got) {
       const ErrorCode code = got.error().code;
       if (code == ErrorCode::PeerGone && has_heard_anything) {
-        // An accepting end that finds the proof wrong can but close.
+        // An accepting end that finds a wrong proof can only close the connection.
         return refuse(
             {ErrorCode::PermissionDenied, "closed the connection during the handshake",
              "most likely the two do not share a secret: compare ids and RINGSIDE_SECRET"});
@@ -181,7 +181,8 @@ Status shake_hands(int socket, HandshakeRole role, const Secret& secret, const P
     if (const Status taken = handshake.receive(in); !taken) {
       if (const auto out = handshake.to_send(); !out.empty()) {
         static_cast<void>(
-            send_all(socket, out, patience));  // a courtesy: the peer is refused anyway
+            send_all(socket, out,
+                     patience));  // for the peer's error message only: the peer is refused anyway
       }
       return refuse(taken.error());
     }
