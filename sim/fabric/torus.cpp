@@ -43,7 +43,7 @@ class Torus : public Fabric {
   [[nodiscard]] int cable(FabricPort port, Way way) const {
     return 2 * (port.host * most_nics() + port.nic) + way;
   }
-  /// From a router to the next one along an axis, or back.
+  /// Returns the link from a router to the next one along an axis, or to the previous one.
   [[nodiscard]] int step(int router, int axis, Way way) const {
     return first_step() + 2 * (router * naxes() + axis) + way;
   }
@@ -57,7 +57,7 @@ class Torus : public Fabric {
     return router + (next - at) * stride(axis);
   }
   [[nodiscard]] FabricEnd end_of_router(int router) const;
-  /// directions  bit by axis: back
+  /// directions  bit per axis: 1 means backwards
   [[nodiscard]] std::vector<int> steps(int from, int to, const std::vector<int>& axes,
                                        unsigned directions) const;
   [[nodiscard]] unsigned shortest(int from, int to, std::uint64_t flow) const;
@@ -112,7 +112,7 @@ Fabric::Wire Torus::wire(int id) const {
   joined(end_of_router(router), end_of_router(moved(router, axis, 1)));
   one.rate = rate_;
   one.tier = 1;
-  // A row of two has one cable.
+  // A ring of two has one cable.
   one.is_there = size(axis) > 2 || (size(axis) == 2 && place(router, axis) == 0);
   return one;
 }

@@ -18,7 +18,7 @@ bool is_before(const std::pair<const FlowShape*, int>& a,
 }  // namespace
 
 void LinkUsers::Before::add(const LineSpan& span, double weight) {
-  if (span.last <= span.first) return;  // it shares its links with no other flow
+  if (span.last <= span.first) return;  // it shares links with no other flow
   firsts_.push_back({span.first, weight, weight * span.first});
   lasts_.push_back({span.last, weight, weight * span.last});
 }
@@ -79,7 +79,7 @@ LinkUsers::Company LinkUsers::company(const FlowShape* shape, int kind, const Li
       });
   RINGSIDE_ASSERT(mine != groups_.end() && mine->shape == shape && mine->kind == kind,
                   "no line of kind {} lies over the link", kind);
-  // What is left of a sum without a part of it may lie below 0 by its last digit.
+  // Subtracting a part from a sum may give a value slightly below 0.
   Company company{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
   if (!has_spans_) {
     company.others = std::max(0.0, active_ - mine->active);

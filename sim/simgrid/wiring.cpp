@@ -19,8 +19,8 @@ Status Wiring::connect(std::vector<SimTask>& tasks) {
   return {};
 }
 
-/// How many hosts a rank needs, so that channel c is on number c modulo that many: the fewest with one
-/// route for each pair of hosts. With fewer hosts, SimGrid's state stays longer in the caches.
+/// Returns how many SimGrid hosts represent a rank: channel c uses host c modulo that number. It is the smallest
+/// number with one route for each pair of hosts, because with fewer hosts SimGrid's state stays longer in the caches.
 int Wiring::count_host_kinds() const {
   const int nchannels = request_.choice.nchannels;
   for (int kinds = 1; kinds < nchannels; ++kinds) {
@@ -84,7 +84,7 @@ Status Wiring::connect_ports(SimTask& task, std::vector<SimTask>& tasks) {
   return {};
 }
 
-/// A port belongs to the strand whose steps name it.
+/// A port belongs to the strand whose steps use it.
 void Wiring::divide_ports(SimTask& task) {
   task.strands.resize(static_cast<std::size_t>(task.task.strands.count));
   std::vector<bool> sends(task.send_ports.size());
