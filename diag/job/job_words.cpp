@@ -9,7 +9,7 @@
 
 namespace ringside::job {
 
-using namespace logs;  // its records are this folder's daily words
+using namespace logs;  // most names below are its record types
 
 namespace {
 

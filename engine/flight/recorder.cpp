@@ -29,8 +29,7 @@ namespace ringside {
 namespace {
 
 /// One entry of the ring, in one cache line. The thread that has set `is_held` reads and writes the other members: 5
-/// ns without contention. The communicator knows whether the call has ended, because its calls run one after the
-/// other.
+/// ns without contention. Whether the call has ended is stored in the communicator, whose calls run in order.
 struct alignas(64) Slot {
   std::atomic_flag is_held;
   bool is_end = false;  ///< last message of a call of several messages
@@ -48,8 +47,7 @@ static_assert(sizeof(Slot) == 64);
 
 /// Begin and end of the call in a slot, if times are recorded.
 struct Times {
-  std::uint64_t number =
-      0;  ///< number of the slot's entry at that time; guarded by the slot's lock
+  std::uint64_t number = 0;  ///< Slot::number at that time; guarded by the slot's lock
   std::int64_t started = 0, ended = 0;
 };
 
@@ -111,10 +109,8 @@ class FlightRecorder::Group {
   // Written by the thread that calls, one at a time; read by dumps.
   std::atomic<std::int64_t> collective_seq{0}, p2p_seq{0}, op_id{0};
   std::atomic<std::int64_t> enqueued{-1}, started{-1}, completed{-1};
-  std::atomic<std::int64_t> completed_op{
-      0};  ///< number of the last operation before which all have succeeded
-  std::atomic<std::int64_t> failed_op{
-      0};  ///< operations after completed_op and up to this one have failed
+  std::atomic<std::int64_t> completed_op{0};  ///< all operations up to it succeeded
+  std::atomic<std::int64_t> failed_op{0};     ///< those after completed_op up to it failed
   std::array<std::atomic<std::int64_t>, kCollectiveCount> launches{}, completions{};
   std::atomic<std::int64_t> under_way_since{0};  ///< begin of the current call; 0: no call
   std::atomic<GroupState> state{GroupState::Init};
@@ -382,8 +378,7 @@ class FlightRecorder::Impl {
     }
   }
 
-  /// A call ends itself when nothing has moved for its timeout, unless its thread is stuck. No other thread can end
-  /// that call, so the process writes its dump and aborts.
+  /// A call ends itself after its timeout without progress. If its thread is stuck, the process dumps and aborts.
   void look_for_stuck_threads() {
     const auto stuck = find_stuck(trace_now().count());
     if (!stuck) return;

@@ -60,8 +60,7 @@ struct Communicator::Impl {
   std::mutex give_up_mutex;     // guards give_up(), for the same reason
   ExecutorMaker make_executor;  // makes the executors of parts of this communicator
   bool has_timing = false;      // whether the recorder stores times in addition to the order
-  /// This communicator in options.recorder; null: nothing is recorded. The watch's thread may read it before it is
-  /// set.
+  /// This communicator in options.recorder; null: not recorded, or not yet set when the watch's thread reads it.
   std::atomic<FlightRecorder::Group*> group{nullptr};
   CallFaults::Caller caller;  // identity of this communicator for options.faults
   ReportedCalls reported;
@@ -142,8 +141,7 @@ struct Communicator::Impl {
     if (executor) executor->abort();
   }
 
-  /// Takes the executor. From now on a failure that other ranks report ends the executor's waits; an earlier failure
-  /// is found by the next run().
+  /// Takes the executor. Failures that other ranks report from now on end its waits; the next run() finds earlier ones.
   void adopt(std::unique_ptr<Executor> made) {
     const std::lock_guard lock(executor_mutex);
     executor = std::move(made);
@@ -154,8 +152,7 @@ struct Communicator::Impl {
     watch->abort(why);
   }
 
-  /// Ranks whose calls differ are found at once. A dump at that moment would show ranks as absent that are only late,
-  /// so if dumps are wanted, the late ranks get time to reach the call.
+  /// Lets late ranks reach the call before a dump: differing calls are found at once, when others look absent.
   void wait_for_other_ranks() {
     if (options.recorder == nullptr || !options.recorder->writes_on_failure()) return;
     bootstrap->clock().sleep(std::min<Nanoseconds>(kEvidenceWait, in_ns(options.op_timeout) / 2));
