@@ -121,7 +121,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
       same->ranks.push_back(rank);
     }
   }
-  // A watchdog's line has no type: it fits sides that differ in nothing else, and counts for no side.
+  // A watchdog's line has no type: it matches sides that differ in nothing else, and counts for no side.
   for (const int rank : typeless) {
     const Call& call = *job.find(rank, front.group, front.sequence);
     const auto fits = [&](const Side& side) { return is_on(side, call); };
@@ -138,7 +138,7 @@ std::vector<Side> sides_of(const Job& job, const Front& front) {
 std::optional<Front> first_difference(const Job& job, int group) {
   const std::vector<int>& members = job.group(group).members;
   std::uint32_t first = 1;
-  std::set<std::uint32_t> sequences;  // that a program prints may be far apart
+  std::set<std::uint32_t> sequences;  // sequence numbers that a program prints may differ by much
   std::vector<int> callers;
   for (const int rank : members) {
     const GroupCalls* mine = rank < job.world() ? job.calls(rank, group) : nullptr;

@@ -20,13 +20,13 @@ namespace {
 
 using What = LogStatement::What;
 
-/// Positions that agree in one respect, most processes first.
+/// The positions with an equal value, such as one operation; groups with the most processes come first.
 struct Camp {
   std::string value;
   std::vector<const Position*> positions;
   int count = 0;
 
-  /// Empty unless every process has a rank.
+  /// Returns the ranks; empty unless every process has a rank.
   [[nodiscard]] std::vector<int> ranks() const {
     std::set<int> all;
     for (const Position* one : positions) {
@@ -71,7 +71,7 @@ void add_places(const Camp& camp, Explanation& out) {
   if (out.stack.empty() && !camp.positions.empty()) out.stack = camp.positions.front()->stack;
 }
 
-/// The respect in which a group of positions differs, and the kind of hang that it shows.
+/// A property in which groups of positions may differ, and the kind of hang that the difference shows.
 struct Respect {
   Kind kind;
   std::string (*value_of)(const Position&);
@@ -84,7 +84,7 @@ constexpr Respect kRespects[] = {
     {Kind::RootMismatch, [](const Position& one) { return one.root; }},
 };
 
-/// Compares most processes with the rest, where they differ. With as many on each side there is no culprit.
+/// Names the ranks that differ from the majority. With equally many ranks on each side there is no culprit.
 Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bool has_pairs) {
   Explanation out;
   out.kind = kind;
@@ -111,7 +111,7 @@ Explanation parted(const std::vector<Camp>& camps, Kind kind, Feature ground, bo
   return out;
 }
 
-/// Each rank's call by the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL).
+/// Uses each rank's call as printed by the check of every call (TORCH_DISTRIBUTED_DEBUG=DETAIL).
 void add_checks(const Scene& scene, Explanations& out) {
   std::map<int, Position> by_rank;
   for (const LogStatement& one : scene.logs.statements) {
@@ -138,8 +138,8 @@ void add_checks(const Scene& scene, Explanations& out) {
     if (respect.value_of(first) == respect.value_of(second)) continue;
     kind = respect.kind;
     is_same = false;
-    // Tensors of other dimensions are different tensors, not longer or shorter ones: of two ranks, the order of calls
-    // differs.
+    // Tensors with other dimensions are different tensors rather than longer or shorter ones: the two ranks make calls
+    // in a different order.
     const bool are_others = kind == Kind::ShapeMismatch && camps.size() == 2 &&
                             camps[0].count == camps[1].count &&
                             dimensions_of(first.shape) != dimensions_of(second.shape);
@@ -169,7 +169,7 @@ bool names_wait(std::string_view text) {
   return false;
 }
 
-/// Returns whether a rank's last line reports that it skips what the others do, such as its last batch.
+/// Returns whether a rank's last line reports that it skips something that the others do, such as its last batch.
 bool skips(std::string_view text) {
   const std::string small = lower_case(text);
   return small.find("skip") != std::string::npos || small.find("exhausted") != std::string::npos ||
@@ -195,7 +195,7 @@ void add_last_lines(const Scene& scene, Explanations& out) {
   const auto& lines = scene.logs.run.last_lines;
   if (lines.empty()) return;
   const OddLine odd = odd_line_out(lines);
-  // People write down numbers of calls by rank for jobs that hang.
+  // People list call numbers by rank for jobs that hang.
   if (!scene.is_hang_reported() && !odd.field.starts_with("seq")) return;
   std::vector<int> skipping;
   for (const auto& [rank, last] : lines) {
@@ -208,15 +208,15 @@ void add_last_lines(const Scene& scene, Explanations& out) {
     out.push_back(of_last_lines(scene, Kind::DivergedControlFlow, skipping, shown));
   }
   if (odd.odd.empty() || scene.logs.run.has_finished) return;
-  // Two calls are compared as calls, not as text.
+  // Calls are compared by their fields, not as text.
   const auto is_call = [&](int rank) { return !facts::read_calls(lines.at(rank).text).empty(); };
   if (!scene.logs.stated_calls.empty() && is_call(odd.odd.front()) && is_call(odd.rest.front()))
     return;
-  // Three lines of a job of a thousand ranks are no majority.
+  // Three lines of a job of a thousand ranks are not a majority.
   const auto world =
       static_cast<std::size_t>(std::max(scene.logs.known_world, lines.rbegin()->first + 1));
   if (lines.size() * 2 < world) return;
-  // Most wait, by their own lines, and the few are elsewhere: the few have not arrived.
+  // If most ranks wait according to their own lines, and a few are elsewhere, these few have not arrived.
   const bool waits = names_wait(lines.at(odd.rest.front()).text);
   const bool waits_too = names_wait(lines.at(odd.odd.front()).text);
   const bool have_given_up =
@@ -240,14 +240,14 @@ bool is_still(const Position& one) {
          one.activity != Activity::GarbageCollection;
 }
 
-/// Few processes are outside of communication while the others wait in it.
+/// Explains that few processes are outside of communication while the others wait in it.
 Explanation outside(const Scene& scene, const Positions& busy, const Positions& waiting) {
   Explanation out;
   out.features = {Feature::OutsideByStack};
   const auto same = [](const Position&) { return std::string(); };
   const Camp few = camps_by(busy, same).front();
   out.kind = std::ranges::all_of(busy, is_still) ? Kind::MissingRank : Kind::Straggler;
-  // A rank whose log holds an exception is no straggler.
+  // A rank whose log contains an exception is not a straggler.
   const bool has_raised = std::ranges::any_of(few.ranks(), [&](int rank) {
     const auto notes = scene.logs.notes.find(rank);
     return notes != scene.logs.notes.end() && notes->second.has_exception;
@@ -274,7 +274,7 @@ Explanation outside(const Scene& scene, const Positions& busy, const Positions& 
   return out;
 }
 
-/// Ranks that broadcast from different roots, by the arguments in their stacks.
+/// Finds ranks that broadcast from different roots, according to the arguments in their stacks.
 bool add_roots(const Positions& waiting, Explanations& out) {
   Positions rooted;
   for (const Position& one : waiting) {
@@ -288,7 +288,7 @@ bool add_roots(const Positions& waiting, Explanations& out) {
   return true;
 }
 
-/// All wait, and not all at one place.
+/// Explains that all ranks wait, but not all at one place.
 Explanation apart(const std::vector<Camp>& camps) {
   int rest = 0;
   bool has_transfers = false;
@@ -317,7 +317,7 @@ Explanation apart(const std::vector<Camp>& camps) {
   return out;
 }
 
-/// Processes by their stacks.
+/// Adds hypotheses from the stacks of processes.
 void add_stacks(const Scene& scene, Explanations& out) {
   if (scene.has_dumps || scene.logs.stacks.empty()) return;
   Positions busy, waiting;
@@ -361,10 +361,10 @@ void add_stacks(const Scene& scene, Explanations& out) {
     out.push_back(std::move(one));
     return;
   }
-  // Only if all ranks of a job are in one call, and nowhere else, no rank is at fault.
+  // Only if all ranks of a job are in the same call is no rank at fault.
   const bool are_all = scene.logs.known_world > 0 && most >= scene.logs.known_world;
   Explanation one;
-  // All send, or all receive: no transfer has its other half.
+  // All ranks send, or all receive: no transfer has its other half.
   const bool is_half =
       are_all && std::ranges::all_of(waiting, [&](const Position& each) {
         return each.op == waiting.front().op && (each.op == "send" || each.op == "recv");
