@@ -173,7 +173,7 @@ void set_error(const SimPlan& plan, SimRow& row) {
   const SimModel::TypicalError typical = plan.model.typical_error(row.call.bytes, plan.group);
   row.error_percent = typical.percent * (beyond_measured(plan).empty() ? 1 : kBeyond);
   row.error_systems = typical.systems;
-  // It knows no fabric.
+  // The tuner's prediction does not consider a fabric.
   if (row.call.tuned.prediction && !plan.job.asked.fabric && !has_fallback_search(plan, row)) {
     row.nearer_nccl_error = plan.model.nearer_nccl_error(row.call.bytes, plan.group);
   }

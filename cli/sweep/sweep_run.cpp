@@ -27,8 +27,8 @@ int cores_of_process() {
   return 1;
 }
 
-/// As many processes as there are cores for this one: Slurm's count, else what it may run on, shared with the other ranks of
-/// the host where they are not kept apart.
+/// Returns the number of worker processes: the cores of this process, by Slurm's count or its affinity, divided by the
+/// ranks of the host if these share the cores.
 /// errors  InvalidArgument: the launcher's variables contradict each other
 Result<int> jobs_here(const std::optional<LaunchInfo>& launch) {
   RINGSIDE_TRY(const auto told, env_int("SLURM_CPUS_PER_TASK", 1, 1 << 16));

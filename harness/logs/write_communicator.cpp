@@ -19,10 +19,10 @@ namespace {
 
 constexpr Subsystems kInit = Subsystem::Init;
 
-/// What a share is of.
+/// The steps whose duration is drawn.
 enum Of : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
 
-/// Seconds that a step takes with so many ranks.
+/// Returns the seconds that a step takes with that many ranks.
 double seconds(const RankView& rank, Of what, double least, double each) {
   return least * (0.8 + 0.4 * rank.share(what)) + each * rank.layout().nranks();
 }
@@ -77,7 +77,7 @@ void write_patterns(const RankView& rank, DebugLog& log) {
   }
 }
 
-/// The neighbours that a rank sees in a ring; a ring that came out short leaves one rank out.
+/// A rank's neighbours in a ring. They skip rank `left_out`; -1: none.
 struct Neighbours {
   int previous, next;
 };
@@ -138,7 +138,7 @@ void write_trees(const RankView& rank, DebugLog& log) {
   log.info(kInit, thread, trees_text(rank.version(), rank.rank, trees));
 }
 
-/// Which pairs of GPU and NIC may go without the CPU's memory is said when they connect.
+/// Writes, when connections are made, which pairs of GPU and NIC use GPUDirect RDMA.
 void write_gdr_pairs(const RankView& rank, const std::vector<ConnectionFacts>& connections,
                      DebugLog& log) {
   const NcclVersion version = rank.version();
@@ -186,7 +186,7 @@ void write_proxies(const RankView& rank, DebugLog& log) {
 
 void write_gdr_devices(const RankView& rank, DebugLog& log) {
   const HostNetwork& network = rank.host().network;
-  // Up to 2.12 a device is named only where the module is missing.
+  // Up to 2.12, a device is named only if the kernel module is missing.
   if (rank.version().is_before(13) && (network.has_gdr || network.kind != NetworkKind::Ib)) return;
   for (const Hca& hca : network.devices) {
     log.info(Subsystem::Net, rank.init_thread(),
