@@ -12,8 +12,9 @@ struct GpuSituation {
   Collective collective = Collective::AllReduce;
   Bytes bytes = {};  ///< bytes_to_choose_by()
   int nranks = 1;
-  /// Ranks whose blocks have to be resident on one GPU at a time: those of one launch, and processes that share a GPU. Under
-  /// MPS the launches of these run side by side; without it they take turns, and fewer channels do no harm.
+  /// Ranks whose blocks must be resident on one GPU at the same time: the ranks of one launch, or the processes that
+  /// share a GPU. Under MPS, launches of several processes run concurrently; without MPS they run alternately, and
+  /// using fewer channels does no harm.
   int sharing = 1;
   /// Whether connections transfer LL128's lines atomically. Connections through host memory or PCIe do not.
   bool keeps_lines = true;

@@ -7,13 +7,13 @@
 
 namespace ringside {
 
-/// Bytes of the caller's memory.
+/// A range of the caller's memory, in bytes.
 struct MemoryRange {
   const std::byte* begin = nullptr;
   std::size_t size = 0;
 };
 
-/// What a call touches on one rank.
+/// The memory that a call reads and writes on one rank.
 struct CallRanges {
   std::vector<MemoryRange> reads, writes;
 };

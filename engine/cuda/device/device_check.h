@@ -7,15 +7,14 @@
 
 namespace ringside {
 
-/// One of 8 classes of an element's place, and the element that each has: what a buffer is to hold.
-///
-/// shape  plain data, which kernels take by value
+/// The expected content of a buffer: elements are divided into 8 classes by index, and all elements of a class have
+/// one value.  shape  plain data, which kernels take by value
 struct PlaceTable {
   std::uint64_t seed = 0;
   std::int64_t first = 0;     ///< place of the buffer's first element
   std::int64_t count = 0;     ///< elements of the buffer
   std::int32_t element = 1;   ///< bytes
-  std::byte values[64] = {};  ///< [class], one behind the other
+  std::byte values[64] = {};  ///< [class], consecutive
 };
 
 /// Fibonacci hashing: the top bits of a product with 2^64 / golden ratio are well mixed.
