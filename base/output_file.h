@@ -43,8 +43,8 @@ struct OutputFile {
   ContentKind kind = ContentKind::Text;
 };
 
-/// Whether the output may be written: refuses what would lose data. A file of the output's own kind, an empty file, a
-/// pipe and a device may be overwritten.
+/// Returns whether the output may be written: refuses what would lose data. A file of the output's own kind, an empty
+/// file, a pipe and a device may be overwritten.
 ///
 /// inputs  files and folders that the command reads; an output never replaces one, nor a file of another kind in one
 /// force   overwrites a file of any kind

@@ -49,7 +49,7 @@ Result<JobHosts> load_job_hosts(const JobOptions& options);
 /// errors  as load_job_hosts(). InvalidArgument: `nodes` as well, GPUs that do not fill hosts, hosts of several kinds
 Result<JobOptions> with_nodes(const JobOptions& options);
 
-/// Whether a setting (NAME=VALUE) is of the fabric or the placement in it.
+/// Returns whether a setting (NAME=VALUE) is of the fabric or the placement in it.
 bool is_fabric_setting(const std::string& setting);
 
 /// The cluster that a job is part of.

@@ -136,7 +136,7 @@ struct BothSinks : TraceSink {
   TraceSink* second;
 };
 
-/// Whether all ranks and channels together take at most `most` steps.
+/// Returns whether all ranks and channels together take at most `most` steps.
 Result<bool> has_at_most(std::int64_t most, const SimRequest& request) {
   RINGSIDE_TRY(const TaskPlanner planner,
                TaskPlanner::make(request.choice, request.channels, request.call));

@@ -53,7 +53,7 @@ struct SimArguments {
   std::string dumps;
   bool json = false;
 
-  /// Whether the profile of one size is drawn.
+  /// Returns whether the profile of one size is drawn.
   [[nodiscard]] bool wants_profile(const SimPlan& plan) const {
     return profile || (!plot.empty() && plan.calls.sizes.size() == 1);
   }

@@ -5,8 +5,8 @@
 #include "engine/capi/handles.h"
 #include "engine/runtime/call_group.h"
 
-/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. A job is work that has to meet the other
-/// ranks. Private to this folder.
+/// The jobs and calls between rsGroupStart() and rsGroupEnd(), per thread. A job is work that needs the other ranks.
+/// Private to this folder.
 
 namespace ringside {
 

@@ -24,7 +24,7 @@
 struct rsStream {
   ringside::HostStream queue;
   std::optional<ringside::DeviceStream> device =
-      {};  ///< it represents this one, and `queue` is not used
+      {};  ///< if set, this handle represents it, and `queue` is unused
 };
 
 /// A communicator, which may still be in the making.
@@ -35,9 +35,10 @@ struct rsComm {
   bool is_on_gpu = false;
   /// Records the rank's calls; null: not recorded. It outlives the members below.
   std::shared_ptr<ringside::FlightRecorder> recorder;
-  std::unique_ptr<ringside::StatusService> status;  ///< null: there is no service
-  std::mutex waiting;  ///< held by the thread that waits for `pending`; taken before the other
-  std::mutex mutex;    ///< guards what follows
+  std::unique_ptr<ringside::StatusService> status;  ///< null: no service
+  std::mutex
+      waiting;       ///< held by the thread that waits for `pending`; locked before the other mutex
+  std::mutex mutex;  ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
   std::unique_ptr<ringside::runtime::Communicator> ready;
   std::optional<ringside::Error> failed;  ///< why it could not be made, or be ended
@@ -49,17 +50,18 @@ struct rsComm {
   std::map<int, PreMulSum> ops;  ///< by their numbers
   int next_op = rsNumOps;
   bool is_aborted = false, is_finalized = false, is_ending = false;
-  bool is_making = false;        ///< a non-blocking split: `parts` of its parent is making it
-  std::condition_variable made;  ///< it is made, or has failed
+  bool is_making = false;        ///< a non-blocking split: the parent's `parts` is making it
+  std::condition_variable made;  ///< signalled when it is made, or has failed
   int users = 0;  ///< number of functions that use it; it is not freed before they return
-  std::condition_variable unused;  ///< there are none any more
+  std::condition_variable unused;  ///< signalled when `users` is 0
   std::jthread ending;             ///< thread of a non-blocking finalize
-  ringside::HostStream parts;  ///< makes parts of this one, in their order; its end waits for that
+  ringside::HostStream
+      parts;  ///< makes parts of this communicator in order; its destructor waits for them
 };
 
 namespace ringside {
 
-/// What rsGetLastError() returns on this thread.
+/// The result of rsGetLastError() on this thread.
 extern thread_local std::string last_error;
 
 /// Stores the error's text for rsGetLastError().  returns  the matching rsResult_t

@@ -11,7 +11,7 @@ namespace ringside {
 /// The stream on which NCCL's kernels are enqueued, on this thread's current GPU.
 struct NcclStream {
   NcclLibrary::Stream stream = nullptr;
-  /// Whether all that was enqueued has ended.
+  /// Returns whether all that was enqueued has ended.
   /// errors  System: of whatever has failed since
   std::function<Result<bool>()> is_idle;
 };

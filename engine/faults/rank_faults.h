@@ -11,31 +11,32 @@
 
 namespace ringside {
 
-/// What becomes of one call of a rank. In this order: it ends the rank, is waited for, is skipped or put
-/// off, is changed, is made once more.
+/// The effects of faults on one call of a rank. They apply in this order: the rank ends; the call is delayed; it is
+/// skipped or postponed; it is changed; it is made a second time.
 struct CallFate {
   const Fault* end = nullptr;  ///< Throw, Exit, Kill, Stop
   Seconds late{0};
-  bool never = false;  ///< the rank does not come to it
+  bool never = false;  ///< the rank never makes the call
   bool is_left_out = false;
   bool is_put_off = false;  ///< behind the next call
   bool is_made_twice = false;
   std::vector<const Fault*> changes;  ///< for changed_by(), in the plan's order
 
-  /// Whether the call is made as it was given.
+  /// Returns whether the call is made as it was given.
   [[nodiscard]] bool is_plain() const {
     return end == nullptr && late.count() == 0 && !never && !is_left_out && !is_put_off &&
            !is_made_twice && changes.empty();
   }
 };
 
-/// The faults of one rank, asked at each of its calls.
+/// The faults of one rank, which the rank queries at each of its calls.
 ///
-/// Ordering   call numbers count the calls of fate_of(), over all communicators, and of each by name
+/// Ordering   calls are numbered by the calls of fate_of(), over all communicators, and separately by communicator
+///            name
 /// Threads    any
 class RankFaults {
  public:
-  /// plan  drawn; kept
+  /// plan  a plan whose random choices are drawn; copied
   RankFaults(FaultPlan plan, int rank) : plan_(std::move(plan)), rank_(rank) {}
 
   /// The fate of the rank's next call.

@@ -83,9 +83,9 @@ class Tuner {
 
  private:
   Tuner(TuningModel model, const CommShape& shape, const TuningParameters& parameters);
-  /// Whether the algorithm has a kernel for the call's type and reduction.
+  /// Returns whether the algorithm has a kernel for the call's type and reduction.
   [[nodiscard]] bool has_kernel(Algorithm algorithm, const TuningCall& call) const;
-  /// Whether NCCL takes `later`, which follows `earlier` in the order of candidates().
+  /// Returns whether NCCL takes `later`, which follows `earlier` in the order of candidates().
   [[nodiscard]] bool beats(const Candidate& later, const Candidate& earlier) const;
   [[nodiscard]] std::optional<Candidate> fallback(const TuningCall& call, int ntasks) const;
   [[nodiscard]] Error nothing_left(const TuningCall& call) const;

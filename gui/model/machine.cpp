@@ -46,9 +46,9 @@ PlaceKind place_kind_of(std::int32_t node, std::string_view name) {
   return PlaceKind::Nic;
 }
 
-/// Whether it is a NIC, whose port has a name of its own.
+/// Returns whether it is a NIC, whose port has a name of its own.
 bool is_card(std::string_view name) { return name.starts_with("NIC "); }
-/// Whether it is the fabric's name for a port.
+/// Returns whether it is the fabric's name for a port.
 bool is_port(std::string_view name) { return name.starts_with("host "); }
 
 }  // namespace

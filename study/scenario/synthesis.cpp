@@ -37,7 +37,7 @@ constexpr double kExtra = 0.25;
 
 bool is_transfer(const RecordedCall& call) { return call.step.kind == OutlineStep::Kind::Transfer; }
 
-/// Whether it is the same call, with any number.
+/// Returns whether it is the same call, with any number.
 bool looks_like(const RecordedCall& a, const RecordedCall& b) {
   return a.group == b.group && a.step.kind == b.step.kind && a.step.op == b.step.op &&
          a.step.count == b.step.count && a.step.type == b.step.type && a.step.from == b.step.from &&
@@ -297,8 +297,8 @@ class Synthesis {
     }
   }
 
-  /// Whether every member with a recording has made the call, and the same one: otherwise it hangs without a network
-  /// fault.
+  /// Returns whether every member with a recording has made the call, and the same one: otherwise it hangs without a
+  /// network fault.
   [[nodiscard]] bool are_all_in(const RecordedCall& call) const {
     const auto& calls = made_.at({call.group, call.number});
     const auto speaking = std::ranges::count_if(group(call.group).members,

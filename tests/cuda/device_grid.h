@@ -11,7 +11,7 @@ namespace ringside {
 /// askew.
 std::vector<DeviceCase> device_grid(int nranks);
 
-/// Whether tests make the call in place.
+/// Returns whether tests make the call in place.
 bool has_in_place(Collective collective);
 
 /// Every type and operation, by ring over each protocol.

@@ -54,7 +54,7 @@ int files_kept_per_share();
 /// errors  System: there is none, and why
 Result<std::unique_ptr<DeviceUnderTest>> make_device(DeviceCompany company = {});
 
-/// Whether that is because there is no device. Whatever else keeps one from opening is a failure.
+/// Returns whether that is because there is no device. Whatever else keeps one from opening is a failure.
 inline bool is_absent(const Error& error) {
   return error.message.find("no NVIDIA driver") != std::string::npos ||
          error.message.find("no CUDA-capable device") != std::string::npos;

@@ -46,7 +46,7 @@ ExecutorMaker executor_of(const ProcessJob& job, std::unique_ptr<DeviceUnderTest
 Result<int> run_processes(const ProcessJob& job,
                           const std::function<Result<int>(const ProcessRank& rank)>& main);
 
-/// Whether the job could not run because this machine has no device for it.
+/// Returns whether the job could not run because this machine has no device for it.
 bool is_without_device(const Result<int>& status);
 
 /// Each of `ranks` a thread of this process; all finish together, if nothing has failed.

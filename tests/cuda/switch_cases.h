@@ -12,7 +12,7 @@ inline constexpr int kNoSwitch = 7;
 
 ProcessJob switch_job(int nranks, MemoryWay shares_by);
 
-/// Whether as many ranks as that have such GPUs; this one's has been opened.
+/// Returns whether as many ranks as that have such GPUs; this one's has been opened.
 bool has_switch(const ProcessRank& rank, int nranks);
 
 /// By nvls over slots of 512 bytes, of small integers.

@@ -30,7 +30,7 @@ TEST_P(CudaSwitchProcesses, EveryCollectiveGivesTheHostsAnswer) {
 INSTANTIATE_TEST_SUITE_P(Ranks, CudaSwitchProcesses, testing::Values(2, 3, 4),
                          [](const auto& test) { return std::to_string(test.param); });
 
-/// Whether the events of a traced all-reduce by nvls say that copies replaced a switch.
+/// Returns whether the events of a traced all-reduce by nvls say that copies replaced a switch.
 Result<bool> is_said_to_be_modelled(ProcessJob job) {
   job.trace_path = fmt::format("{}cuda_switch_{}.rtrace", testing::TempDir(), ::getpid());
   const DeviceCase test = nvls_case(Collective::AllReduce, 2, 90);

@@ -56,7 +56,7 @@ struct ScoredHang {
 /// Examines the files as `ringside hang` does. Throws where it fails.
 Verdict verdict_on(const LabelledHang& hang);
 
-/// Whether kind and culprits are ones that the label accepts.
+/// Returns whether kind and culprits are ones that the label accepts.
 bool is_right(const LabelledHang& hang, const Explanation& one);
 
 /// The verdict, compared with the label.

@@ -41,7 +41,7 @@ bool waits_for_all(const hangs::Step& step) {
   return !hangs::is_p2p(step.op) && !hangs::has_root(step.op);
 }
 
-/// Whether the fault makes a difference at that call.
+/// Returns whether the fault makes a difference at that call.
 bool has_place(const hangs::Program& program, FaultKind kind,
                const std::vector<const hangs::Step*>& calls, std::size_t at) {
   const hangs::Step& step = *calls[at];

@@ -204,8 +204,8 @@ Result<Options> parse(const std::vector<std::string>& words) {
   return options;
 }
 
-/// Whether the bars hold: exact culprits in 95 % with all files and in 85 % with 40 % of them lost, at most
-/// 1 % confident and wrong.
+/// Returns whether the bars hold: exact culprits in 95 % with all files and in 85 % with 40 % of them lost, at most 1
+/// % confident and wrong.
 bool holds(int lost, const Tally& all) {
   return percent(all.culprits, all.cases) >= (lost == 0 ? 95 : 85) &&
          percent(all.confident_wrong, all.cases) <= 1;

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Whether its head says that it is that; comments may stand above.
+/// Returns whether its head says that it is that; comments may stand above.
 bool is_of(const std::string& path, const std::string& kind) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {

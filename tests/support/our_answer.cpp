@@ -156,7 +156,7 @@ Json channels_json(const Job& job) {
   return json;
 }
 
-/// Whether the golden file lists the pair: not one that 2.31 refuses and still prices.
+/// Returns whether the golden file lists the pair: not one that 2.31 refuses and still prices.
 bool is_listed(const Cost& cost) {
   const bool is_refused = cost.obstacle == Obstacle::UnsafeLl128 ||
                           cost.obstacle == Obstacle::Algorithm ||

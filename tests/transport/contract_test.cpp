@@ -65,7 +65,7 @@ class TransportContract : public testing::TestWithParam<ContractCase> {
     return false;
   }
 
-  /// Whether what was posted leaves without the receiver's doing.
+  /// Returns whether what was posted leaves without the receiver's doing.
   [[nodiscard]] bool drains() const {
     for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
       if (ends_.send->is_drained()) return true;

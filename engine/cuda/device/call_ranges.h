@@ -19,7 +19,7 @@ struct CallRanges {
 };
 CallRanges ranges_of(const CollectiveCall& call, Rank me, int nranks);
 
-/// Whether one of the two has to be done before the other begins: it writes what the other reads or writes.
+/// Returns whether one of the two has to be done before the other begins: it writes what the other reads or writes.
 bool depend(const CallRanges& a, const CallRanges& b);
 
 }  // namespace ringside

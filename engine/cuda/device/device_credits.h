@@ -46,7 +46,7 @@ class DeviceCredits {
     });
   }
 
-  /// Whether this rank has let the peer of a receiving end store into its output.
+  /// Returns whether this rank has let the peer of a receiving end store into its output.
   [[nodiscard]] RINGSIDE_HD bool is_given(int end) const {
     return has_window_ && block_.recv_ends[end].credit != nullptr;
   }

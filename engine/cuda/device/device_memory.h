@@ -49,9 +49,10 @@ class DeviceMemory {
 
   /// Returns the properties of this memory that other ranks need.
   [[nodiscard]] virtual DevicePlace place() const = 0;
-  /// Whether kernels here reach memory of that GPU, once it has been opened.
+  /// Returns whether kernels here reach memory of that GPU, once it has been opened.
   [[nodiscard]] virtual bool reaches(const DeviceId& other) const = 0;
-  /// Whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by NVLink; not by PCIe.
+  /// Returns whether 128 bytes that a warp stores there at a time arrive whole (LL128): on the GPU itself and by
+  /// NVLink; not by PCIe.
   [[nodiscard]] virtual bool keeps_lines(const DeviceId& other) const { return reaches(other); }
   /// Allocates as take(), for memory that other ranks open.
   /// by     how other processes open it: Ipc, or File if place() says so

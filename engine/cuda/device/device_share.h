@@ -52,7 +52,7 @@ Result<DevicePlace> with_settings(DevicePlace place, const MemorySettings& setti
 /// source  NCCL: cuMem if every rank supports it
 MemoryWay way_between_processes(std::span<const DevicePlace> places);
 
-/// Whether one rank opens memory of another's GPU that its kernels reach.
+/// Returns whether one rank opens memory of another's GPU that its kernels reach.
 /// between_processes  the way of all
 bool can_open(const DevicePlace& mine, const DevicePlace& other, MemoryWay between_processes);
 

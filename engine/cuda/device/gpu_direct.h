@@ -38,7 +38,7 @@ struct AdapterAccess {
   Flush flush = Flush::None;
 };
 
-/// Whether slots of a receiving, or of a sending, end may lie in the GPU's memory.
+/// Returns whether slots of a receiving, or of a sending, end may lie in the GPU's memory.
 /// errors  Unsupported: why not
 Status may_lend(const GpuDirectSettings& settings, const AdapterAccess& access, bool receives);
 

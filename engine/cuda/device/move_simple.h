@@ -58,7 +58,7 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.is_aligned = addresses % sizeof(Pack) == 0;
 }
 
-/// Whether a switch loads or stores for this rank.
+/// Returns whether a switch loads or stores for this rank.
 RINGSIDE_HD inline bool has_switch(const DeviceBlock& block, const DeviceSlice& slice) {
   bool has = false;
   for_each_bit(slice.from, [&](int end) { has |= block.recv_ends[end].multicast != nullptr; });

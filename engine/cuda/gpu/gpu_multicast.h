@@ -28,8 +28,8 @@ struct GpuMulticastDriver {
   static const GpuMulticastDriver* find();
 };
 
-/// Whether the device can be one of a switch's: on Hopper and later with NVSwitches. Whether the switch takes it then,
-/// cuMulticastCreate() and what follows say (the fabric manager has to run).
+/// Returns whether the device can be one of a switch's: on Hopper and later with NVSwitches. Whether the switch takes
+/// it then, cuMulticastCreate() and what follows say (the fabric manager has to run).
 bool has_gpu_multicast(const GpuDriver& driver, int device);
 
 /// Makes the driver's multicast objects over memory of this device and others.

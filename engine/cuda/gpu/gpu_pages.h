@@ -12,7 +12,7 @@
 /// them.
 namespace ringside {
 
-/// Whether the device has cuMem, and gives its memory to other processes as open files.
+/// Returns whether the device has cuMem, and gives its memory to other processes as open files.
 /// source  NCCL's ncclIsCuMemSupported(): a driver of CUDA 12.0 or newer, and the attributes
 bool has_gpu_pages(const GpuDriver& driver, int device);
 

@@ -71,10 +71,10 @@ class ProcessLinks final : public DeviceLinks {
   Result<std::vector<std::byte*>> exchange_memory(std::byte* mine,
                                                   std::span<const std::byte> shares,
                                                   std::uint32_t number, Deadline deadline);
-  /// Whether other ranks open memory of this one's GPU, and this is some that they can open.
+  /// Returns whether other ranks open memory of this one's GPU, and this is some that they can open.
   [[nodiscard]] bool can_share(std::byte* memory) const;
 
-  /// Whether one of `ids` has a proxy.
+  /// Returns whether one of `ids` has a proxy.
   [[nodiscard]] bool has_proxies(std::span<const ConnectionId> ids) const;
   /// All that there are.
   [[nodiscard]] std::vector<Proxy*> proxies() const;
@@ -91,9 +91,10 @@ class ProcessLinks final : public DeviceLinks {
   [[nodiscard]] std::vector<ConnectionId> carried(std::span<const ConnectionId> ids) const;
   [[nodiscard]] const Connections& connections() const { return *connections_; }
 
-  /// Whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to the same.
+  /// Returns whether every two ranks share memory of GPUs, by ways that keep LL128's lines whole. All ranks come to
+  /// the same.
   [[nodiscard]] bool keeps_lines() const { return keeps_lines_; }
-  /// Whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
+  /// Returns whether a switch joins memory of the GPUs of each node, one GPU a rank. All ranks come to the same.
   [[nodiscard]] bool has_switch() const { return has_switch_; }
   /// Returns the largest number of ranks that share a GPU; 1 if no rank shares its GPU. Equal on all ranks.
   [[nodiscard]] int ranks_per_gpu() const;
