@@ -144,8 +144,8 @@ class ProgramRun {
   const hangs::Program& program_;
   const std::int64_t most_;
   const int me_;
-  std::vector<std::unique_ptr<runtime::Communicator>>
-      communicators_;  ///< [group]; null: the group of all ranks, or a group without this rank
+  /// [group]; null: the group of all ranks, or a group without this rank
+  std::vector<std::unique_ptr<runtime::Communicator>> communicators_;
   std::vector<std::byte> input_, output_;
 };
 

@@ -64,8 +64,8 @@ struct RasFact {
   std::int32_t rank = -1, nranks = -1, missing = -1;
   std::int64_t operation = -1;
   std::string status = {}, errors = {}, host = {};
-  std::map<std::int32_t, std::int32_t> held =
-      {};  ///< for a communicator: asynchronous error (ncclResult) by rank
+  /// For a communicator: asynchronous error (ncclResult) by rank
+  std::map<std::int32_t, std::int32_t> held = {};
   QuotedLine quoted = {};
 };
 

@@ -17,8 +17,8 @@ namespace ringside::audit {
 namespace {
 
 constexpr Bytes kSize = 64_MiB;
-constexpr int kTcpMbits =
-    10'000;  ///< the rate that NCCL assumes for an interface whose rate it cannot read
+/// The rate that NCCL assumes for an interface whose rate it cannot read
+constexpr int kTcpMbits = 10'000;
 
 using Variables = std::map<std::string, std::string>;
 

@@ -137,8 +137,8 @@ struct CommKey {
   std::uint64_t comm_id = 0;
   std::int64_t parent = -1;  ///< index of the parent in the result; -1: none
   std::int32_t color = -1, child = -1, nranks = -1;
-  std::uint32_t ordinal =
-      0;  ///< if there is no other identity: index among the communicators of this size in the process
+  /// If there is no other identity: index among the communicators of this size in the process
+  std::uint32_t ordinal = 0;
   friend auto operator<=>(const CommKey&, const CommKey&) = default;
 };
 

@@ -97,8 +97,8 @@ struct TreeUps {
 
 /// One logged collective call.
 struct CallMark {
-  std::uint32_t signature =
-      0;  ///< hash of function, count, type, operation and root; kAnyCall: the line is torn
+  /// Hash of function, count, type, operation and root; kAnyCall: the line is torn
+  std::uint32_t signature = 0;
   std::uint32_t part = kNone;
   std::uint32_t op_count = 0;  ///< lower 32 bits of opCount
   logs::Place place;

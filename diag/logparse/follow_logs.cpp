@@ -23,8 +23,8 @@ namespace {
 struct Followed {
   std::uint32_t piece = 0;
   std::uint64_t inode = 0;
-  std::uint64_t offset =
-      0;  ///< offset of the unread part; it follows the last whole line, apart from `rest`
+  /// Offset of the unread part; it follows the last whole line, apart from `rest`
+  std::uint64_t offset = 0;
   std::uint64_t lines = 0;
   std::string rest;          ///< an incomplete line
   bool is_skipping = false;  ///< true: skips to the end of a line that is too long

@@ -43,8 +43,8 @@ class Matcher {
     MessageId id{};
     std::uint16_t row = 0;  ///< of message_patterns()
     std::vector<Element> elements;
-    std::uint32_t says =
-        0;  ///< how specific it is: characters of text, and more if it starts with them
+    /// How specific it is: characters of text, and more if it starts with them
+    std::uint32_t says = 0;
   };
   struct Entry {
     std::uint32_t key;

@@ -57,8 +57,8 @@ class TopoPathCursor {
 
 struct GraphPattern {
   static constexpr RecordKind kKind = RecordKind::GraphPattern;
-  std::int16_t pattern =
-      -1;  ///< 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
+  /// 1 balanced tree, 2 split tree, 3 tree, 4 ring, 5 NVLS, 6 CollNet direct
+  std::int16_t pattern = -1;
   std::int16_t cross_nic = -1;
   std::int32_t nchannels = -1;
   std::int16_t same_channels = -1;

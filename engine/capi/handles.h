@@ -23,8 +23,8 @@
 
 struct rsStream {
   ringside::HostStream queue;
-  std::optional<ringside::DeviceStream> device =
-      {};  ///< if set, this handle represents it, and `queue` is unused
+  /// If set, this handle represents it, and `queue` is unused
+  std::optional<ringside::DeviceStream> device = {};
 };
 
 /// A communicator, which may still be in the making.
@@ -36,8 +36,8 @@ struct rsComm {
   /// Records the rank's calls; null: not recorded. It outlives the members below.
   std::shared_ptr<ringside::FlightRecorder> recorder;
   std::unique_ptr<ringside::StatusService> status;  ///< null: no service
-  std::mutex
-      waiting;       ///< held by the thread that waits for `pending`; locked before the other mutex
+  /// Held by the thread that waits for `pending`; locked before the other mutex
+  std::mutex waiting;
   std::mutex mutex;  ///< guards what follows
   std::unique_ptr<ringside::PendingCommunicator> pending;
   std::unique_ptr<ringside::runtime::Communicator> ready;
@@ -55,8 +55,8 @@ struct rsComm {
   int users = 0;  ///< number of functions that use it; it is not freed before they return
   std::condition_variable unused;  ///< signalled when `users` is 0
   std::jthread ending;             ///< thread of a non-blocking finalize
-  ringside::HostStream
-      parts;  ///< makes parts of this communicator in order; its destructor waits for them
+  /// Makes parts of this communicator in order; its destructor waits for them
+  ringside::HostStream parts;
 };
 
 namespace ringside {

@@ -12,8 +12,8 @@ namespace ringside {
 namespace {
 
 constexpr int kMulticastFrom = 90;  ///< compute capability that has NVLink multicast
-constexpr int kChannelsToLocal =
-    2;  ///< for a peer of the node whose path leaves the PCI bus; source  NCCL graph/paths.cc
+/// For a peer of the node whose path leaves the PCI bus; source  NCCL graph/paths.cc
+constexpr int kChannelsToLocal = 2;
 constexpr int kChannelsWithoutNic = 2;
 
 bool has_nvls(const System& system, const ChannelParameters& channels) {

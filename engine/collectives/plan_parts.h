@@ -57,8 +57,8 @@ struct NodeGroups {
   std::vector<Rank> rail;                 ///< heads only: [node]: head of the own slice
   Heads place;                            ///< without `inner`
   std::vector<Group> to_head, from_head;  ///< NVLS: [slice]: the group of the switch
-  std::vector<Group>
-      network;  ///< heads only: the slice's group, or one per node for block collectives
+  /// Heads only: the slice's group, or one per node for block collectives
+  std::vector<Group> network;
 };
 
 /// Returns the node's groups. `heads` is empty if the algorithm has no heads, or if the channels lack valid heads,

@@ -30,8 +30,8 @@ struct EarlyState {
     std::size_t strand = 0;   ///< number among the strands of all ranks
     std::int64_t number = 0;  ///< step number in the strand
   };
-  std::unordered_map<std::int64_t, std::vector<Read>>
-      reads;                                ///< chunks of the input, by piece x chunks + chunk
+  /// Chunks of the input, by piece x chunks + chunk
+  std::unordered_map<std::int64_t, std::vector<Read>> reads;
   std::unordered_set<std::int64_t> stored;  ///< chunks of the output that other ranks stored
   std::vector<std::int32_t> send_first;     ///< first_ends()
   std::size_t first_strand = 0;             ///< number among the strands of all ranks

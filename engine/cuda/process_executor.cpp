@@ -411,8 +411,8 @@ class CudaProcessExecutor final : public Executor {
   std::mutex memory_mutex_;  ///< guards the device's memory and the connections
   std::mutex mutex_;         ///< guards the members below
   std::deque<UnderWay> under_way_;
-  std::vector<LaunchedCall>
-      captured_;  ///< calls in graphs, kept for ever because CUDA does not report the end of a graph launch
+  /// Calls in graphs, kept for ever because CUDA does not report the end of a graph launch
+  std::vector<LaunchedCall> captured_;
   std::optional<ProxyServer> proxies_;  // last member: its thread uses the members above
 };
 

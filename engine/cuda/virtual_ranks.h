@@ -32,8 +32,8 @@ class VirtualRanks {
     Choice choice;
     std::vector<std::vector<ChannelTask>> tasks;  ///< [rank][channel]
     std::vector<std::optional<ReduceOp>> ops;     ///< [rank]
-    std::vector<std::vector<DirectStores>>
-        direct;  ///< [rank][channel]; none are stored directly: empty
+    /// [rank][channel]; none are stored directly: empty
+    std::vector<std::vector<DirectStores>> direct;
     std::vector<DeviceRank> ranks;
     DeviceGrid grid;
 

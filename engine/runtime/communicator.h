@@ -38,8 +38,8 @@ struct CommunicatorOptions {
   /// Limit for make(); also for a call that connects, if it is longer than op_timeout
   Seconds connect_timeout{8};
   Seconds op_timeout{60};  ///< a collective that makes no progress for this long fails
-  bool check_calls =
-      is_call_check_wanted();      ///< whether mismatched calls are detected; the same on all ranks
+  /// Whether mismatched calls are detected; the same on all ranks
+  bool check_calls = is_call_check_wanted();
   TraceRecorder* trace = nullptr;  ///< null: nothing is recorded
   /// The communicator's number in traces: TraceEvent::communicator
   std::uint32_t trace_number = 0;

@@ -60,8 +60,8 @@ struct HostNet {
 
 struct HostNic {
   std::vector<HostNet> nets = {};
-  int pci_before =
-      -1;  ///< for a NIC at a CPU: number of the CPU's PCI functions that precede it; -1: all
+  /// For a NIC at a CPU: number of the CPU's PCI functions that precede it; -1: all
+  int pci_before = -1;
 };
 
 /// A PCI function: a bridge or switch (children), a GPU or a NIC.

@@ -60,8 +60,8 @@ struct TopologyRules {
   bool paths_grow_by_hops = false;      ///< a wider path replaces a path unless it has more hops
   bool missing_paths_are_near = false;  ///< missing paths have type LOC instead of DIS
   bool missing_peers_are_near = false;  ///< the same for vertices of one kind
-  bool farthest_cpu_may_be_local =
-      false;  ///< a CPU that is not reached counts as having the fewest hops
+  /// A CPU that is not reached counts as having the fewest hops
+  bool farthest_cpu_may_be_local = false;
 
   P2pReach p2p_reach = P2pReach::BySize;
   P2cNets p2c_nets = P2cNets::Local;
@@ -75,8 +75,8 @@ struct TopologyRules {
   bool pxn_before_p2c = false;    ///< also if the GPU's own path is not below a PCI switch
   bool nets_are_dropped = false;  ///< NICs are removed from a node that is the whole job
   NicByLocalGpus nic_by_local_gpus = NicByLocalGpus::Always;
-  int merged_nets =
-      8;  ///< maximum number of network devices in a virtual one; 1: none are combined
+  /// Maximum number of network devices in a virtual one; 1: none are combined
+  int merged_nets = 8;
   bool any_gpu_may_be_local = false;  ///< a NIC serves the first GPU that picks it, at any distance
   bool lone_gpu_has_bandwidth = true;  ///< one GPU without network
 

@@ -26,8 +26,8 @@ struct Candidate {
   Protocol protocol = Protocol::Simple;
   Obstacle obstacle = Obstacle::None;
   Prediction prediction = {};  ///< valid if obstacle is None
-  bool is_last_resort =
-      false;  ///< NCCL uses it only if no other candidate is available, whatever its time
+  /// NCCL uses it only if no other candidate is available, whatever its time
+  bool is_last_resort = false;
 };
 
 /// NCCL's complete decision for a call.

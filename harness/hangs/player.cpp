@@ -25,8 +25,8 @@ struct Dependency {
 };
 
 struct Queued {
-  int record =
-      0;  ///< the call's number; the first one's if several begin together; -1: a kernel that is not a call
+  /// The call's number; the first one's if several begin together; -1: a kernel that is not a call
+  int record = 0;
   int calls = 1;           ///< number of calls that begin together
   int done = 0;            ///< number of those that are done
   std::int64_t end = 0;    ///< end time of the last of those
@@ -60,8 +60,8 @@ struct RankState {
   int in_flight = 0;
   std::vector<Stream> streams;
   std::vector<int> waited;  ///< [stream]: kernels that the main stream waits for
-  std::map<std::pair<int, int>, Dependency>
-      last_calls;                ///< by group and peer; used if streams have names
+  /// By group and peer; used if streams have names
+  std::map<std::pair<int, int>, Dependency> last_calls;
   std::vector<int> collectives;  ///< [group]: sequence numbers given so far
   std::vector<int> transfers;
 };

@@ -17,8 +17,8 @@ struct CollectiveRequest {
   int ranks = 2;
   int ranks_per_node = 0;  ///< 0: all ranks are on one node
   int channels = 1;
-  std::int64_t count =
-      1024;  ///< elements: each rank's buffer; all_gather, reduce_scatter: each rank's block
+  /// elements: each rank's buffer; all_gather, reduce_scatter: each rank's block
+  std::int64_t count = 1024;
   int root = 0;
 };
 

@@ -12,10 +12,10 @@ namespace RINGSIDE_API ringside {
 
 /// The cause of a hang.
 struct HangVerdict {
-  std::string
-      kind;  ///< name of docs/findings/hang_<kind>.md: "missing_rank", "op_mismatch", "not_a_hang", ...
-  std::vector<int>
-      culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be identified
+  /// Name of docs/findings/hang_<kind>.md: "missing_rank", "op_mismatch", "not_a_hang", ...
+  std::string kind;
+  /// Global ranks, ascending; empty: no rank is at fault, or none can be identified
+  std::vector<int> culprits;
   std::vector<int> waiting;  ///< ranks that wait for the culprits
   std::string call;          ///< `all_reduce 812 of default_pg`; empty: unknown
   double confidence = 0;     ///< 0 .. 1

@@ -17,15 +17,15 @@ namespace RINGSIDE_API ringside {
 struct SimulationRequest {
   JobRequest job;
   Collective collective = Collective::AllReduce;
-  std::vector<Bytes>
-      sizes;  ///< bytes of the larger of one rank's buffers, as in nccl-tests; at least one size
+  /// Bytes of the larger of one rank's buffers, as in nccl-tests; at least one size
+  std::vector<Bytes> sizes;
   DataType type = DataType::Float32;
   RedOp op = RedOp::Sum;
   std::optional<Algorithm> algorithm = {};  ///< empty: NCCL's choice
   std::optional<Protocol> protocol = {};    ///< empty: NCCL's choice
   int channels = 0;                         ///< 0: NCCL's choice
-  std::string fidelity =
-      "auto";              ///< a word of `ringside sim --fidelity`: chunk, event, flow, model, auto
+  /// A word of `ringside sim --fidelity`: chunk, event, flow, model, auto
+  std::string fidelity = "auto";
   std::string trace = {};  ///< path of the .rtrace file to write, for a single size; empty: none
 };
 
@@ -42,8 +42,8 @@ struct SimulatedCall {
   std::string fidelity = {};      ///< that the call was simulated with
   std::string limit = {};         ///< the reason that limits the call
   std::string busiest_link = {};  ///< empty: no bytes crossed a link
-  double busiest_share =
-      0;  ///< share of the time that the busiest link needs for its bytes alone, 0 .. 1
+  /// Share of the time that the busiest link needs for its bytes alone, 0 .. 1
+  double busiest_share = 0;
   std::int64_t transfers = 0;
 };
 

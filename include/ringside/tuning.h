@@ -35,8 +35,8 @@ struct TuningAnswer {
   int threads = 0;  ///< threads of a block
   Bytes chunk;      ///< on the first channel
   Seconds predicted{};
-  std::vector<TuningCandidate> candidates =
-      {};  ///< in NCCL's order; the chosen pair is one of them
+  /// In NCCL's order; the chosen pair is one of them
+  std::vector<TuningCandidate> candidates = {};
 };
 
 /// Returns NCCL's choice for each size.

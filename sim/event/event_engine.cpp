@@ -36,8 +36,8 @@ struct EventStrand {
   std::int64_t left = 0;   ///< elements that have not started yet
   std::int64_t slice = 0;  ///< elements in flight
   double begin = 0;        ///< start time of the step
-  double now =
-      0;  ///< the strand's own clock; ahead of the simulation's clock while the strand uses no shared links
+  /// The strand's own clock; ahead of the simulation's clock while the strand uses no shared links
+  double now = 0;
   std::vector<std::int32_t> sends = {};  ///< indices of the LineEnds that it sends on
 };
 

@@ -29,8 +29,8 @@ class WaySearch {
  private:
   struct Meeting {
     int zone = -1, near = -1,
-        far =
-            -1;  ///< the innermost zone that contains both points, and the child of it that contains each
+        /// The innermost zone that contains both points, and the child of it that contains each
+        far = -1;
   };
 
   [[nodiscard]] const PlatformPoint& point(int number) const {

@@ -36,8 +36,8 @@ class Joining {
   struct Class {
     std::size_t first = 0;
     std::int64_t channels = 0;
-    std::vector<std::vector<int>> crossed =
-        {};  ///< [kind of line]: kinds of the crossed links, ascending
+    /// [kind of line]: kinds of the crossed links, ascending
+    std::vector<std::vector<int>> crossed = {};
   };
   /// Number of lines of each kind on each link of a kind.
   using Users = std::map<std::pair<int, int>, int>;  ///< by class and kind of line

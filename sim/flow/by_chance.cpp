@@ -46,8 +46,8 @@ struct Regime {
   bool is_full = true;
   std::vector<KindRates> rates = {};  ///< [class]
   std::vector<Seconds> times = {};    ///< [class]
-  std::vector<std::vector<LineSpan>> spans =
-      {};  ///< [class][kind of line]: times at which an empty pipeline uses the line
+  /// [class][kind of line]: times at which an empty pipeline uses the line
+  std::vector<std::vector<LineSpan>> spans = {};
 };
 
 class ChanceEngine {

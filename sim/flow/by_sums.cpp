@@ -23,8 +23,8 @@ constexpr int kBlocks =
 /// Sums over the sends of some ranks.
 struct ExchangeSums {
   std::vector<double> links = {};  ///< bytes on the wire, [link]
-  std::vector<double> chains =
-      {};              ///< s, [rank and channel]: time to receive all messages one after the other
+  /// s, [rank and channel]: time to receive all messages one after the other
+  std::vector<double> chains = {};
   double longest = 0;  ///< s, longest time of a rank's sends on one channel
   double latency = 0;
   std::int64_t steps = 0, transfers = 0;

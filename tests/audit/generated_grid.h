@@ -18,10 +18,10 @@ struct Outcome {
   Cell cell;
   bool is_possible = true;  ///< the hosts or the version may not be able to have it
   std::string why_not = {};
-  std::vector<std::string> missed =
-      {};  ///< injected, not found at warn or above (info counts for info)
-  std::vector<std::string> extra =
-      {};  ///< found at warn or above, neither injected nor a consequence
+  /// injected, not found at warn or above (info counts for info)
+  std::vector<std::string> missed = {};
+  /// Found at warn or above, neither injected nor a consequence
+  std::vector<std::string> extra = {};
 
   [[nodiscard]] bool is_right() const { return missed.empty() && extra.empty(); }
 };

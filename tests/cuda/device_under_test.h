@@ -39,8 +39,8 @@ struct DeviceCompany {
   bool is_by_pcie = false;     ///< whether they reach it by PCIe, likewise
   bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
   int number = 0;              ///< which of the host's, by turns
-  bool has_switch =
-      false;  ///< whether a switch joins these, each another rank's. A GPU is as it is
+  /// Whether a switch joins these, each another rank's. A GPU is as it is
+  bool has_switch = false;
 };
 
 /// How many there are that launches of ranks on one each can wait for each other; many of fibres.

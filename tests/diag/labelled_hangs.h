@@ -19,8 +19,8 @@ struct LabelledHang {
   std::string id = {};
   std::string answerable = "yes";       ///< yes, partly, no, not_a_hang
   std::vector<std::string> kinds = {};  ///< accepted kinds; the first one is the true one
-  std::vector<std::vector<int>> culprits =
-      {};                              ///< accepted sets; an empty one: no rank can be named
+  /// Accepted sets; an empty one: no rank can be named
+  std::vector<std::vector<int>> culprits = {};
   std::vector<int> exact = {};         ///< the ranks that the fault was injected into
   std::vector<std::string> says = {};  ///< words that the reason must have
   std::string folder = {};             ///< its files; empty: they are in `files`

@@ -19,13 +19,13 @@ struct Wanted {
   Severity at_least = Severity::Warning;
   /// Of each list, one is in the title, cause, fix, ranks or hosts. Case does not count.
   std::vector<std::vector<std::string>> said = {};
-  std::vector<std::string> said_patterns =
-      {};  ///< the same, as regular expressions, of which all match
+  /// The same, as regular expressions, of which all match
+  std::vector<std::string> said_patterns = {};
   std::vector<std::string> not_in_fix = {};  ///< advice that would be wrong
   /// One is in a quoted line (in the title, where no line is quoted); none: any lines will do.
   std::vector<std::string> quoted = {};
-  std::set<std::uint64_t> quoted_lines =
-      {};  ///< one of these line numbers is quoted; none: any will do
+  /// One of these line numbers is quoted; none: any will do
+  std::set<std::uint64_t> quoted_lines = {};
 };
 
 struct LabelledLog {

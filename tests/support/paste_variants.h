@@ -13,8 +13,8 @@ struct Variant {
   std::string (*change)(const std::string& text);
   std::string_view extension = {};  ///< the file's in place of its own; empty: its own stays
   bool hides_names = false;         ///< hosts and addresses: who asks for them asks in vain
-  bool speaks_of_a_job =
-      false;  ///< adds words of a job's, so that another program's text is one no more
+  /// Adds words of a job's, so that another program's text is one no more
+  bool speaks_of_a_job = false;
 };
 
 /// All of them: the first leaves everything as it is.

@@ -72,8 +72,8 @@ enum class Shown : std::uint8_t {
 /// One hypothesis, as data. diag/report/sentences turns it into text.
 struct Explanation {
   Kind kind = Kind::Unknown;
-  std::vector<int>
-      culprits;  ///< global ranks, ascending; empty: no rank is at fault, or none can be named
+  /// Global ranks, ascending; empty: no rank is at fault, or none can be named
+  std::vector<int> culprits;
   std::vector<int> suspects;  ///< ranks that include the culprit, where it cannot be named
   double confidence = 0;      ///< 0 .. 1
   Features features;          ///< determine the confidence; the first is the ground

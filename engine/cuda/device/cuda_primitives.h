@@ -136,8 +136,8 @@ class CudaPrimitives : public NamedPrimitives<CudaPrimitives<kReduces, Machine>>
   DeviceEnds<Machine> ends_;
   const int strand_;
   std::int64_t loop_ = 0;
-  const DirectStep* direct_ =
-      nullptr;  ///< direct part of the current step; null: all messages use slots
+  /// Direct part of the current step; null: all messages use slots
+  const DirectStep* direct_ = nullptr;
   std::uint32_t step_ = 0;
   bool has_failed_ = false;
 };

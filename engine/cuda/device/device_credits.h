@@ -97,8 +97,8 @@ class DeviceCredits {
 
   Machine& machine_;
   const DeviceBlock& block_;
-  std::uint64_t is_known_ =
-      0;  ///< one bit per end whose receiver's output is known to be null: messages use slots
+  /// One bit per end whose receiver's output is known to be null: messages use slots
+  std::uint64_t is_known_ = 0;
   bool has_window_ = false;  ///< others may reach this rank's output
 };
 

@@ -143,8 +143,8 @@ class ProcessLinks final : public DeviceLinks {
   bool has_switch_ = false;
   SwitchLinks switches_;
   std::map<ConnectionId, std::byte*> lent_;  ///< slots that connect() has lent to ends
-  std::set<const Transport*>
-      refusing_;              ///< transports of which an end has refused the GPU's memory
+  /// Transports of which an end has refused the GPU's memory
+  std::set<const Transport*> refusing_;
   mutable std::mutex mutex_;  ///< guards the next against observers
   std::map<ConnectionId, Link> links_;
   std::vector<std::span<std::byte>> mapped_;

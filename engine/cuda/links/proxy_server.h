@@ -47,8 +47,8 @@ class ProxyServer {
   std::vector<Proxy*> proxies_;
   int under_way_ = 0;
   bool is_serving_ = false, has_failed_ = false, stop_ = false;
-  std::jthread
-      thread_;  ///< started with the first launch that has proxies; last member, because it uses all others
+  /// Started with the first launch that has proxies; last member, because it uses all others
+  std::jthread thread_;
 };
 
 }  // namespace ringside

@@ -108,8 +108,8 @@ class SwitchLinks::Node {
   Bootstrap& bootstrap_;
   const SwitchName& name_;
   const bool leads_;
-  std::vector<Pair>
-      pairs_;  ///< for the head: its connections with all others; for another member: the one with the head
+  /// For the head: its connections with all others; for another member: the one with the head
+  std::vector<Pair> pairs_;
 };
 
 Status SwitchLinks::connect(std::span<const SwitchName> wanted, const FindEnd& end_of,

@@ -48,8 +48,8 @@ class SwitchLinks {
   Bootstrap& bootstrap_;
   DeviceMemory& memory_;
   std::map<SwitchName, SwitchSlots> slots_;
-  std::map<ConnectionId, std::uint32_t>
-      steps_;  ///< steps that both sides of a connection have reached
+  /// Steps that both sides of a connection have reached
+  std::map<ConnectionId, std::uint32_t> steps_;
 };
 
 }  // namespace ringside

@@ -407,22 +407,22 @@ class Connections::Impl {
   Peers peers_;
   HostLayout layout_;
 
-  std::mutex
-      making_;      ///< guards the members below; held while ends are made, by one thread at a time
-  Deadline until_;  ///< deadline of begin()
+  /// Guards the members below; held while ends are made, by one thread at a time
+  std::mutex making_;
+  Deadline until_;                         ///< deadline of begin()
   std::vector<Dialled> dialled_;           ///< connections that the peer has not answered yet
   std::vector<ConnectionId> awaited_;      ///< connections that have not arrived yet
   std::map<ConnectionId, Sockets> early_;  ///< accepted, but not requested yet
-  std::set<ConnectionId>
-      shared_;  ///< connections of this call whose socket also carries the opposite direction
+  /// Connections of this call whose socket also carries the opposite direction
+  std::set<ConnectionId> shared_;
 
   template <typename End>
   struct Counted {
     std::unique_ptr<End> end;
     std::unique_ptr<ConnectionCount> count;
   };
-  mutable std::mutex
-      mutex_;  ///< guards the members that other threads read while connect() adds to them
+  /// Guards the members that other threads read while connect() adds to them
+  mutable std::mutex mutex_;
   bool is_aborted_ = false;
   std::map<ConnectionId, Counted<SendEnd>> sends_;
   std::map<ConnectionId, Counted<RecvEnd>> recvs_;

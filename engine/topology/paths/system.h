@@ -103,8 +103,8 @@ struct System {
   std::vector<NetInfo> nets;
   std::vector<CpuInfo> cpus;
   std::vector<DevInfo> devs;
-  NodeKind silicon =
-      NodeKind::Dev;  ///< kind of vertex that links and `devs` belong to; Gpu before 2.30
+  /// Kind of vertex that links and `devs` belong to; Gpu before 2.30
+  NodeKind silicon = NodeKind::Dev;
   int nhosts = 1;
   bool is_inter = false;  ///< the job has ranks elsewhere
   float max_bandwidth = 0,

@@ -16,8 +16,8 @@ namespace ringside {
 namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
-constexpr int kMaxSpeed =
-    100'000'000;                 ///< Mbit/s of a NIC, or Mbyte/s of all C2C links of a GPU together
+/// Mbit/s of a NIC, or Mbyte/s of all C2C links of a GPU together
+constexpr int kMaxSpeed = 100'000'000;
 constexpr int kMaxLinks = 1024;  ///< from a GPU to one other device
 constexpr int kMaxLanes = 1024;  ///< a bundle of NICs has the sum of its lanes; VMs report 255
 

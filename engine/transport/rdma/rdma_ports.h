@@ -52,8 +52,8 @@ struct RdmaPort {
   int number = 1;            ///< from 1
   bool is_ethernet = false;  ///< RoCE; else InfiniBand
   std::string state;         ///< "ACTIVE", "DOWN", "INIT", "ARMED"
-  std::string
-      card;  ///< PCI address without the function number: equal for the ports of one adapter
+  /// PCI address without the function number: equal for the ports of one adapter
+  std::string card;
   int numa = -1;
   int megabits = 0;         ///< rate, Mbit/s
   std::vector<Entry> gids;  ///< the table entries in use
