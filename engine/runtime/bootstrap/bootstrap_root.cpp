@@ -277,7 +277,7 @@ class BootstrapRoot::Impl {
     return std::min<Nanoseconds>(std::chrono::seconds(1), options_.join_timeout / 4);
   }
 
-  /// Tells waiting ranks at intervals that the root is alive.
+  /// Sends keepalives to waiting ranks, at intervals.
   void send_keepalives() {
     if (!has_passed(keepalive_at_)) return;
     keepalive_at_ = deadline_in(keepalive_pause(), clock());
