@@ -87,8 +87,8 @@ Status check_bench(const BenchOptions& options, const CallSettings& settings);
 /// The performance of the links while each rank sends to the next rank and receives from the
 /// previous one.
 struct LinkPace {
-  Seconds latency{0};   ///< of the shortest message
-  BytesPerSecond rate;  ///< of a long message, without the latency
+  Seconds latency{0};   ///< time of the shortest message
+  BytesPerSecond rate;  ///< rate of a long message, without the latency
 };
 
 /// Returns the time of a collective if each link carried its bytes as one message. Ignores rounds

@@ -23,7 +23,7 @@ struct GpuBenchRow {
   Seconds median{0}, least{0}, most{0};
   Seconds graph{0};             ///< per launch among many in a CUDA graph
   BytesPerSecond algbw, busbw;  ///< bytes / median
-  DeviceTraffic traffic;        ///< of one launch, all ranks together
+  DeviceTraffic traffic;        ///< traffic of one launch, all ranks together
   /// traffic.as_copy() divided by the time. Its ratio to GpuBench::copy shows how close the launch
   /// is to memory bandwidth.
   BytesPerSecond moved;

@@ -20,7 +20,7 @@ struct BenchmarkDevice {
 struct BenchmarkLine {
   std::uint64_t bytes = 0;
   float time_us = -1,
-        busbw_gbs = -1;     ///< of the faster half (out-of-place or in-place); -1: not printed
+        busbw_gbs = -1;     ///< GB/s of the faster half (out-of-place or in-place); -1: not printed
   float wrong = 0;          ///< wrong elements, of the worse half
   float expected_gbs = -1;  ///< busbw that the model predicts; -1: no prediction
   QuotedLine quoted = {};

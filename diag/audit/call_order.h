@@ -71,7 +71,7 @@ class CallWalk {
   const CallsOfRank* calls_;
   const CallOrder* order_;
   std::size_t piece_ = 0;
-  std::span<const CallMark> left_ = {};  ///< of the piece's calls
+  std::span<const CallMark> left_ = {};  ///< calls of the current piece that are left
 };
 
 /// Returns a hash of all calls of a rank, which depends on their order.

@@ -74,7 +74,7 @@ class MessageLog {
 
  private:
   std::vector<MessageLines> by_id_ = {};
-  std::size_t bytes_ = 0;  ///< of kept lines
+  std::size_t bytes_ = 0;  ///< bytes of all kept lines
 };
 
 }  // namespace ringside::audit

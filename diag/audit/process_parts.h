@@ -71,7 +71,7 @@ struct CommPart {
   bool is_headless = false;  ///< the `Init START` line is lost
   float init_s = -1, bootstrap_s = -1;
   logs::Place first = {};          ///< first line
-  std::uint16_t network = 0xffff;  ///< of Shard::nets
+  std::uint16_t network = 0xffff;  ///< index of Shard::nets
 };
 
 /// `Ring c : previous -> rank -> next`

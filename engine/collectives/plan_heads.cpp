@@ -177,7 +177,7 @@ Result<ChannelTask> plan_nvls(const PlanInput& input, int channel, const Channel
   const auto place_of = [&](Rank rank) -> const Channels::TreePlace& {
     return tree[static_cast<std::size_t>(to_int(rank))];
   };
-  int hops = 0;  // of the whole node: its heads have the same depth in their trees
+  int hops = 0;  // common to the whole node: its heads have the same depth in their trees
   for (Rank at = place_of(groups.heads[0]).parent; at != kNoRank; at = place_of(at).parent) ++hops;
   task.strands = {4, {0, 1, 1 + 2 * hops, 2 + 2 * hops}};
   if (!task.heads.is_head()) return task;

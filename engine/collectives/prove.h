@@ -31,7 +31,7 @@ struct EdgeTraffic {
   Rank from = kNoRank;
   Rank to = kNoRank;
   int group = -1;  ///< id of the group; -1: between two ranks
-  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;  ///< of the group
+  SwitchGroup::Medium medium = SwitchGroup::Medium::NvSwitch;  ///< medium of the group
   std::int64_t chunks = 0;
   std::int64_t elements = 0;
 };

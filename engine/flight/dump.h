@@ -43,7 +43,7 @@ struct FlightDump {
   struct Group {
     int pg_id = 0;  ///< PID of this process
     std::string name, desc;
-    std::vector<int> ranks;  ///< of the whole job
+    std::vector<int> ranks;  ///< ranks of the whole job
   };
   struct Status {
     int pg_id = 0;
@@ -68,7 +68,7 @@ struct FlightDump {
   bool has_frames = false;
   std::int64_t timeout_ms = 0;
   std::vector<Group> groups;   ///< in the order of their creation
-  std::vector<Status> status;  ///< of the groups that had a call
+  std::vector<Status> status;  ///< status of the groups that had a call
   std::vector<Entry> entries;  ///< oldest first
   std::deque<Call> calls;      ///< what the entries point at
   std::string reason;          ///< why the dump was taken; empty: unknown

@@ -20,7 +20,7 @@ struct FlightFacts {
   DataType type = DataType::Float32;
   std::int64_t input = 0, output = 0;  ///< elements
   int root = -1;                       ///< rank of the communicator; -1: it has none
-  int peer = -1;                       ///< of a message: rank of the other end; -1: a collective
+  int peer = -1;                       ///< for a message: rank of the other end; -1: a collective
   friend bool operator==(const FlightFacts&, const FlightFacts&) = default;
 };
 
@@ -33,7 +33,7 @@ class FlightRecorder {
   /// A communicator, as described in dumps.
   struct GroupFacts {
     std::string name, desc;
-    std::vector<int> ranks;  ///< of the whole job
+    std::vector<int> ranks;  ///< ranks of the whole job
     int rank = 0;            ///< this one's, in the communicator
     Nanoseconds timeout{0};
   };

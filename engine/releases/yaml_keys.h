@@ -19,7 +19,7 @@ namespace ringside {
 /// Reads a mapping and checks that every key is known and appears exactly once.
 class YamlKeys {
  public:
-  /// What an absent key means.
+  /// The meaning of an absent key.
   enum class Absent : std::uint8_t {
     Error,  ///< finish() says so
     Kept,   ///< the value stays; the whole mapping may be absent, too

@@ -219,7 +219,7 @@ struct Communicator::Impl {
   /// A call that has begun and has not ended.
   struct Begun {
     FlightRecorder::Ticket ticket;
-    TraceEvent event;  // of the whole call
+    TraceEvent event;  // event of the whole call
     bool is_captured = false;
   };
 

@@ -98,7 +98,7 @@ struct Transport {
   Door door = Door::Network;
   std::string_view nccl_network = {};  ///< `Socket` of NCCL's `via NET/Socket`; empty: no network
 
-  // What the ends are like.
+  // Properties of the ends.
   bool waits_for_receiver = false;  ///< make_send() waits for a message of the peer's make_recv()
   bool needs_progress = false;  ///< data moves only in calls: waiting ranks must call progress()
   /// Number of polls before a waiting rank first yields its core; 0: as between ranks of a host. It is smaller if a
@@ -108,7 +108,7 @@ struct Transport {
   bool takes_host_memory = true;
   bool takes_device_memory = false;
 
-  // What suits it.
+  // Parameters for best performance.
   /// Largest call that uses LL instead of LL128 if no rule of a host table matches; 0: never.
   Bytes ll_up_to{0};
   Bytes longest_slot{128 << 10};  ///< longer slots are no faster

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-constexpr int kMaxThreads = 640;        // of a block
+constexpr int kMaxThreads = 640;        // threads of a block
 constexpr int kMaxSimpleThreads = 512;  // threads that move data; the others post
 constexpr float kPciBandwidth = 12;     // GB/s; PCI 3.0 x16
 

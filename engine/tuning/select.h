@@ -37,9 +37,9 @@ struct TunedChoice {
   Protocol protocol = Protocol::Simple;
   int max_channels = 1;   ///< channels that may be used
   ChannelSplit channels;  ///< that are
-  int nthreads = 0;       ///< of a block
+  int nthreads = 0;       ///< threads of a block
   Bytes chunk;            ///< chunk of the first channel
-  /// Of the middle and last channels; empty if there are none
+  /// Chunk sizes of the middle and last channels; nullopt: there are none
   std::optional<Bytes> chunk_mid = {}, chunk_hi = {};
   Prediction prediction = {};
 };

@@ -22,7 +22,7 @@ void add_layer(const Training& training, std::vector<GradientTensor>& all) {
   };
   const std::size_t first = all.size();
   for (int i = 0; i < model.matrices; ++i) add(hidden * model.ffn, 0);
-  add(hidden * hidden, 0);  // of the attention's output
+  add(hidden * hidden, 0);  // matrix of the attention's output
   const double scores = training.tokens() * 2.0 * training.sequence * model.score_width();
   const double kv = hidden * hidden * model.kv_heads / model.heads;
   add(kv, scores);

@@ -14,7 +14,7 @@ namespace ringside::workload {
 /// The gradient of one parameter.
 struct GradientTensor {
   double elements = 0;
-  double flops = 0;  ///< of the backward pass between the previous gradient and this one
+  double flops = 0;  ///< operations of the backward pass between the previous gradient and this one
 
   friend bool operator==(const GradientTensor&, const GradientTensor&) = default;
 };

@@ -19,7 +19,7 @@ using hangs::OutlineStep;
 constexpr std::array<std::string_view, 8> kInferenceKeys{
     "tensor", "pipeline",     "prompt",     "tokens",
     "batch",  "microbatches", "gpu_memory", "memory_efficiency"};
-constexpr double kBytes = 2;  ///< of a weight, an activation or a cached value: bfloat16
+constexpr double kBytes = 2;  ///< bytes of a weight, an activation or a cached value: bfloat16
 
 struct Serving {
   TransformerShape model;

@@ -50,18 +50,19 @@ struct Training {
   [[nodiscard]] double backward_times() const { return recomputes ? 3 : 2; }
   [[nodiscard]] double tokens() const { return static_cast<double>(sequence) * batch; }
 
-  /// Forward of one layer's attention. A weight is multiplied and added once a token; attention does twice (scores,
-  /// values) a multiply and an add for each pair of tokens and channel, of which the causal mask leaves half.
+  /// Returns the forward operations of one layer's attention. Each weight takes a multiplication and an addition per
+  /// token; attention takes both twice (scores, values) for each pair of tokens and channel, half of which the causal
+  /// mask removes.
   /// source  Narayanan et al., Efficient Large-Scale Language Model Training on GPU Clusters Using Megatron-LM, 2021,
   ///         appendix
   [[nodiscard]] double attention_flops() const;
-  /// Of it what pairs of tokens take, no weights.
+  /// Returns the part of attention_flops() for pairs of tokens, without weights.
   [[nodiscard]] double score_flops() const;
-  /// Of a layer without experts.
+  /// Returns the forward operations of a layer without experts.
   [[nodiscard]] double layer_flops() const;
-  /// Forward of all layers and of the output embedding.
+  /// Returns the forward operations of all layers and of the output embedding.
   [[nodiscard]] double model_flops() const;
-  /// Of the output embedding.
+  /// Returns the forward operations of the output embedding.
   [[nodiscard]] double head_flops() const;
   [[nodiscard]] Nanoseconds time_of(double work) const {
     return std::chrono::round<Nanoseconds>(Seconds{work / flops});

@@ -16,7 +16,7 @@ using namespace logs;  // most names below are its record types
 namespace {
 
 constexpr int kFew = 2;        ///< too few channels for any NVLink machine
-constexpr int kManyRanks = 4;  ///< of one host
+constexpr int kManyRanks = 4;  ///< ranks of one host
 
 int ranks_a_host(const CommFacts& comm) {
   const bool are_all_seen = static_cast<std::int32_t>(comm.members.size()) == comm.nranks;

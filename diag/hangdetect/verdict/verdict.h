@@ -79,7 +79,7 @@ struct Explanation {
   Features features;          ///< determine the confidence; the first is the ground
 
   facts::DeathCause cause = facts::DeathCause::Unknown;  ///< cause of a death
-  std::int64_t exit_code = 0;   ///< of a death; negative: minus the signal number; 0: unknown
+  std::int64_t exit_code = 0;   ///< for a death; negative: minus the signal number; 0: unknown
   std::int64_t completion = 0;  ///< ibv_wc_status of a failed transfer; 0: unknown
   std::string call;             ///< `all_reduce 812 of default_pg`; empty: no call
   std::vector<int> waiting;     ///< ranks that wait for the culprits or in the call

@@ -177,8 +177,8 @@ class CallCheck::Impl {
 
    private:
     const Impl& check_;
-    std::vector<Neighbour> to_;    ///< of messages to the other ranks
-    std::vector<Neighbour> from_;  ///< of messages from the other ranks
+    std::vector<Neighbour> to_;    ///< logs of messages to the other ranks
+    std::vector<Neighbour> from_;  ///< logs of messages from the other ranks
   };
 
   [[nodiscard]] CallComparison with_local(Rank rank) const {
@@ -262,9 +262,11 @@ class CallCheck::Impl {
   CallLog::Writer mine_;
   std::uint64_t begun_ = 0;
   std::vector<Neighbour> neighbours_;
-  std::vector<std::pair<Rank, CallLog::Writer>> to_writers_;    ///< of messages to them
-  std::vector<std::pair<Rank, CallLog::Writer>> from_writers_;  ///< of messages from them
-  std::vector<std::pair<Rank, Rank>> pairs_begun_;              ///< pairs of the current call
+  /// Writers for messages to other ranks
+  std::vector<std::pair<Rank, CallLog::Writer>> to_writers_;
+  /// Writers for messages from other ranks
+  std::vector<std::pair<Rank, CallLog::Writer>> from_writers_;
+  std::vector<std::pair<Rank, Rank>> pairs_begun_;  ///< pairs of the current call
   Pairs pairs_;
 
   Clock& clock_;

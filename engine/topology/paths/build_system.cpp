@@ -208,7 +208,7 @@ class Builder {
   const TopologyRules& rules_;
   int host_ = 0;
   int next_rank_;
-  std::map<const HostGpu*, int> ranks_;    ///< of the current host
+  std::map<const HostGpu*, int> ranks_;    ///< ranks of the current host's GPUs
   std::vector<std::uint64_t> device_ids_;  ///< [PCI vertex]
   std::vector<NodeRef> cpu_of_dev_;
 };

@@ -93,7 +93,7 @@ std::vector<HostCpu> find_cpus(hwloc_topology_t topology) {
 
 struct Lane {
   const char* speed;
-  double gbytes;  ///< of one lane, as hwloc computes it
+  double gbytes;  ///< rate of one lane, as hwloc computes it
 };
 constexpr std::array<Lane, 6> kLanes{{{"64.0 GT/s PCIe", 8.0 * 8 * 128 / 130 / 8},
                                       {"32.0 GT/s PCIe", 8.0 * 4 * 128 / 130 / 8},

@@ -46,7 +46,7 @@ struct RdmaPort {
     int index = 0;
     Gid gid;
     GidType type = GidType::InfiniBand;
-    std::string interface = {};  ///< of RoCE: the network interface; empty: unknown
+    std::string interface = {};  ///< network interface of a RoCE port; empty: unknown
   };
   std::string device;        ///< "mlx5_0"
   int number = 1;            ///< from 1

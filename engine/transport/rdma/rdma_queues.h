@@ -121,7 +121,7 @@ class RdmaQueues {
 
   struct Done {
     bool is_receive = false;
-    std::uint64_t id = 0;  ///< of a write
+    std::uint64_t id = 0;  ///< id of the completed write
     std::size_t queue = 0;
     std::uint32_t bytes = 0;  ///< received
     RdmaMark mark;

@@ -241,7 +241,7 @@ class ShmRecvEnd final : public RecvEnd {
 
   ShmEnd<Fifo> end_;
   ReceivedMemory heard_;
-  ReceivedMemory::Spans spans_;  ///< of the current slot
+  ReceivedMemory::Spans spans_;  ///< referenced data of the current slot
   bool is_held_ = false;
 };
 

@@ -15,7 +15,7 @@ namespace {
 
 constexpr float kFoldPx = 1.5F;          // narrower than this is folded
 constexpr float kWaitPx = 8;             // wide enough to show which part was waiting
-constexpr float kBucketPx = 3;           // of rows that show several lanes
+constexpr float kBucketPx = 3;           // width of a bucket in rows that show several lanes
 constexpr double kMostLooks = 16'000;    // events or index nodes visited in a frame
 constexpr std::size_t kMostLanes = 256;  // lanes that one folded row reads
 constexpr std::size_t kMostArrows = 120;

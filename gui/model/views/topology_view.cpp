@@ -316,7 +316,7 @@ class TopologyView::Frame {
       }
       lines.emplace_back(static_cast<float>(std::min(share, 1.0)), hop);
     }
-    // Of two directions the busier one is visible.
+    // Drawn last, so that the busier direction is visible.
     std::ranges::sort(lines);
     for (const auto& [share, hop] : lines) stroke(hop, share);
   }
@@ -469,7 +469,8 @@ class TopologyView::Frame {
     return corners.back();
   }
 
-  static constexpr std::uint32_t kRank = 1U << 31;    ///< of a hop's end: a rank, no place
+  /// Marks a hop's end that is a rank instead of a place
+  static constexpr std::uint32_t kRank = 1U << 31;
   static constexpr std::uint32_t kMiddle = 1U << 30;  ///< in addition: the switch of that group
 
   const Document& document_;
@@ -483,7 +484,8 @@ class TopologyView::Frame {
   MachineLayout layout_;
   std::vector<Point> gpus_;  ///< [rank]
   float radius_ = 8;
-  std::map<std::int32_t, Point> middles_;  ///< of switches without a known machine, by group
+  /// [group]: position of a switch if the machine is unknown
+  std::map<std::int32_t, Point> middles_;
   bool has_switch_ = false;
   bool is_cut_ = false;  ///< there are more ranks
   int moving_ = 0;
