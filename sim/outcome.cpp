@@ -68,11 +68,11 @@ std::string place_text(int rank, int channel, std::uint32_t step) {
 
 }  // namespace
 
-Error no_way_between(Rank from, Rank to) {
+Error no_route_between(Rank from, Rank to) {
   return no_way(fmt::format("from rank {} to rank {}", to_int(from), to_int(to)));
 }
 
-Error no_way_through_switch(Rank sender) {
+Error no_route_through_switch(Rank sender) {
   return no_way(fmt::format("from rank {} through a switch that reduces", to_int(sender)));
 }
 

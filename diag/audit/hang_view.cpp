@@ -67,9 +67,9 @@ struct Seen {
   hang::AttributedRecord spoken;
 };
 
-class Seers {
+class RecordRebuilder {
  public:
-  explicit Seers(const JobFacts& facts) : facts_(facts) {}
+  explicit RecordRebuilder(const JobFacts& facts) : facts_(facts) {}
 
   void add_messages() {
     for (const KeptMessage* message : facts_.messages.kept_lines()) {
@@ -136,12 +136,12 @@ class Seers {
 }  // namespace
 
 HangView::HangView(const JobFacts& facts) {
-  Seers seers(facts);
-  seers.add_messages();
-  seers.add_programs();
-  seers.add_ras();
+  RecordRebuilder rebuilder(facts);
+  rebuilder.add_messages();
+  rebuilder.add_programs();
+  rebuilder.add_ras();
   std::vector<hang::AttributedRecord> records;
-  for (Seen& one : seers.take()) {
+  for (Seen& one : rebuilder.take()) {
     lines_.push_back(one.line);
     lines_.back().at = facts.where(one.line.place);
     records.push_back(std::move(one.spoken));

@@ -204,8 +204,8 @@ bool ends_open(std::string_view text) {
 
 /// Returns whether a line was split manually or by an editor. Only messages about trouble count, because those are the
 /// lines that people keep.
-bool goes_on_by_hand(std::string_view text, std::string_view last, std::string_view next,
-                     const std::string& joined) {
+bool continues_manually(std::string_view text, std::string_view last, std::string_view next,
+                        const std::string& joined) {
   if (contains_any(next, {"CCL INFO ", "CCL WARN ", "NCCL DIAG ", "NCCL version "}))
     return false;  // a label before it
   const std::string_view go_on = trimmed_left(next);
@@ -302,7 +302,7 @@ class Joiner {
     if (fills_page(line, at, is_announced, joined)) return true;
     if (lines_.begins(at + 1) || !may_go_on(line.text)) return false;
     joined = line.text + " " + std::string(trimmed_left(next.text));
-    return goes_on_by_hand(line.text, lines_[at].text, next.text, joined);
+    return continues_manually(line.text, lines_[at].text, next.text, joined);
   }
 
   /// Returns whether the line was cut before it was collected: both lines have the same tag or a time, and the first

@@ -23,13 +23,13 @@ struct LinkFaults {
 /// Decides what happens to the messages of a connection that has a fault. The caller passes the time of any clock; no
 /// function waits.
 ///
-/// Ordering   may_send(), then fate(), for each message
+/// Ordering   may_send(), then next_outcome(), for each message
 /// Threads    one at a time
 class LinkState {
  public:
   explicit LinkState(const Fault& fault) : fault_(fault) {}
 
-  enum class Fate : std::uint8_t {
+  enum class Outcome : std::uint8_t {
     Delivered,
     Lost,    ///< the sender believes it sent
     Broken,  ///< the connection is broken: no further message passes
@@ -39,7 +39,7 @@ class LinkState {
   [[nodiscard]] bool may_send(Nanoseconds now);
 
   /// Returns what happens to the message that is sent now. Constant until sent() is called.
-  [[nodiscard]] Fate fate() const;
+  [[nodiscard]] Outcome next_outcome() const;
 
   /// Records that the message was sent.
   void sent(Bytes size, Nanoseconds now);

@@ -17,7 +17,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/flight/copy_dump.h"
 #include "engine/flight/dump_file.h"
 #include "engine/flight/dump_pipe.h"
@@ -142,7 +142,7 @@ class FlightRecorder::Impl {
     if (pipe) {
       pipe_ = *std::move(pipe);
     } else {
-      remark({"engine/flight/recorder.cpp", __LINE__, __func__}, pipe.error().message);
+      report_warning({"engine/flight/recorder.cpp", __LINE__, __func__}, pipe.error().message);
     }
   }
 
@@ -384,8 +384,8 @@ class FlightRecorder::Impl {
     if (!stuck) return;
     ask_all_others();
     write({snapshot(*stuck), false});
-    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
-           fmt::format("rank {}: {}; the process ends", rank_, *stuck));
+    report_warning({"engine/flight/recorder.cpp", __LINE__, __func__},
+                   fmt::format("rank {}: {}; the process ends", rank_, *stuck));
     std::abort();
   }
 
@@ -442,10 +442,10 @@ class FlightRecorder::Impl {
     const auto written = write_dump(request.dump, settings_, rank_);
     const std::string wanted = dump_path(settings_, rank_);
     if (written && *written == wanted) return;
-    remark({"engine/flight/recorder.cpp", __LINE__, __func__},
-           written ? fmt::format("rank {}: {} cannot be written: the dump is in {}", rank_, wanted,
-                                 *written)
-                   : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
+    report_warning({"engine/flight/recorder.cpp", __LINE__, __func__},
+                   written ? fmt::format("rank {}: {} cannot be written: the dump is in {}", rank_,
+                                         wanted, *written)
+                           : fmt::format("rank {}: no dump: {}", rank_, written.error().message));
   }
 
   static int job_rank(const Group& group, int rank) {

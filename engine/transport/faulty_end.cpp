@@ -78,12 +78,12 @@ class FaultySendEnd final : public SendEnd {
   /// Returns whether the next message is dropped. Closes the connection if the fault breaks it.
   /// errors  PeerGone: the fault has broken the connection
   Result<bool> is_next_lost() {
-    if (state_.fate() == LinkState::Fate::Broken) {
+    if (state_.next_outcome() == LinkState::Outcome::Broken) {
       const std::lock_guard lock(mutex_);
       inner_.reset();
     }
     RINGSIDE_TRY(check_whole());
-    return state_.fate() == LinkState::Fate::Lost;
+    return state_.next_outcome() == LinkState::Outcome::Lost;
   }
 
   template <typename Send>

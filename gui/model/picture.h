@@ -127,7 +127,7 @@ struct Panel {
   std::vector<Table> tables;
   bool is_being_prepared = false;  ///< a worker computes the missing part; prepare again
   void clear();
-  void say_it_is_being_prepared(std::string_view title);
+  void show_preparing(std::string_view title);
 };
 
 /// Returns the panel as text, one shape per line, for tests and programs.

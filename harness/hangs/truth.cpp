@@ -61,7 +61,7 @@ class Judge {
     }
     if (fault_.is_group_missing) judge_missing_group();
     look_at_surfaces();
-    look_at_what_is_lost();
+    look_at_lost_files();
     return truth_;
   }
 
@@ -369,7 +369,7 @@ class Judge {
     allow(both);
   }
 
-  void look_at_what_is_lost() {
+  void look_at_lost_files() {
     const bool is_named_by_agent = hang_.evidence.has_agent;
     if (is_named_by_agent) return;
     const Ranks lost = suspects();

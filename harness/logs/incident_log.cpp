@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kPort = 200 };
+enum NoiseKey : std::uint64_t { kPort = 200 };
 
 constexpr int kSharedSegment = 9637888;  ///< bytes: the buffers of one connection
 constexpr int kRetriesExhausted = 12;    ///< status of a completion
@@ -135,7 +135,7 @@ bool breaks_off(const RankView& rank, LogPhase::Kind phase) {
          phase == strikes_in(kind) && is_of_all(rank.job, rank.generation);
 }
 
-int left_out_rank(const RankView& rank) {
+int skipped_rank(const RankView& rank) {
   const Incident& incident = rank.job.request().incident;
   int last = rank.layout().nranks() - 1;
   while (last > 0) {
@@ -170,7 +170,7 @@ void write_incident(const RankView& rank, LogPhase::Kind phase, DebugLog& log) {
       if (is_struck(rank)) write_duplicate_gpu(rank, log);
       return;
     case IncidentKind::ShortRing:
-      return write_warning(log, init, ring_lacks_rank_warning(version, 0, left_out_rank(rank)));
+      return write_warning(log, init, ring_lacks_rank_warning(version, 0, skipped_rank(rank)));
     case IncidentKind::NvlsBind:
       if (is_struck(rank)) write_warning(log, init, nvls_bind_warning(version));
       return;

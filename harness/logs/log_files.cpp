@@ -21,7 +21,7 @@ constexpr std::size_t kProcessesAtOnce = 1024;
 constexpr std::size_t kBuffer = 1U << 20U;
 constexpr std::uint64_t kMostLinesInARow = 6;
 
-enum Of : std::uint64_t { kOrder = 500 };
+enum NoiseKey : std::uint64_t { kOrder = 500 };
 
 Result<UniqueFd> create(const std::string& path) {
   UniqueFd file = open_for_writing(path, O_TRUNC);

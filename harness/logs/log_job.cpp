@@ -15,7 +15,7 @@ namespace ringside {
 namespace {
 
 /// Keys that make independent random numbers from one seed.
-enum Of : std::uint64_t { kPid = 1, kCommunicator };
+enum NoiseKey : std::uint64_t { kPid = 1, kCommunicator };
 
 constexpr int kHostsInSubnet = 250;
 constexpr int kCpusOfNode = 32;

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-enum Of : std::uint64_t { kBuffer = 300, kStream };
+enum NoiseKey : std::uint64_t { kBuffer = 300, kStream };
 
 /// The calls of a training step, which repeats: gradients and weights of large and small layers.
 struct Call {

@@ -20,10 +20,10 @@ namespace {
 constexpr Subsystems kInit = Subsystem::Init;
 
 /// The steps whose duration is drawn.
-enum Of : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
+enum NoiseKey : std::uint64_t { kBootstrap, kTopo, kKernels, kAlloc, kTotal, kCore };
 
 /// Returns the seconds that a step takes with that many ranks.
-double seconds(const RankView& rank, Of what, double least, double each) {
+double seconds(const RankView& rank, NoiseKey what, double least, double each) {
   return least * (0.8 + 0.4 * rank.share(what)) + each * rank.layout().nranks();
 }
 
@@ -77,15 +77,15 @@ void write_patterns(const RankView& rank, DebugLog& log) {
   }
 }
 
-/// A rank's neighbours in a ring. They skip rank `left_out`; -1: none.
+/// A rank's neighbours in a ring. They omit rank `skipped`; -1: none.
 struct Neighbours {
   int previous, next;
 };
-Neighbours neighbours(const RankView& rank, int channel, int left_out) {
+Neighbours neighbours(const RankView& rank, int channel, int skipped) {
   const CommunicatorLayout& layout = rank.layout();
   Neighbours found{layout.in_ring(channel, rank.rank, -1), layout.in_ring(channel, rank.rank, 1)};
-  if (found.previous == left_out) found.previous = layout.in_ring(channel, rank.rank, -2);
-  if (found.next == left_out) found.next = layout.in_ring(channel, rank.rank, 2);
+  if (found.previous == skipped) found.previous = layout.in_ring(channel, rank.rank, -2);
+  if (found.next == skipped) found.next = layout.in_ring(channel, rank.rank, 2);
   return found;
 }
 
@@ -95,7 +95,7 @@ void write_rings(const RankView& rank, DebugLog& log) {
   const LineThread thread = rank.init_thread();
   const bool is_short = rank.job.request().incident.kind == IncidentKind::ShortRing &&
                         breaks_off(rank, LogPhase::Kind::Graphs);
-  const int left_out = is_short ? left_out_rank(rank) : -1;
+  const int skipped = is_short ? skipped_rank(rank) : -1;
   const int nchannels = layout.nchannels();
   if (rank.rank == 0) {
     std::vector<int> ranks;
@@ -103,14 +103,14 @@ void write_rings(const RankView& rank, DebugLog& log) {
       ranks.clear();
       for (const Rank member :
            layout.job().connection.channels.rings[static_cast<std::size_t>(channel)]) {
-        if (to_int(member) != left_out) ranks.push_back(to_int(member));
+        if (to_int(member) != skipped) ranks.push_back(to_int(member));
       }
       log.info(kInit, thread, channel_ring_text(version, channel, nchannels, ranks));
     }
   }
   if (version.is_from(10) && log.shows(Subsystem::Graph)) {
     for (int channel = 0; channel < nchannels; ++channel) {
-      const Neighbours seen = neighbours(rank, channel, left_out);
+      const Neighbours seen = neighbours(rank, channel, skipped);
       log.info(Subsystem::Graph, thread, ring_text(channel, seen.previous, rank.rank, seen.next));
     }
   }

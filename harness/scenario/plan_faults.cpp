@@ -62,7 +62,7 @@ class RankEditor {
                       "and the job continues with wrong numbers",
                       rank_));
     }
-    if (!put_off_.empty())
+    if (!postponed_.empty())
       idle_.push_back(fmt::format("rank {} postpones its last call for ever", rank_));
     for (const Fault& fault : faults_.plan().faults) {
       if (is_link_fault(fault.kind) || fault.rank != rank_) continue;
@@ -82,7 +82,7 @@ class RankEditor {
   void edit() {
     for (int iteration = 0; iteration < own_.iterations; ++iteration) {
       std::vector<Step> body;
-      bool is_plain = put_off_.empty();
+      bool is_plain = postponed_.empty();
       const std::vector<Step> whole(own_.body_of(iteration));
       for (std::size_t i = 0; i < whole.size();) {
         const Step& step = whole[i];
@@ -97,13 +97,13 @@ class RankEditor {
         const std::string& family = family_of(step);
         ++asked_;
         ++asked_on_[family];
-        const CallFate fate = faults_.fate_of(family);
+        const CallEffects effects = faults_.effects_on_next_call(family);
         is_reduction_wrong_ =
-            is_reduction_wrong_ || std::ranges::any_of(fate.changes, [](const Fault* one) {
+            is_reduction_wrong_ || std::ranges::any_of(effects.changes, [](const Fault* one) {
               return one->kind == FaultKind::WrongOp;
             });
-        is_plain = is_plain && fate.is_plain() && put_off_.empty();
-        if (!take(call, fate, body)) {
+        is_plain = is_plain && effects.is_plain() && postponed_.empty();
+        if (!take(call, effects, body)) {
           own_.odd[iteration] = std::move(body);
           return;
         }
@@ -114,40 +114,40 @@ class RankEditor {
 
   /// whole    one step, or all sends and receives that begin together, which are one call
   /// returns  false: the rank makes no further calls
-  bool take(std::span<const Step> whole, const CallFate& fate, std::vector<Step>& body) {
+  bool take(std::span<const Step> whole, const CallEffects& effects, std::vector<Step>& body) {
     const Step& call = whole.front();
-    if (fate.end != nullptr) {
-      body.push_back(halt_step(call, halt_of(fate.end->kind)));
+    if (effects.ending != nullptr) {
+      body.push_back(halt_step(call, halt_of(effects.ending->kind)));
       return false;
     }
     // A rank that is later than the watchdog's timeout counts as missing.
-    if (fate.never || (patience_ && fate.late >= *patience_)) {
+    if (effects.is_never_made || (patience_ && effects.delay >= *patience_)) {
       body.push_back(halt_step(call, Halt::Busy));
       return false;
     }
-    if (fate.late.count() > 0) {
+    if (effects.delay.count() > 0) {
       Step late;
       late.kind = Kind::Compute;
       late.site = call.site;
-      late.time = std::chrono::round<Nanoseconds>(fate.late);
+      late.time = std::chrono::round<Nanoseconds>(effects.delay);
       body.push_back(late);
     }
-    if (fate.is_left_out) return true;
-    if (fate.is_put_off) {
-      put_off_.assign(whole.begin(), whole.end());
+    if (effects.is_skipped) return true;
+    if (effects.is_postponed) {
+      postponed_.assign(whole.begin(), whole.end());
       return true;
     }
-    const std::vector<Step> changed = changed_by_all(fate.changes, whole);
-    note_no_change(fate.changes, whole, changed);
+    const std::vector<Step> changed = changed_by_all(effects.changes, whole);
+    note_no_change(effects.changes, whole, changed);
     body.insert(body.end(), changed.begin(), changed.end());
-    if (fate.is_made_twice) {
+    if (effects.is_repeated) {
       for (Step again : changed) {
         again.bundle = -again.bundle;  // begins separately from the first
         body.push_back(again);
       }
     }
-    body.insert(body.end(), put_off_.begin(), put_off_.end());
-    put_off_.clear();
+    body.insert(body.end(), postponed_.begin(), postponed_.end());
+    postponed_.clear();
     return true;
   }
 
@@ -202,7 +202,7 @@ class RankEditor {
   const std::optional<Seconds> patience_;
   hangs::Program& program_;
   hangs::RankProgram& own_;
-  std::vector<Step> put_off_;  ///< the postponed call
+  std::vector<Step> postponed_;  ///< the postponed call
   bool is_reduction_wrong_ = false;
   std::vector<std::string> idle_;
   std::int64_t asked_ = 0;

@@ -118,7 +118,7 @@ class Wiring {
                                                     static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
     SimRoute route = request_.network->route(from, to, channel);
-    if (route.links.empty()) return no_way_between(from, to);
+    if (route.links.empty()) return no_route_between(from, to);
     EventLine& line = job_.lines.emplace_back();
     line.latency = latency_of(request_, route);
     line.efficiency = request_.costs.share[static_cast<std::size_t>(route.slowest)];
@@ -135,7 +135,7 @@ class Wiring {
         groups_.try_emplace({channel, group.id}, static_cast<std::int32_t>(job_.lines.size()));
     if (!is_new) return place->second;
     SimRoute route = request_.network->group_route(group, channel);
-    if (route.links.empty()) return no_way_through_switch(group.senders.front());
+    if (route.links.empty()) return no_route_through_switch(group.senders.front());
     EventLine& line = job_.lines.emplace_back();
     const bool is_network = group.medium == SwitchGroup::Medium::Network;
     const SimCosts& costs = request_.costs;

@@ -15,7 +15,7 @@ constexpr int kMostPorts = 1024;              // of a switch, in one direction
 constexpr std::int64_t kMostLinks = 1 << 28;  // ids are int
 constexpr double kRounding = 1e-9;            // of quotients that are whole numbers
 enum class Top : std::uint8_t { None, Cores, Pairs };
-enum Way : int { Up = 0, Down = 1 };
+enum Direction : int { Up = 0, Down = 1 };
 
 /// The counts of the fabric, from which all numbers of switches and links are computed.
 struct Plan {
@@ -104,13 +104,13 @@ class Clos : public Fabric {
   [[nodiscard]] int first_up() const { return 2 * plan_.hosts * plan_.nics; }
   [[nodiscard]] int first_top() const { return first_up() + 2 * plan_.leaves() * plan_.ups; }
   [[nodiscard]] int first_trunk() const { return static_cast<int>(plan_.all_links()); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * plan_.nics + port.nic) + way;
   }
-  [[nodiscard]] int up_link(const Leaf& leaf, int up, Way way) const {
+  [[nodiscard]] int up_link(const Leaf& leaf, int up, Direction way) const {
     return first_up() + 2 * (number(leaf) * plan_.ups + up) + way;
   }
-  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Way way) const {
+  [[nodiscard]] int core_link(int plane, int pod, int spine, int top, Direction way) const {
     const int spine_number = (plane * plan_.pods + pod) * plan_.spines + spine;
     return first_top() + 2 * (spine_number * plan_.tops + top) + way;
   }
@@ -121,10 +121,10 @@ class Clos : public Fabric {
   [[nodiscard]] int pair_link(int plane, int from, int to, int top) const {
     return first_top() + pair(plane, from, to) * plan_.tops + top;
   }
-  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Way way) const {
+  [[nodiscard]] int leaf_trunk(const Leaf& leaf, Direction way) const {
     return first_trunk() + 2 * number(leaf) + way;
   }
-  [[nodiscard]] int pod_trunk(int plane, int pod, Way way) const {
+  [[nodiscard]] int pod_trunk(int plane, int pod, Direction way) const {
     return first_trunk() + 2 * plan_.leaves() + 2 * (plane * plan_.pods + pod) + way;
   }
   [[nodiscard]] int pair_trunk(int plane, int from, int to) const {
@@ -331,7 +331,7 @@ Fabric::Trunk Clos::trunk(int id) const {
   const int place = id - first_trunk();
   if (place < 2 * plan_.leaves()) {
     const Leaf below = leaf(place / 2);
-    const auto way = static_cast<Way>(place % 2);
+    const auto way = static_cast<Direction>(place % 2);
     const std::string name = end_of_leaf(below).text();
     one.name = way == Up ? name + " -> spines" : "spines -> " + name;
     one.tier = 1;
@@ -354,7 +354,7 @@ Fabric::Trunk Clos::trunk(int id) const {
   }
   const int plane = rest / 2 / plan_.pods;
   const int pod = rest / 2 % plan_.pods;
-  const auto way = static_cast<Way>(rest % 2);
+  const auto way = static_cast<Direction>(rest % 2);
   const std::string name =
       plan_.planes > 1 ? fmt::format("rail {} pod {}", plane, pod) : fmt::format("pod {}", pod);
   one.name = way == Up ? name + " -> cores" : "cores -> " + name;

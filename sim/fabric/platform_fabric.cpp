@@ -37,9 +37,9 @@ class PlatformFabric : public Fabric {
                                    std::uint64_t flow) const override;
 
  private:
-  enum Way : int { Out = 0, In = 1 };
+  enum Direction : int { Out = 0, In = 1 };
   [[nodiscard]] int first_link() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * most_nics() + port.nic) + way;
   }
   [[nodiscard]] int zone_of(int host) const {

@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-enum Way : int { Up = 0, Down = 1 };
+enum Direction : int { Up = 0, Down = 1 };
 enum Size : std::size_t { Groups, Chassis, Blades, Nodes };
 
 int product(const std::vector<int>& of, std::size_t from, std::size_t to) {
@@ -27,7 +27,7 @@ int things_of_level(const PlatformZone& tree, std::size_t level) {
 
 /// Returns the link from a node of `level` to its parent whose digit is `parent`.
 int tree_link(const PlatformZone& tree, std::size_t level, int child, int parent, int port,
-              Way way) {
+              Direction way) {
   int before = 0;
   for (std::size_t i = 0; i < level; ++i) {
     before += things_of_level(tree, i) * tree.ups[i] * tree.ports[i];
@@ -82,7 +82,7 @@ int next_on(int at, int size, int stride, int by) {
   return at + ((place + by + size) % size - place) * stride;
 }
 
-int torus_link(const PlatformZone& torus, int router, std::size_t axis, Way way) {
+int torus_link(const PlatformZone& torus, int router, std::size_t axis, Direction way) {
   const int number = router * static_cast<int>(torus.sizes.size()) + static_cast<int>(axis);
   return torus.first_link + number * torus.each + (torus.each == 2 ? way : 0);
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int kMostRouters = 65536;
 constexpr std::array<std::string_view, 3> kAxes{"x", "y", "z"};
-enum Way : int { Ahead = 0, Back = 1 };
+enum Direction : int { Ahead = 0, Back = 1 };
 
 class Torus : public Fabric {
  public:
@@ -40,11 +40,11 @@ class Torus : public Fabric {
     return std::accumulate(dims_.begin(), dims_.end(), 1, std::multiplies<>());
   }
   [[nodiscard]] int first_step() const { return 2 * nhosts() * most_nics(); }
-  [[nodiscard]] int cable(FabricPort port, Way way) const {
+  [[nodiscard]] int cable(FabricPort port, Direction way) const {
     return 2 * (port.host * most_nics() + port.nic) + way;
   }
   /// Returns the link from a router to the next one along an axis, or to the previous one.
-  [[nodiscard]] int step(int router, int axis, Way way) const {
+  [[nodiscard]] int step(int router, int axis, Direction way) const {
     return first_step() + 2 * (router * naxes() + axis) + way;
   }
   [[nodiscard]] int stride(int axis) const {

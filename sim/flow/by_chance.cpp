@@ -194,7 +194,7 @@ class ChanceEngine {
         const LineSpan own =
             regime.is_full ? LineSpan{} : regime.spans[i][static_cast<std::size_t>(mine.kind)];
         const auto number = static_cast<std::size_t>(&link - kinds_.links.data());
-        const LinkUsers::Company with = users[number].company(shape, mine.kind, own);
+        const LinkUsers::Sharing with = users[number].sharing(shape, mine.kind, own);
         const double fair = link.rate / (with.together + with.others);
         if (!regime.is_full) return fair;
         return std::max(fair, (link.rate - with.elsewhere) / with.together);

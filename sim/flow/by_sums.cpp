@@ -77,7 +77,7 @@ class ExchangeSummer {
       if (counts[port] == 0) continue;
       const Rank to = task.send_peers[port].rank;
       const SimRoute route = network_.route(rank, to, channel);
-      if (route.links.empty()) return no_way_between(rank, to);
+      if (route.links.empty()) return no_route_between(rank, to);
       const double bytes = static_cast<double>(counts[port]) * element_ /
                            request_.costs.share[static_cast<std::size_t>(route.slowest)];
       double narrowest = std::numeric_limits<double>::infinity();

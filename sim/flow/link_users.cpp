@@ -72,7 +72,7 @@ LinkUsers::LinkUsers(const std::vector<LinkUser>& users, bool has_spans) : has_s
   before_.sort();
 }
 
-LinkUsers::Company LinkUsers::company(const FlowShape* shape, int kind, const LineSpan& own) const {
+LinkUsers::Sharing LinkUsers::sharing(const FlowShape* shape, int kind, const LineSpan& own) const {
   const auto mine =
       std::ranges::lower_bound(groups_, std::pair{shape, kind}, is_before, [](const Group& group) {
         return std::pair{group.shape, group.kind};
@@ -80,14 +80,14 @@ LinkUsers::Company LinkUsers::company(const FlowShape* shape, int kind, const Li
   RINGSIDE_ASSERT(mine != groups_.end() && mine->shape == shape && mine->kind == kind,
                   "no line of kind {} lies over the link", kind);
   // Subtracting a part from a sum may give a value slightly below 0.
-  Company company{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
+  Sharing sharing{.together = mine->count, .elsewhere = std::max(0.0, use_ - mine->use)};
   if (!has_spans_) {
-    company.others = std::max(0.0, active_ - mine->active);
+    sharing.others = std::max(0.0, active_ - mine->active);
   } else if (own.last > own.first) {
     const auto met = [&own](const Before& all) { return all.at(own.last) - all.at(own.first); };
-    company.others = std::max(0.0, met(before_) - met(mine->before)) / (own.last - own.first);
+    sharing.others = std::max(0.0, met(before_) - met(mine->before)) / (own.last - own.first);
   }
-  return company;
+  return sharing;
 }
 
 }  // namespace ringside

@@ -20,7 +20,7 @@ struct LinkUser {
   LineSpan span = {};
 };
 
-/// The users of one link, as prefix sums: company() takes logarithmic time. A link of a fabric may
+/// The users of one link, as prefix sums: sharing() takes logarithmic time. A link of a fabric may
 /// have hundreds of users.
 class LinkUsers {
  public:
@@ -28,12 +28,12 @@ class LinkUsers {
   LinkUsers(const std::vector<LinkUser>& users, bool has_spans);
 
   /// The lines that a user meets on the link.
-  struct Company {
+  struct Sharing {
     double together = 0;   ///< lines of its own kind, itself included
     double others = 0;     ///< mean number of lines of other kinds while it uses the link
     double elsewhere = 0;  ///< rate of the lines of other kinds, bytes/s
   };
-  [[nodiscard]] Company company(const FlowShape* shape, int kind, const LineSpan& own) const;
+  [[nodiscard]] Sharing sharing(const FlowShape* shape, int kind, const LineSpan& own) const;
 
  private:
   /// Weighted spans, with the sum of the parts that lie before a moment.

@@ -124,7 +124,7 @@ Result<SimConnection*> Wiring::connection(const SimTask& from, const SimTask& to
   if (joined != nullptr) return joined.get();
   SimRoute route = request_.network->route(from.rank, to.rank, from.channel);
   if (route.links.empty()) {
-    return no_way_between(from.rank, to.rank);
+    return no_route_between(from.rank, to.rank);
   }
   const auto slowest = static_cast<std::size_t>(route.slowest);
   joined = std::make_unique<SimConnection>(fmt::format("{}", lanes_.size()), kSlots,
@@ -142,7 +142,7 @@ Result<SimGroup*> Wiring::group(const SwitchGroup& members, int channel) {
   if (joined != nullptr) return joined;
   SimRoute route = request_.network->group_route(members, channel);
   if (route.links.empty()) {
-    return no_way_through_switch(members.senders.front());
+    return no_route_through_switch(members.senders.front());
   }
   const bool is_network = members.medium == SwitchGroup::Medium::Network;
   const SimCosts& costs = request_.costs;

@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-using Fate = LinkState::Fate;
+using Outcome = LinkState::Outcome;
 constexpr Nanoseconds kMs = std::chrono::milliseconds(1);
 
 LinkState state_of(const char* text) { return LinkState(*parse_fault(text)); }
@@ -33,28 +33,28 @@ TEST(LinkFaults, AFaultHitsItsEndsItsChannelAndItsCommunicator) {
 // 100 bytes and 2 messages: the third message is the first that both have been reached for.
 TEST(LinkState, AFaultSetsInBehindItsBytesAndItsStep) {
   LinkState state = state_of("blackhole:after=100,step=2");
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
   state.sent(200_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
 }
 
 TEST(LinkState, ADropLosesSoManyAndNoMore) {
   LinkState state = state_of("drop:times=2,step=1");
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Lost);
+  EXPECT_EQ(state.next_outcome(), Outcome::Lost);
   state.sent(1_B, kMs);
-  EXPECT_EQ(state.fate(), Fate::Delivered);
+  EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
 }
 
 TEST(LinkState, ACutIsForEver) {
   LinkState state = state_of("cut_link");
-  EXPECT_EQ(state.fate(), Fate::Broken);
+  EXPECT_EQ(state.next_outcome(), Outcome::Broken);
 }
 
 TEST(LinkState, AStallEndsWhenItsTimeIsOverOrNever) {

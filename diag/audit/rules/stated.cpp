@@ -66,7 +66,7 @@ bool is_result(const Warning& warning) {
 
 /// Decides which of several warnings is reported: first those with a row's own meaning, then the lowest layer of the
 /// stack, then the first line.
-bool is_graver(const Warning& a, const Warning& b) {
+bool is_more_severe(const Warning& a, const Warning& b) {
   const auto weight = [](const Warning& one) {
     return std::tuple(one.is_consequence, is_result(one), one.severity != facts::Severity::Error,
                       one.is_general, layer_of(one));
@@ -215,7 +215,7 @@ void look_for_stated_warnings(const JobFacts& facts, Findings& findings) {
                         warning.basis != facts::Basis::Person && !spoken.contains(warning.id) &&
                         !is_overcome(facts, warning) && !has_recovered(facts, warning) &&
                         !may_have_been_retried(facts, warning) && !is_data(warning);
-    if (counts && (worst == nullptr || is_graver(warning, *worst))) worst = &warning;
+    if (counts && (worst == nullptr || is_more_severe(warning, *worst))) worst = &warning;
   }
   if (worst == nullptr) {
     if (!runs) add_unexplained_end(facts, findings);

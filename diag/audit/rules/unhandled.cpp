@@ -22,7 +22,7 @@ bool is_quoted_anywhere(const Place& place, Findings& findings) {
 
 /// Returns whether the catalogue calls the message fatal or degraded; for other lines of a plugin, which are only
 /// collected, whether their words say so.
-bool is_grave(const KeptMessage& message) {
+bool is_severe(const KeptMessage& message) {
   const MessageFacts known = facts_of(message.record().as<Message>().id);
   if (known.weight == 'F' || known.weight == 'D') return true;
   if (known.weight == 'N') return false;
@@ -99,12 +99,12 @@ std::string text_of_warning(std::string_view line) {
 /// otherwise of the first: most are harmless, unless a call fails after them.
 Evidence unquoted_warnings(const JobFacts& facts, Findings& findings, std::string& reason) {
   Evidence warnings;
-  bool has_grave = false;
+  bool has_severe = false;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
     if (message->level() != Level::Warn || is_quoted_anywhere(message->place(), findings)) continue;
     if (warnings.empty()) reason = message->text();
-    if (!has_grave && is_grave(*message)) {
-      has_grave = true;
+    if (!has_severe && is_severe(*message)) {
+      has_severe = true;
       reason = message->text();
     }
     warnings.add(message->quoted());
@@ -130,7 +130,7 @@ void look_for_unhandled_warnings(const JobFacts& facts, Findings& findings) {
   const KeptMessage* first = nullptr;
   std::vector<std::uint32_t> who;
   for (const KeptMessage* message : facts.messages.kept_lines()) {
-    const bool is_unhandled = message->level() == Level::Warn && is_grave(*message) &&
+    const bool is_unhandled = message->level() == Level::Warn && is_severe(*message) &&
                               !spoken.contains(message->record().as<Message>().id);
     if (!is_unhandled) continue;
     if (first == nullptr) first = message;

@@ -13,8 +13,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/remark.h"
 #include "base/text.h"
+#include "base/warning.h"
 #include "engine/runtime/bootstrap/debug_output.h"
 #include "engine/runtime/bootstrap/messages.h"
 #include "engine/transport/socket/acceptor.h"
@@ -106,13 +106,13 @@ class BootstrapRoot::Impl {
   void take(Accepted accepted) {
     Result<JoinMessage> join = parse_join(accepted.hello);
     if (!join) {
-      remark({"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
-             fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer,
-                         join.error().message));
+      report_warning({"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
+                     fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer,
+                                 join.error().message));
       return;
     }
     if (const auto why = reason_to_refuse(*join)) {
-      remark(
+      report_warning(
           {"engine/runtime/bootstrap/bootstrap_root.cpp", __LINE__, __func__},
           fmt::format("root {} refused {}: {}", to_string(address_), accepted.peer, why->message));
       if (notes_.size() < kMostNotes) notes_.push_back(why->message);

@@ -14,7 +14,7 @@
 #include "base/env.h"
 #include "base/fd.h"
 #include "base/host_name.h"
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/debuglog/warning_text.h"
 #include "engine/transport/socket/interface.h"
 
@@ -83,8 +83,8 @@ struct DebugOutput::State {
 };
 
 DebugOutput::DebugOutput() {
-  take_remarks([](const RemarkPlace& place, const std::string& text) {
-    of_process().remark({place.file, place.line, place.function}, text);
+  set_warning_handler([](const WarningPlace& place, const std::string& text) {
+    of_process().warn_text({place.file, place.line, place.function}, text);
   });
 }
 
@@ -152,7 +152,7 @@ void DebugOutput::warn(const WarnPlace& place, const Error& why) {
   write();
 }
 
-void DebugOutput::remark(const WarnPlace& place, std::string_view message) {
+void DebugOutput::warn_text(const WarnPlace& place, std::string_view message) {
   const std::lock_guard lock(mutex_);
   if (state().settings.level && !state_->settings.has(DebugLevel::Warn)) return;
   state_->log.set_time(now());

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/remark.h"
 #include "base/text.h"
+#include "base/warning.h"
 #include "engine/runtime/bootstrap/pmix_exchange.h"
 #include "engine/transport/socket/interface.h"
 
@@ -146,13 +146,14 @@ class Meeting {
 
   /// Printed by rank 0 only.
   static void warn_of_derived_secret(const SocketAddress& root, const char* way) {
-    remark({"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
-           fmt::format(
-               "RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
-               "port and ids, which others may know, and a process that reaches {} can join the "
-               "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
-               "random text on every rank (openssl rand -hex 16).",
-               way, to_string(root)));
+    report_warning(
+        {"engine/runtime/bootstrap/rendezvous.cpp", __LINE__, __func__},
+        fmt::format(
+            "RINGSIDE_SECRET is not set: the secret of this job is derived from {}'s "
+            "port and ids, which others may know, and a process that reaches {} can join the "
+            "job as a rank that has not come yet. Set RINGSIDE_SECRET to the same "
+            "random text on every rank (openssl rand -hex 16).",
+            way, to_string(root)));
   }
 
   Result<std::unique_ptr<BootstrapRoot>> start_root(const SocketAddress& listen,

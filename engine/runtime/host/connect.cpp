@@ -70,7 +70,7 @@ class Connections::Impl {
   Status connect(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     const Patience patience(deadline, off_);
-    RINGSIDE_TRY(set_out(wanted, patience));
+    RINGSIDE_TRY(dial_all(wanted, patience));
     RINGSIDE_TRY(answer(patience));
     for (Dialled& one : dialled_) {
       RINGSIDE_TRY(finish(one.id, std::move(one.sockets), patience));
@@ -82,7 +82,7 @@ class Connections::Impl {
   Status begin(std::span<const ConnectionId> wanted, Deadline deadline) {
     const std::lock_guard lock(making_);
     until_ = deadline;
-    return set_out(with_ways_back(wanted), Patience(deadline, off_));
+    return dial_all(with_ways_back(wanted), Patience(deadline, off_));
   }
 
   Status advance() {
@@ -164,7 +164,7 @@ class Connections::Impl {
   };
 
   /// Dials all connections before it answers any, because the acceptors' threads accept meanwhile.
-  Status set_out(std::span<const ConnectionId> wanted, const Patience& patience) {
+  Status dial_all(std::span<const ConnectionId> wanted, const Patience& patience) {
     RINGSIDE_TRY(share_sockets(wanted));
     for (const ConnectionId& id : wanted) {
       const bool is_there = id.from == me_ ? sends_.contains(id) : recvs_.contains(id);

@@ -92,7 +92,7 @@ class CallCheck::Impl {
         pairs_(*this),
         clock_(bootstrap.clock()),
         stop_(std::move(stop)),
-        thread_(start_thread(clock_, [this](const std::stop_token&) { look_now_and_then(); })) {}
+        thread_(start_thread(clock_, [this](const std::stop_token&) { look_periodically(); })) {}
 
   ~Impl() { stop_.signal(); }
 
@@ -236,7 +236,7 @@ class CallCheck::Impl {
     pairs_begun_.emplace_back(from, to);
   }
 
-  void look_now_and_then() {
+  void look_periodically() {
     std::vector<Neighbour> neighbours = ring_neighbours();
     Pairs pairs(*this);
     pollfd stop{stop_.fd(), POLLIN, 0};

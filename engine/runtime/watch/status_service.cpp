@@ -92,7 +92,7 @@ class Client {
   /// Waits for `wait`, unless the client closes the connection or sends data.
   /// returns  whether the client has sent nothing
   /// errors   Aborted: the service ends
-  Result<bool> stays_silent(Nanoseconds wait) {
+  Result<bool> sends_nothing(Nanoseconds wait) {
     RINGSIDE_TRY(const bool is_there,
                  Patience(deadline_in(wait), off_).wait_for(socket_, POLLIN | POLLRDHUP));
     return !is_there;
@@ -287,7 +287,7 @@ class StatusService::Impl {
         events += event_text(now, ranks[rank], rank, session.is_json);
       }
       if (!events.empty()) RINGSIDE_TRY(client.say(events));
-      RINGSIDE_TRY(const bool is_silent, client.stays_silent(kMonitorInterval));
+      RINGSIDE_TRY(const bool is_silent, client.sends_nothing(kMonitorInterval));
       if (!is_silent) return {};
     }
   }

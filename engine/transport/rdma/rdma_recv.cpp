@@ -164,7 +164,7 @@ class RdmaRecvEnd final : public RecvEnd {
   Status give_back() {
     held_ = {};
     so_far_ = {};
-    come_[released_ % kSlots] = 0;
+    arrived_bytes_[released_ % kSlots] = 0;
     ++released_;
     return announce_free();
   }
@@ -174,7 +174,7 @@ class RdmaRecvEnd final : public RecvEnd {
     const std::uint64_t ahead = (part.mark.slot - released_) & 0xff;
     const std::uint64_t count = released_ + ahead;
     if (ahead >= kSlots || part.mark.bytes == 0 || part.mark.bytes > layout_.longest ||
-        come_[count % kSlots] + part.bytes > part.mark.bytes) {
+        arrived_bytes_[count % kSlots] + part.bytes > part.mark.bytes) {
       return Error{
           ErrorCode::Corrupt,
           fmt::format(
@@ -183,9 +183,9 @@ class RdmaRecvEnd final : public RecvEnd {
           "use the same slot size and version on every rank"};
     }
     sizes_[count % kSlots] = part.mark.bytes;
-    come_[count % kSlots] += part.bytes;
-    while (arrived_ - released_ < kSlots && come_[arrived_ % kSlots] != 0 &&
-           come_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
+    arrived_bytes_[count % kSlots] += part.bytes;
+    while (arrived_ - released_ < kSlots && arrived_bytes_[arrived_ % kSlots] != 0 &&
+           arrived_bytes_[arrived_ % kSlots] == sizes_[arrived_ % kSlots]) {
       ++arrived_;
     }
     return {};
@@ -220,8 +220,8 @@ class RdmaRecvEnd final : public RecvEnd {
   RdmaLent lent_;
   std::shared_ptr<RdmaPending> pending_;
   Staging staging_;
-  std::array<std::size_t, kSlots> sizes_{};  ///< [slot]: bytes on the wire
-  std::array<std::size_t, kSlots> come_{};   ///< [slot]: bytes that have arrived
+  std::array<std::size_t, kSlots> sizes_{};          ///< [slot]: bytes on the wire
+  std::array<std::size_t, kSlots> arrived_bytes_{};  ///< [slot]: bytes that have arrived
   std::uint64_t arrived_ = 0;
   std::uint64_t released_ = 0;
   std::uint64_t announced_ = 0;       ///< released slots that were announced to the sender

@@ -9,7 +9,7 @@
 #include <cstring>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/transport/rdma/rdma.h"
 #include "engine/transport/socket/interface.h"
 #include "engine/transport/socket/socket.h"
@@ -47,7 +47,7 @@ bool is_of_port(ibv_event_type type) {
 
 /// Receives the sender's message.
 /// returns  false: it has not arrived completely
-Result<bool> hear_sender(RdmaPending& pending) {
+Result<bool> receive_sender_info(RdmaPending& pending) {
   std::array<std::byte, kRdmaMessageLimit> room{};
   while (pending.reader.wanted() > 0) {
     const auto wanted = std::span(room).first(pending.reader.wanted());
@@ -60,7 +60,7 @@ Result<bool> hear_sender(RdmaPending& pending) {
 }
 
 Result<bool> join_sender(RdmaPending& pending) {
-  RINGSIDE_TRY(const bool is_whole, hear_sender(pending));
+  RINGSIDE_TRY(const bool is_whole, receive_sender_info(pending));
   if (!is_whole) return false;
   const Status joined = pending.queues.connect(pending.theirs, describe_peer(pending.socket));
   // Set before the sender gets the answer: this end may see the sender's data at once, and then needs the queues.
@@ -203,9 +203,9 @@ Result<std::shared_ptr<const RdmaMemory>> RdmaState::registered(const OpenRdmaCa
   } else if (!region.is_device()) {
     return made.error();
   } else {
-    remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
-           fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
-                       card.ports.front().name(), made.error().message));
+    report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
+                   fmt::format("NET/IB : GPU memory goes through the host's on {}: {}",
+                               card.ports.front().name(), made.error().message));
   }
   if (registered_.size() == kMostRegistered) registered_.erase(registered_.begin());
   registered_.push_back({&card, region.weak_from_this(), region.id(), std::move(memory)});
@@ -220,9 +220,9 @@ RdmaLent RdmaState::take(const OpenRdmaCard& card, const Joint& joint) {
     auto memory = registered(card, *offer.region);
     if (memory && *memory != nullptr) return {*std::move(memory), offer};
     if (!memory) {
-      remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
-             fmt::format("NET/IB : slots are copied on {}: {}", card.ports.front().name(),
-                         memory.error().message));
+      report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, __func__},
+                     fmt::format("NET/IB : slots are copied on {}: {}", card.ports.front().name(),
+                                 memory.error().message));
     }
   }
   return {};
@@ -241,13 +241,13 @@ void RdmaState::serve(const std::stop_token& stop) {
     if (::poll(polled.data(), polled.size(), -1) < 0 && errno != EINTR) return;
     wakeup_->clear();
     for (std::size_t i = 0; i < devices_.size(); ++i) {
-      if (polled[1 + i].revents != 0) hear_card(devices_[i].context);
+      if (polled[1 + i].revents != 0) read_card_events(devices_[i].context);
     }
-    hear_peers();
+    read_peer_messages();
   }
 }
 
-void RdmaState::hear_card(ibv_context* context) {
+void RdmaState::read_card_events(ibv_context* context) {
   ibv_async_event event{};
   while (verbs_.get_async_event(context, &event) == 0) {
     const char* const device = verbs_.get_device_name(context->device);
@@ -260,7 +260,7 @@ void RdmaState::hear_card(ibv_context* context) {
     verbs_.ack_async_event(&event);
     // Changes of addresses and partitions are harmless.
     if (!is_bad) continue;
-    remark({"engine/transport/rdma/rdma_state.cpp", __LINE__, "hear_card"}, text);
+    report_warning({"engine/transport/rdma/rdma_state.cpp", __LINE__, "read_card_events"}, text);
     if (!is_fatal) continue;
     const std::lock_guard lock(mutex_);
     if (fatal_.empty()) fatal_ = text;
@@ -268,7 +268,7 @@ void RdmaState::hear_card(ibv_context* context) {
   }
 }
 
-void RdmaState::hear_peers() {
+void RdmaState::read_peer_messages() {
   const std::lock_guard lock(mutex_);
   std::erase_if(pending_, [](const std::shared_ptr<RdmaPending>& pending) {
     const Result<bool> joined = join_sender(*pending);

@@ -10,7 +10,7 @@
 #include <thread>
 #include <utility>
 
-#include "base/remark.h"
+#include "base/warning.h"
 #include "engine/transport/socket/frame.h"
 #include "engine/transport/socket/socket.h"
 #include "engine/transport/socket/wakeup.h"
@@ -152,9 +152,9 @@ class Acceptor::Impl {
     for (;;) {
       Result<UniqueFd> next = accept_one(listener_.get());
       if (!next) {
-        remark({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
-               fmt::format("{}: {}; {}", to_string(address_), next.error().message,
-                           next.error().help));
+        report_warning({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
+                       fmt::format("{}: {}; {}", to_string(address_), next.error().message,
+                                   next.error().help));
         is_out_of_files_ = true;
         if (!pending_.empty()) drop_oldest("to make room: this process is out of files");
         return;
@@ -192,9 +192,9 @@ class Acceptor::Impl {
   void refuse(const Pending& one, const std::string& why) {
     ++refused_;
     if (refused_ > 32 && refused_ % 1000 != 0) return;
-    remark({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
-           fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
-                       refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
+    report_warning({"engine/transport/socket/acceptor.cpp", __LINE__, __func__},
+                   fmt::format("{} refused {}: {}{}", to_string(address_), one.peer, why,
+                               refused_ < 32 ? "" : fmt::format(" ({} refused so far)", refused_)));
   }
 
   const UniqueFd listener_;

@@ -99,7 +99,7 @@ class Timeline::Frame {
     }
   }
 
-  [[nodiscard]] bool is_accused(std::int32_t rank) const {
+  [[nodiscard]] bool is_culprit(std::int32_t rank) const {
     return rank >= 0 && std::ranges::any_of(document_.findings, [&](const Finding& finding) {
              return finding.weight == Finding::Weight::Fault &&
                     std::ranges::find(finding.ranks, rank) != finding.ranks.end();
@@ -109,7 +109,7 @@ class Timeline::Frame {
   void label(const LaneRow& row, std::uint32_t number, float y, float y1) {
     if (y < own_.top_) return;
     const float x = 4 + static_cast<float>(row.depth) * canvas_.letter * 1.6F;
-    const bool is_bad = is_accused(row.rank);
+    const bool is_bad = is_culprit(row.rank);
     const Ink ink = is_bad || row.depth == 0 ? Ink::Text : Ink::Faint;
     if (is_bad) {
       into_.boxes.push_back({0, y, axis_.left - 6, y1, Ink::Bad, Fill::Soft});

@@ -58,7 +58,7 @@ class TopologyView::Frame {
       panel_.lines.push_back(words());
       panel_.lines.push_back(limits());
     } else {
-      panel_.say_it_is_being_prepared(title_of(document_, call_));
+      panel_.show_preparing(title_of(document_, call_));
     }
     for (std::int32_t rank = 0; rank < ranks; ++rank) gpu(rank);
     if (is_cut_)
@@ -179,7 +179,7 @@ class TopologyView::Frame {
     const Point at = gpus_[static_cast<std::size_t>(rank)];
     into_.discs.push_back({at.x, at.y, radius_, Ink::Panel, Fill::Solid});
     into_.discs.push_back(
-        {at.x, at.y, radius_, is_accused(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
+        {at.x, at.y, radius_, is_culprit(rank) ? Ink::Bad : Ink::Text, Fill::Outline});
     std::string text = fmt::format("{}", rank);
     const bool fits = static_cast<float>(text.size()) * canvas_.letter < 1.7F * radius_ &&
                       canvas_.line < 2.1F * radius_;
@@ -196,7 +196,7 @@ class TopologyView::Frame {
                            {Target::Kind::Rank, static_cast<std::uint32_t>(rank), 0, 0}});
   }
 
-  [[nodiscard]] bool is_accused(std::int32_t rank) const {
+  [[nodiscard]] bool is_culprit(std::int32_t rank) const {
     return std::ranges::any_of(document_.findings, [&](const Finding& finding) {
       return finding.weight == Finding::Weight::Fault &&
              std::ranges::find(finding.ranks, rank) != finding.ranks.end();
