@@ -50,7 +50,7 @@ void begin_group() { ++group.depth; }
 Status end_group() {
   if (group.depth == 0) {
     return Error{ErrorCode::InvalidArgument, "rsGroupEnd() without rsGroupStart()",
-                 "call that first"};
+                 "call rsGroupStart() first"};
   }
   if (--group.depth > 0) return {};
   Group mine = std::exchange(group, {});

@@ -14,6 +14,7 @@ int reach(int step, int node, int nnodes) {
   return step;
 }
 
+/// Returns a node's neighbours in the first tree of double_tree().
 TreeNode alternating_tree(int nnodes, int node) {
   TreeNode place;
   if (node == 0) {
@@ -33,6 +34,7 @@ TreeNode alternating_tree(int nnodes, int node) {
   return place;
 }
 
+/// Returns the tree node with map() applied to each node number.
 template <typename Map>
 TreeNode renamed(TreeNode tree, Map map) {
   if (tree.parent >= 0) tree.parent = map(tree.parent);
@@ -42,6 +44,7 @@ TreeNode renamed(TreeNode tree, Map map) {
   return tree;
 }
 
+/// Returns a node's neighbours in the second tree: the first one mirrored, or shifted by one node if nnodes is odd.
 TreeNode second_tree(int nnodes, int node) {
   if (nnodes % 2 == 0) {
     return renamed(alternating_tree(nnodes, nnodes - 1 - node),
