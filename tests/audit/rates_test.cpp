@@ -81,7 +81,7 @@ TEST(AuditRates, ARackOfGb200IsNoDgxB200) {
   EXPECT_EQ(audit.facts.tables.front().expected_of.find("dgx-b200"), std::string::npos);
 }
 
-TEST(AuditRates, OfAnUnknownMachineNothingIsExpected) {
+TEST(AuditRates, ExpectsNoRateOfAnUnknownMachine) {
   const Audit audit = audit_text(table_of(1, 4, "NVIDIA GeForce RTX 4090", 7));
   EXPECT_EQ(audit.worst(), Severity::Info);
   EXPECT_TRUE(audit.facts.tables.front().expected_of.empty());

@@ -51,7 +51,7 @@ Audit audit_of(const std::string& preset, int nodes, const char* version) {
   return audit_text(joined_log(*LogJob::make(request)));
 }
 
-TEST(AuditTopologies, OfGeneratedLogsLeadToTheSameChoices) {
+TEST(AuditTopologies, RebuildsTheChoicesFromGeneratedLogs) {
   for (const char* preset : {"dgx-h100", "dgx-a100", "dgx-1v", "8x-l40s", "perlmutter-a100",
                              "gh200", "dgx-spark", "aws-p5"}) {
     for (const std::string version : {"2.18", "2.27"}) {
@@ -90,7 +90,7 @@ TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
 }
 
 // 18 hosts of 4 GPUs dump their topologies behind each other: one of them is the host.
-TEST(AuditTopologies, OfAnNvLinkDomainAreItsHosts) {
+TEST(AuditTopologies, FindsTheHostsOfAnNvLinkDomain) {
   const auto rebuilt = expected_job(audit_of("gb200-nvl72", 1, "2.28").facts, "");
   ASSERT_TRUE(rebuilt) << rebuilt.error().message;
   EXPECT_EQ(gpus_of(rebuilt->hosts.runs.front().host).size(), 4U);

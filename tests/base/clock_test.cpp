@@ -82,7 +82,7 @@ TEST(FakeClock, SleepersWakeInTheOrderOfTheirTimes) {
   EXPECT_EQ(woken, (std::vector<Nanoseconds>{seconds(3), seconds(4), seconds(5)}));
 }
 
-TEST(FakeClock, WhatADescriptorSaysGoesBeforeTime) {
+TEST(FakeClock, AReadyDescriptorEndsAPollBeforeItsDeadline) {
   FakeClock clock;
   const UniqueFd fd(::eventfd(0, 0));
   const Attendance here(clock);

@@ -66,7 +66,7 @@ TEST_F(EmptyFolder, ACommandGoesOnOnlyInItsOwnFolders) {
   EXPECT_TRUE(check_own_folder(root_, "results.sqlite"));
 }
 
-TEST_F(EmptyFolder, WhatTheSystemRefusesHasAFix) {
+TEST_F(EmptyFolder, ErrorsOfTheSystemNameAFix) {
   const Status made = make_empty_folder("/proc/ringside");
   ASSERT_FALSE(made);
   EXPECT_EQ(exit_status(made.error().code), 3);

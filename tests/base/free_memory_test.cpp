@@ -83,7 +83,7 @@ TEST_F(FreeMemoryOf, LinesThatAreNoneAreSkipped) {
   EXPECT_EQ(free_memory(root_)->bytes, 8_GiB);
 }
 
-TEST_F(FreeMemoryOf, WhatDoesNotFitIsRefusedWithBothFigures) {
+TEST_F(FreeMemoryOf, RefusesTooLargeSizesAndNamesBothFigures) {
   EXPECT_TRUE(check_memory(8_GiB, "a job", "ask for less", root_));
   const Status refused = check_memory(Bytes{3ULL << 40}, "a job", "ask for less", root_);
   ASSERT_FALSE(refused);

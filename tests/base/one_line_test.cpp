@@ -21,7 +21,7 @@ TEST(OneLine, LineBreaksOfAllKindsAreShown) {
   EXPECT_EQ(one_line("\xe2\x80\xa8|\xe2\x80\xa9"), "\\xe2\\x80\\xa8|\\xe2\\x80\\xa9");
 }
 
-TEST(OneLine, WhatSteersATerminalIsShown) {
+TEST(OneLine, EscapesTerminalControlCharacters) {
   EXPECT_EQ(one_line("\x1b[2J\x7f"), "\\x1b[2J\\x7f");
   EXPECT_EQ(one_line("\xc2\x9b"
                      "2J"),

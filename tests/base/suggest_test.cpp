@@ -36,7 +36,7 @@ TEST(NearestWord, AWholePartRanksAboveEdits) {
   EXPECT_EQ(nearest_word("h20", kKnown), "") << "too short for two edits";
 }
 
-TEST(NearestWord, OfEqualEditsTheOneThatSharesMoreCounts) {
+TEST(NearestWord, PrefersTheWordThatSharesMorePartsAmongEqualEdits) {
   constexpr std::array<std::string_view, 3> kKnown{"dgx-b200", "dgx-h100", "hgx-h200"};
   EXPECT_EQ(nearest_word("dgx-h200", kKnown), "hgx-h200");
 }
@@ -81,7 +81,7 @@ TEST(NearestWord, ABeginningIsBetterThanManyEdits) {
   EXPECT_EQ(nearest_word("re", kKnown), "") << "two letters say little";
 }
 
-TEST(NearestWord, NothingIsNearToNothing) {
+TEST(NearestWord, AnEmptyWordHasNoNearestWord) {
   constexpr std::array<std::string_view, 3> kKnown{"a", "ab", "shm"};
   EXPECT_EQ(nearest_word("", kKnown), "");
   EXPECT_EQ(nearest_word("--", kKnown), "");

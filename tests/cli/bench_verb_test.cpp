@@ -174,7 +174,7 @@ TEST(BenchVerb, ThePlotDrawsACurveForEachAlgorithmAndProtocol) {
   std::remove(path.c_str());
 }
 
-TEST(BenchVerb, WhatCannotBeWrittenIsRefusedBeforeAnythingRuns) {
+TEST(BenchVerb, RefusesAnUnwritableOutputBeforeRunning) {
   const Outcome plot = run_program({"bench", "all_reduce", "-n", "2", "--plot", "/no/such/f.svg"});
   EXPECT_EQ(plot.status, 2);
   EXPECT_NE(plot.err.find("/no/such/f.svg"), std::string::npos);
@@ -260,7 +260,7 @@ TEST(BenchVerb, AMissingGpuIsReportedByProcessRanks) {
                              testing::HasSubstr("without CUDA")));
 }
 
-TEST(BenchVerb, WhatIsOfProcessesIsRefusedOnAGpu) {
+TEST(BenchVerb, RefusesOptionsOfProcessesOnAGpu) {
   const Outcome both =
       run_program({"bench", "all_reduce", "--device", "cuda", "--transport", "shm"});
   EXPECT_EQ(both.status, 2);

@@ -114,7 +114,7 @@ TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
   EXPECT_EQ(document["exchange"]["peers"], 15);
 }
 
-TEST(ExplainVerb, WhatCannotBeMeantIsRefused) {
+TEST(ExplainVerb, RefusesInvalidArguments) {
   const std::vector<std::string> job{"all_reduce", "--on", "dgx-h100", "--bytes", "1M"};
   const auto with = [&](const std::vector<std::string>& more) {
     std::vector<std::string> words = job;

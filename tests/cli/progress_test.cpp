@@ -22,7 +22,7 @@ TEST(Progress, LongWaitsAreShownInMinutesAndHours) {
             std::string::npos);
 }
 
-TEST(Progress, NothingIsGuessedAtTheVeryBeginningNorAtTheEnd) {
+TEST(Progress, ShowsNoEstimateAtTheBeginningAndTheEnd) {
   EXPECT_EQ(progress_line("x", 0.01, Seconds{1}, "", 100).find("left"), std::string::npos);
   EXPECT_EQ(progress_line("x", 1, Seconds{1}, "", 100).find("left"), std::string::npos);
 }
@@ -64,7 +64,7 @@ TEST(Progress, AnInterruptReportsTheTimeSinceTheBeginning) {
       testing::KilledBySignal(SIGINT), "ringside: interrupted after 1 s, 0 % into: simulating 1G");
 }
 
-TEST(Progress, WhatIsDoneIsNotInterrupted) {
+TEST(Progress, AnInterruptAfterTheEndReportsNoProgress) {
   EXPECT_EXIT(
       {
         { const Progress progress("simulating 1G"); }

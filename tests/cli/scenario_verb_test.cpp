@@ -26,7 +26,7 @@ std::string new_path(const std::string& name) {
 }
 
 // Two iterations in the export, one of twice the time in the import: a recording does not show where iterations end.
-TEST(ScenarioVerb, WhatIsExportedIsImported) {
+TEST(ScenarioVerb, AnExportedScenarioCanBeImported) {
   const std::string traces = new_path("chakra");
   const std::string back = new_path("back.yaml");
   ASSERT_EQ(run_program({"scenario", "export", kDdp, "-o", traces}).status, 0);
@@ -88,7 +88,7 @@ TEST(ScenarioVerb, GpusWithoutARankAndUnevenStagesAreNoted) {
   EXPECT_NE(notes[1].get<std::string>().find("4 of 16 GPUs have no rank"), std::string::npos);
 }
 
-TEST(ScenarioVerb, WhatAFindingCostsIsATime) {
+TEST(ScenarioVerb, ReportsTheCostOfAFindingAsATime) {
   const std::string logs = new_path("logs");
   const std::string replay = new_path("replay");
   ASSERT_EQ(run_program({"generate", "logs", "--on", "dgx-h100", "--nodes", "2", "--calls", "4",

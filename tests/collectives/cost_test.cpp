@@ -60,7 +60,7 @@ int edges_of_one_chunk(const ProofSummary& cost, const Pick& pick) {
 constexpr auto kSwitch = SwitchGroup::Medium::NvSwitch;
 constexpr auto kNetwork = SwitchGroup::Medium::Network;
 
-TEST(Cost, OfTheRings) {
+TEST(Cost, CostOfRings) {
   for (const int n : {2, 3, 8, 17, 64}) {
     const auto cost = [n](Collective collective, std::int64_t chunks) {
       return cost_of({.collective = collective, .nranks = n}, chunks);

@@ -31,7 +31,7 @@ Totals totals_of(PlannedCall planned) {
 }
 
 // Six steps of a ring of four: what goes round the second time is in its place; what is reduced is not.
-TEST(DirectStores, OfARingAreThoseThatGoRoundTheSecondTime) {
+TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   for (const DirectStores& rank : find_direct_stores(tasks)) {
     const std::vector<DirectStep> expected{{}, {}, {}, {.to = 1}, {1, 1}, {1, 1}, {.takes = 1}};
@@ -89,7 +89,7 @@ std::string verdict(const std::vector<ChannelTask>& tasks,
 }
 
 // The same with these stores: the bytes are the same ones, but who stores does not know that they have been read.
-TEST(DirectStores, ThatMayComeTooEarlyAreRefused) {
+TEST(DirectStores, RefusesStoresThatMayPrecedeARead) {
   const auto tasks = gather_on_nodes();
   auto direct = find_direct_stores(tasks);
   // Strand 1 multicasts, strand 2 receives; in round 0 the own block.
@@ -105,7 +105,7 @@ TEST(DirectStores, ThatMayComeTooEarlyAreRefused) {
   EXPECT_NE(verdict(tasks, direct).find("in place"), std::string::npos) << verdict(tasks, direct);
 }
 
-TEST(DirectStores, OfWhatIsToBeReducedAreRefused) {
+TEST(DirectStores, RefusesDataThatIsReduced) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   const auto fine = find_direct_stores(tasks);
   ASSERT_EQ(verdict(tasks, fine), "");
@@ -115,7 +115,7 @@ TEST(DirectStores, OfWhatIsToBeReducedAreRefused) {
   EXPECT_NE(verdict(tasks, direct).find("in place"), std::string::npos) << verdict(tasks, direct);
 }
 
-TEST(DirectStores, ThatOneEndAloneKnowsOfAreRefused) {
+TEST(DirectStores, RefusesStoresThatOnlyOneEndExpects) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   const auto fine = find_direct_stores(tasks);
   auto direct = fine;
@@ -127,7 +127,7 @@ TEST(DirectStores, ThatOneEndAloneKnowsOfAreRefused) {
 }
 
 // Rank 0's transfer begins at 40 of its input, and at 7 of rank 1's output.
-TEST(DirectStores, OfTransfersGoWhereTheReceiverWantsThem) {
+TEST(DirectStores, ShiftsTransfersToTheReceiversOffset) {
   const Choice choice{.collective = Collective::SendRecv, .slot = 512_B, .chunk = 512_B};
   const Channels channels = host_channels(2, 1, 0);
   CallShape sends, takes;

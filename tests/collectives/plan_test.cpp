@@ -44,7 +44,7 @@ TEST(Plan, FindsRankAndRootByTheirPositionOnEachRing) {
   EXPECT_EQ((*tasks)[1].root, 1);
 }
 
-TEST(Plan, NothingToMoveIsNoLoop) {
+TEST(Plan, ACallWithoutDataHasNoLoop) {
   const auto tasks = plan_channels(choice_of(Collective::AllReduce, 2), host_channels(4, 2),
                                    {.count = 0}, Rank{0});
   ASSERT_TRUE(tasks);
@@ -87,7 +87,7 @@ TEST(Plan, ThereIsWhatNcclHasKernelsFor) {
   EXPECT_EQ(tasks.error().help, "there is ring");
 }
 
-TEST(Plan, WhatIsNotLaidIsUnsupported) {
+TEST(Plan, RefusesAnAlgorithmWithoutChannels) {
   const auto code = [](Algorithm algorithm, Collective collective, int ranks_per_node) {
     Choice choice = choice_of(collective, 1);
     choice.algorithm = algorithm;

@@ -186,7 +186,7 @@ TEST_F(CudaDirectCalls, ASenderThatIsAheadWaitsForItsReceiversCall) {
 
 // A ring whose connections hold one chunk each: by slots every rank would fill its own before it empties the one
 // towards it.
-TEST_F(CudaDirectCalls, WhatIsStoredDirectlyNeedsNoRoom) {
+TEST_F(CudaDirectCalls, DirectStoresNeedNoRoomInSlots) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
   DeviceCase test = long_case(Collective::AllGather, Algorithm::Ring, kRanks);

@@ -53,7 +53,7 @@ TEST(GpuMulticast, NoMemberBindsBeforeAllHaveJoined) {
   EXPECT_FALSE(first->bind());
 }
 
-TEST(GpuMulticast, WhatASwitchRefusesSaysHowToGoOnWithoutAndLeavesNothing) {
+TEST(GpuMulticast, ARefusalNamesTheAlternativeAndFreesEverything) {
   for (const char* const fails :
        {"cuMulticastCreate", "cuMulticastAddDevice", "cuMulticastBindMem", "cuMemCreate"}) {
     const FakeDriver driver(fails);

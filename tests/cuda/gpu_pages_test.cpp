@@ -55,7 +55,7 @@ TEST(GpuPages, GoWithTheirAddressesWhenTheyAreLetGo) {
   expect_nothing_left(driver);
 }
 
-TEST(GpuPages, ThatAnAddressOfTheProcessLeadsToStayThoughTheFirstReferenceGoes) {
+TEST(GpuPages, PagesAtAnAddressOutliveTheFirstReference) {
   const FakeDriver driver;
   {
     auto owner = fresh_pages(driver);
@@ -72,7 +72,7 @@ TEST(GpuPages, ThatAnAddressOfTheProcessLeadsToStayThoughTheFirstReferenceGoes) 
   expect_nothing_left(driver);
 }
 
-TEST(GpuPages, OfAnotherProcessComeAsAFileThatNoProgramInherits) {
+TEST(GpuPages, FilesOfPagesAreClosedOnExec) {
   const FakeDriver driver;
   auto [mine, other] = socket_pair();
   const auto owner = fresh_pages(driver);

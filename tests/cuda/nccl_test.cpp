@@ -55,7 +55,7 @@ CollectiveCall all_reduce_of(const float* input, float* output, RedOp op) {
   return {.input = input, .output = output, .count = 1, .op = op};
 }
 
-TEST(Nccl, WhatItRefusesIsReportedInItsWords) {
+TEST(Nccl, ReportsNcclsOwnErrorText) {
   const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     const float input = 1;
     float output = 0;
@@ -99,7 +99,7 @@ TEST(NcclLibrary, TheInstalledLibraryHasAllCalledFunctions) {
   EXPECT_EQ(std::string_view(library->get_error_string(4)).rfind("invalid argument", 0), 0U);
 }
 
-TEST(NcclLibrary, WhatIsNotThereIsReported) {
+TEST(NcclLibrary, ReportsAMissingLibraryOrFunction) {
   const auto none = NcclLibrary::open("libnccl-that-is-not-there.so");
   ASSERT_FALSE(none);
   EXPECT_EQ(none.error().code, ErrorCode::Unsupported);

@@ -242,7 +242,7 @@ TEST_F(ProxyTest, OldFlagsAreWrittenOverTwiceOnTheWayRound) {
 }
 
 // The adapter reads the slot until the message has left; then, and no earlier, the kernel may fill it anew.
-TEST_F(ProxyTest, OfLentSlotsTheKernelGetsBackThoseThatHaveLeft) {
+TEST_F(ProxyTest, ReturnsLentSlotsToTheKernelWhenSent) {
   const ProxyFifo kernel = fifo(Protocol::Simple, false);
   LentLineSendEnd end(kernel.end.slots);
   const auto proxy = make_send_proxy(kernel, end);

@@ -309,7 +309,7 @@ void expect_refusal(const QueueOptions& options, bool connects, const std::strin
   });
 }
 
-TEST(CudaGraphs, WhatCannotStandInOneIsRefusedWithWhatToDo) {
+TEST(CudaGraphs, RefusesUnsupportedCallsAndNamesTheFix) {
   expect_refusal({}, false, "make the call once before cudaStreamBeginCapture()");
   expect_refusal({.transport = "tcp"}, true, "outside of graphs");
   expect_refusal({.has_trace = true}, true, "record no trace");
@@ -343,7 +343,7 @@ TEST(CudaGraphs, AFailureInOneIsReportedToACallerThatAsks) {
 }
 
 // The launches behind the first end with it, and do not write over what it has reported.
-TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
+TEST(CudaQueue, ReportsTheFirstOfSeveralFailedLaunches) {
   with_queues({.op_timeout = Seconds{0.5}}, [](QueueRank& rank) {
     FakeStream stream;
     std::latch gate(1);
@@ -370,7 +370,7 @@ TEST(CudaQueue, OfSeveralLaunchesTheFirstThatFailsIsReported) {
 }
 
 // One call, two launches under way: what each has recorded is its own.
-TEST(CudaQueue, WhatKernelsRecordIsTakenBeforeItIsWrittenAgain) {
+TEST(CudaQueue, ReadsEventsBeforeTheNextLaunchOverwritesThem) {
   with_queues({.has_trace = true}, [](QueueRank& rank) {
     rank.communicator->set_settings(
         {.algorithm = Algorithm::Ring, .protocol = Protocol::Simple, .nchannels = 1});

@@ -93,7 +93,7 @@ TEST_P(CudaSharing, APlaceWithinMemoryIsThatPlaceWithinWhatIsOpened) {
 }
 
 // Its kernels may still run when the owner has given up.
-TEST_P(CudaSharing, WhatIsOpenStaysThoughItsOwnerGoes) {
+TEST_P(CudaSharing, OpenedMemoryOutlivesItsOwner) {
   const auto share = memory(0).share(taken_, process_identity());
   ASSERT_TRUE(share);
   const auto opened = memory(1).open(*share);

@@ -97,7 +97,7 @@ Result<std::uint64_t> chunks_stored(const ProcessRank& rank, std::byte* base) {
 }
 
 // Before it is registered, and when it is no more; outside of a window; and of a rank whose memory no other can open.
-TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
+TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
     RINGSIDE_TRY(std::byte* const other, take(rank));
@@ -132,7 +132,7 @@ TEST_P(CudaWindows, WhatIsNotRegisteredGoesThroughSlots) {
 
 // Rank 0 is done with its part of a chain long before, and its next call has begun: still rank 1 has what it was given for
 // as long as it is in no call.
-TEST_P(CudaWindows, NothingIsStoredBetweenAReceiversCalls) {
+TEST_P(CudaWindows, NoStoreHappensBetweenAReceiversCalls) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
     RINGSIDE_TRY(const int number,

@@ -21,7 +21,7 @@ std::vector<RankDiagnosis> alike(int count) {
 }
 
 // source  ecosystem-facts 2.6
-TEST(RasDiagnostics, OfRanksThatAreAlikeAreAllWell) {
+TEST(RasDiagnostics, EqualRanksPassEveryCheck) {
   EXPECT_THAT(
       ras_diagnostics_text(0xab, alike(16), 12.5),
       ElementsAre(

@@ -26,7 +26,7 @@ TEST(DebugLog, AnInfoLineNamesHostProcessThreadAndDevice) {
   EXPECT_EQ(log.text(), "n01:411:980 [3] NCCL INFO Using network IB\n");
 }
 
-TEST(DebugLog, WhatIsNotAskedForIsNotShown) {
+TEST(DebugLog, HidesSubsystemsThatAreNotRequested) {
   DebugLog log = log_of_version({21, 5});
   log.info(Subsystem::Graph, {980, 3}, "Ring 00 : 0 -> 1 -> 2");
   EXPECT_EQ(log.text(), "");

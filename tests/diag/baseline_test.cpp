@@ -65,7 +65,7 @@ TEST(Baseline, CasesAndRowsBelongTogetherUnlessTheirSetIsAbsent) {
   EXPECT_FALSE(compare({row(Outcome::Right)}, {}, {"invented"}).is_failure());
 }
 
-TEST(Baseline, WhatIsWrittenIsReadBack) {
+TEST(Baseline, ReadsWhatItWrites) {
   Row with_forms = row(Outcome::Wrong);
   with_forms.forms = {{"quoted", Outcome::Silent}, {"wrapped at 80", Outcome::Fair}};
   const std::string path = testing::TempDir() + "/" +
@@ -85,7 +85,7 @@ hang::ScoredHang score_nothing(std::vector<std::string> kinds,
 }
 
 // A scorer that accepts everything would pass the baseline.
-TEST(LabelledHang, OfAnEmptyTextNobodyCanSayMoreThanUnknown) {
+TEST(LabelledHang, AnEmptyTextIsUnknown) {
   EXPECT_EQ(score_nothing({"unknown"}, {{}}).outcome, Outcome::Right);
   EXPECT_EQ(score_nothing({"dead_rank"}, {{1}}).outcome, Outcome::Silent);
   EXPECT_EQ(score_nothing({"unknown"}, {{1}}).outcome, Outcome::Fair) << "no rank is named";

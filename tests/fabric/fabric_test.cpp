@@ -169,7 +169,7 @@ TEST(Torus, GoesRoundWhatIsDown) {
 }
 
 // Arithmetic, not tables: 12,500 hosts of 8 NICs cost what is asked of them.
-TEST(Fabric, OfManyHostsIsMadeOfNumbers) {
+TEST(Fabric, ALargeFabricNeedsNoListOfLinks) {
   const auto fabric = fabric_of(
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 32, hosts_per_pod: 512}", 12'500, 8);
   ASSERT_TRUE(fabric) << fabric.error().message;

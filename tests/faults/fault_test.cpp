@@ -31,7 +31,7 @@ TEST(FaultPlan, TheSameSeedDrawsTheSameAndAnotherDrawsOther) {
   EXPECT_GE(different, 15);
 }
 
-TEST(FaultPlan, WhatIsGivenStaysAndWhatIsOpenIsDrawnInItsRange) {
+TEST(FaultPlan, KeepsGivenValuesAndDrawsOpenOnesInRange) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     const auto plan = open_plan(seed).drawn_for(5, 40);
     ASSERT_TRUE(plan);

@@ -231,7 +231,7 @@ TEST_F(WrittenDumps, OneThatHasLeftAsksNoRank) {
   EXPECT_EQ(asked, 0);
 }
 
-TEST_F(WrittenDumps, WhatWasAskedForIsWrittenBeforeTheEnd) {
+TEST_F(WrittenDumps, WritesRequestedDumpsBeforeTheEnd) {
   {
     FlightRecorder recorder(settings_, 2);
     join(recorder);
@@ -240,7 +240,7 @@ TEST_F(WrittenDumps, WhatWasAskedForIsWrittenBeforeTheEnd) {
   EXPECT_EQ(read(2)["ringside"]["reason"], "the last lines");
 }
 
-TEST_F(WrittenDumps, NothingIsWrittenUnlessRequested) {
+TEST_F(WrittenDumps, WritesNoDumpUnlessRequested) {
   settings_.dumps_on_failure = false;
   {
     FlightRecorder recorder(settings_, 2);

@@ -40,7 +40,7 @@ TEST(FlightSettings, BothNamesCountAndTheNewerGoesFirst) {
   EXPECT_TRUE(both->dumps_on_failure);
 }
 
-TEST(FlightSettings, WhatIsNoNumberAndNeitherYesNorNoIsNamed) {
+TEST(FlightSettings, NamesInvalidNumbersAndFlags) {
   const auto size = flight_settings(environment_of({{"TORCH_FR_BUFFER_SIZE", "many"}}));
   ASSERT_FALSE(size);
   EXPECT_NE(size.error().message.find("TORCH_FR_BUFFER_SIZE"), std::string::npos);

@@ -40,7 +40,7 @@ TEST_F(ChooserTest, FoldersComeFirstThenWhatCanBeOpened) {
   EXPECT_EQ(chooser_.folder(), folder_);
 }
 
-TEST_F(ChooserTest, WhatIsMarkedIsOpenedElseTheFolder) {
+TEST_F(ChooserTest, OpensTheMarkedFilesOrElseTheFolder) {
   chooser_.go(folder_);
   EXPECT_THAT(chooser_.paths(), ElementsAre(folder_));
   chooser_.click(entry("b.rtrace"));

@@ -80,7 +80,7 @@ TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
   EXPECT_TRUE(session_.state().shows_help);
 }
 
-TEST_F(FrameTest, WhatIsTypedIntoTheSearchIsNoCommand) {
+TEST_F(FrameTest, KeysInTheSearchFieldAreNotCommands) {
   session_.open(late_document());
   draw();
   type('/');

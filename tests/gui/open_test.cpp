@@ -52,7 +52,7 @@ TEST(Open, LogsAreShownAsTheCallsThatTheyHoldOnTheHostsThatTheyDescribe) {
 }
 
 // Logs of INIT and NET alone name no call: the findings are shown nevertheless, and why nothing moves.
-TEST(Open, OfLogsWithoutCallsTheFindingsAreShown) {
+TEST(Open, ShowsTheFindingsOfLogsWithoutCalls) {
   const std::string folder = logs_of("gdr", "INIT,NET");
   const auto opened = open_paths({folder});
   std::filesystem::remove_all(folder);
@@ -117,7 +117,7 @@ TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
 }
 
 // Of 60 MB the first 24 are shown while the others are read.
-TEST(Open, OfALongTraceTheBeginningIsThereAtOnce) {
+TEST(Open, ShowsTheBeginningOfALongTraceFirst) {
   const std::string path =
       testing::TempDir() + "ringside_open_" + std::to_string(::getpid()) + ".rtrace";
   {
@@ -184,7 +184,7 @@ TEST(Open, ATraceOfASimulationHasItsMachine) {
   EXPECT_GT(surround.tables.front().rows.size(), 3U) << "what the tuner estimated, not forced";
 }
 
-TEST(Open, WhatIsNeitherDumpsNorLogsIsRefused) {
+TEST(Open, RefusesFilesThatAreNeitherDumpsNorLogs) {
   const std::string folder =
       testing::TempDir() + "ringside_open_none_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);

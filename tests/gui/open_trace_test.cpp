@@ -35,7 +35,7 @@ class OpenTrace : public testing::Test {
       testing::TempDir() + "ringside_open_trace_" + std::to_string(::getpid()) + ".rtrace";
 };
 
-TEST_F(OpenTrace, WhatIsNoTraceIsRefusedByItsName) {
+TEST_F(OpenTrace, RefusesOtherFilesAndNamesThem) {
   const std::string letter = "a letter to a friend, long enough to be looked at";
   for (const std::string& text : {std::string(), std::string("RT"), letter}) {
     const auto opened = open(std::as_bytes(std::span(text)));
@@ -76,7 +76,7 @@ TEST_F(OpenTrace, ADamagedOneIsShownWithWhatIsLost) {
   show(*opened);
 }
 
-TEST_F(OpenTrace, OfTenThousandRanksEachHasItsRow) {
+TEST_F(OpenTrace, ShowsARowForEachOfTenThousandRanks) {
   const auto opened = open(file_of(regular_events(10'000, 1, 2), 4096));
   ASSERT_TRUE(opened);
   EXPECT_EQ((*opened)->replay->statistics().ranks, 10'000U);

@@ -8,7 +8,7 @@ namespace ringside::gui {
 namespace {
 
 // 100 steps, of which the first 10 were shown until all were there.
-TEST(Session, WhatWasChosenInAPartStaysWhenAllOfItIsThere) {
+TEST(Session, KeepsTheSelectionWhenTheRestOfTheFileIsLoaded) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));
   session.state().view = View::Chunks;
@@ -31,7 +31,7 @@ TEST(Session, AnUntouchedDocumentIsShownAsAWhole) {
 }
 
 // A lesson with other numbers: half of the one is half of the other.
-TEST(Session, WhatIsReplacedGoesOnAtTheSameShareOfItsTime) {
+TEST(Session, AReplacedDocumentContinuesAtTheSameShareOfItsTime) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));
   session.state().now_ns = 4'950;

@@ -28,7 +28,7 @@ TEST(Settings, AFileIsShownAsItWasLast) {
   EXPECT_EQ(again.visible.begin_ns, state.visible.begin_ns);
 }
 
-TEST(Settings, WhatIsDamagedIsAsIfItWereNotThere) {
+TEST(Settings, IgnoresDamagedEntries) {
   for (const char* const text :
        {"", "{", "[]", "{\"files\": 3}", "{\"dark\": \"yes\"}", "{\"files\": [{\"path\": 1}]}",
         "{\"width\": -5, \"files\": [{\"bookmarks\": [\"x\"]}]}"}) {

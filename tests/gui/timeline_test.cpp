@@ -35,7 +35,7 @@ TEST(Timeline, WaitingIsShownBeforeTheWork) {
   EXPECT_EQ(waiting[1].fill, Fill::Hatched);
 }
 
-TEST(Timeline, NothingIsDrawnOutsideOfItsCanvas) {
+TEST(Timeline, DrawsOnlyInsideItsCanvas) {
   std::mt19937 random(3);
   for (int trial = 0; trial < 20; ++trial) {
     const auto document = document_of(random_events(random, 400, {.ranks = 20}));

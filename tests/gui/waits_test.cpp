@@ -51,7 +51,7 @@ TEST(Waits, WithoutWaitingRanksThereIsNoPicture) {
 }
 
 // A chain of a thousand is not drawn as a thousand boxes.
-TEST(Waits, WhatIsTooMuchForThePictureIsCounted) {
+TEST(Waits, CountsRanksThatDoNotFitIntoThePicture) {
   std::vector<WaitingRank> ranks;
   for (int rank = 0; rank < 1000; ++rank) {
     ranks.push_back({.rank = rank, .for_whom = {1000}, .at = std::to_string(rank)});

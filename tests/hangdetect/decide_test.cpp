@@ -151,7 +151,7 @@ TEST(Decide, ACallThatOthersHaveGonePastShowsAnOlderDumpWithGloo) {
 }
 
 // Gloo's recorder omits transfers: nothing pending is no proof of health.
-TEST(Decide, NothingPendingWithARecorderThatOmitsCallsIsNotCertain) {
+TEST(Decide, NoPendingCallIsUncertainIfTheRecorderOmitsCalls) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");
   job.all_call(world, "gloo:all_reduce", 64, 5);

@@ -186,7 +186,7 @@ std::string completion(int status) {
 }
 
 // srun ends the other tasks after task 11 fell: their ends show no cause.
-TEST(EndedProcesses, WhatEndsAfterSrunHasEndedTheStepIsNoCause) {
+TEST(EndedProcesses, AnEndAfterSrunEndedTheStepIsNotACause) {
   const Explanation best = verdict_of(
       "srun: error: b12: task 11: Segmentation fault (core dumped)\nsrun: Terminating "
       "StepId=771.0\nsrun: error: b11: tasks 0-7: Killed\nsrun: error: b12: tasks 8-10: "

@@ -208,7 +208,7 @@ TEST(LogFacts, CallsOfTwoCommunicatorsOverTheWholeJobAreKeptApart) {
   EXPECT_THAT(Log(log).verdict().culprits, IsEmpty());
 }
 
-TEST(LogFacts, OfAJobOfKnownSizeTheRankThatPrintsNothingIsTheOneThatNeverCame) {
+TEST(LogFacts, NamesTheRankWithoutLinesIfTheJobsSizeIsKnown) {
   const std::string three =
       timeout_line(0, 812, 64) + timeout_line(1, 812, 64) + timeout_line(3, 812, 64);
   const Explanation best = Log("world_size=4\n" + three).verdict();

@@ -104,7 +104,7 @@ TEST(PasteText, TextInUtf16IsReadByItsMark) {
   EXPECT_EQ(as_utf8("\xff\xfe\x3d"), "") << "half a character";
 }
 
-TEST(PasteText, WhateverItIsGivenItEnds) {
+TEST(PasteText, TerminatesOnAnyInput) {
   EXPECT_TRUE(read_paste("").empty());
   EXPECT_TRUE(read_paste("\n\n>\n> >\n\x1b[\n").empty());
   EXPECT_EQ(read_paste(std::string(1 << 20, 'x')).size(), 1U);

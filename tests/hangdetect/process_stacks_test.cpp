@@ -83,7 +83,7 @@ TEST(ProcessStacks, WithoutHeadsABlankLinePartsOneFromTheNext) {
   EXPECT_EQ(all[1].activity, Activity::Checkpoint);
 }
 
-TEST(ProcessStacks, OfAProcessWithManyThreadsTheMainOneCounts) {
+TEST(ProcessStacks, UsesTheMainThreadOfAProcess) {
   const auto all = stacks(
       "Process 7: python t.py\nThread 7 (active): \"MainThread\"\n    all_reduce "
       "(distributed_c10d.py:1)\nThread 8 "
@@ -112,7 +112,7 @@ TEST(ProcessStacks, ALogLineNamesNoStack) {
   EXPECT_THAT(all[0].ranks, IsEmpty());
 }
 
-TEST(ProcessStacks, WhateverItIsGivenItEnds) {
+TEST(ProcessStacks, TerminatesOnAnyInput) {
   EXPECT_THAT(
       stacks("Thread\nThread 0x\nProcess \n4 in:\nrank \nranks -\n#\n#9999999999 x from y\n"),
       IsEmpty());

@@ -86,7 +86,7 @@ std::string dump(int sequence) {
 }
 
 // Rank 2 waits for rank 3 in their pair, 0 and 1 wait for 2 and 3 in the world: rank 3 is not blocked.
-TEST(Ras, OfThoseThatLaunchedLessTheOneThatWaitsNowhereIsNamed) {
+TEST(Ras, NamesTheRankThatLaunchedLessAndWaitsNowhere) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}, {2, 10}, {3, 10}}},
                                    {"0xb", {{0, 21}, {1, 21}}},
@@ -169,7 +169,7 @@ TEST(Ras, ServerOutputBeforeTheReportIsIgnored) {
   EXPECT_EQ(read->communicators[0].hash, 0xaU);
 }
 
-TEST(Ras, WhatIsCutOrIsNoReportIsAnError) {
+TEST(Ras, RefusesTruncatedAndOtherFiles) {
   EXPECT_FALSE(parse_ras_report(""));
   EXPECT_FALSE(parse_ras_report("OK\n"));
   EXPECT_FALSE(parse_ras_report(R"({"communicators":7})"));

@@ -13,7 +13,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-TEST(Tasks, ThoseThatACoordinationServiceNoLongerHearsAreDead) {
+TEST(Tasks, TasksWithoutHeartbeatsAreDead) {
   const Explanation listed = verdict_on(
       "absl::Status: UNAVAILABLE: The following tasks are unhealthy (stopped sending heartbeats):\n"
       "/job:jax_worker/replica:0/task:4\n/job:jax_worker/replica:0/task:5\nThe tasks have "

@@ -58,7 +58,7 @@ TEST(Wording, ARankThatCompletedAllEnqueuedCallsDoesNotWait) {
   EXPECT_THAT(said.best.call, IsEmpty());
 }
 
-TEST(Wording, OfARankThatIsACallBehindNothingIsPending) {
+TEST(Wording, ARankOneCallBehindHasNoPendingCall) {
   std::string text = "world_size=3\n";
   for (const int rank : {0, 2}) text += timeout_of(rank, 41) + status_of(rank, 41, 41, 40);
   text += status_of(1, 40, 40, 40);

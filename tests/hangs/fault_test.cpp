@@ -294,7 +294,7 @@ TEST(Truth, ARankThatGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
   EXPECT_GT(checked, 2);
 }
 
-TEST(Truth, OfTwoMembersThatDisagreeEitherMayBeRight) {
+TEST(Truth, EitherOfTwoMembersThatDisagreeMayBeTheCulprit) {
   CaseOptions options;
   options.kind = FaultClass::ShapeMismatch;
   options.ranks = 2;

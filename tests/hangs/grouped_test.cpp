@@ -169,7 +169,7 @@ TEST(Grouped, TheRecorderKeepsACoalescedSet) {
 }
 
 // On streams of their own the second group's call does not wait for the first one's.
-TEST(Streams, WhatIsOnOneStreamRunsInItsOrder) {
+TEST(Streams, WorkOnOneStreamRunsInOrder) {
   const auto crossed = [](const std::string& stream) {
     const std::string left = "- all_reduce: {on: left, count: 5, async: yes" + stream;
     const std::string right = "- all_reduce: {on: right, count: 5, async: yes" + stream;

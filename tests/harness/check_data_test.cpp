@@ -66,7 +66,7 @@ TEST(CheckData, AMissingRankShowsForEveryTypeAndOperation) {
 }
 
 // 1 / 3 is rounded, so 3 ranks' average may be off by 3 units in the last place: of 1 in half, 3 * 2^-10.
-TEST(CheckData, WhatIsRoundedMayBeOffByAUnitOfTheLastPlaceARank) {
+TEST(CheckData, AllowsOneUnitOfTheLastPlacePerRankForRoundedData) {
   const CheckData data(DataType::Float16, RedOp::Avg, 7);
   std::vector<std::byte> result = reduced(data, DataType::Float16, RedOp::Avg, 3);
   const auto move_by = [&](ElementBits units) {

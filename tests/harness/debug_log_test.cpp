@@ -302,7 +302,7 @@ TEST(DebugLog, ATimeoutIsHandedOnAsOne) {
   EXPECT_THAT(said, HasSubstr(") -> 8\n"));
 }
 
-TEST(DebugLog, NothingIsSaidUnlessItIsAskedFor) {
+TEST(DebugLog, LogsNothingUnlessRequested) {
   EXPECT_EQ(said_by({}), "");
   EXPECT_EQ(said_by({{"NCCL_DEBUG", "WARN"}, {"NCCL_DEBUG_SUBSYS", "ALL"}}).find("NCCL INFO"),
             std::string::npos);

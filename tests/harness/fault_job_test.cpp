@@ -50,7 +50,7 @@ class FaultyJob : public testing::TestWithParam<const Transport*> {
   }
 };
 
-TEST_P(FaultyJob, WhatIsOnlyLateOrSlowEndsWithTheRightData) {
+TEST_P(FaultyJob, DelaysAndSlowLinksDoNotChangeTheData) {
   for (const char* fault :
        {"late:rank=2,call=3,by=50ms", "stall:rank=1,call=5,by=50ms", "slow_link:from=0,rate=50MB/s",
         "slow_link:from=1,by=100us", "stall_link:from=3,by=50ms"}) {

@@ -186,7 +186,7 @@ TEST(Chakra, AnOmittedRendezvousIsReported) {
               testing::ElementsAre(HasSubstr("rendezvous")));
 }
 
-TEST(Chakra, WhatIsNoTraceIsRefusedWithItsPlace) {
+TEST(Chakra, RefusesOtherFilesAndNamesThePlace) {
   const auto scenario = parse_scenario(kEverything, "s.yaml");
   ASSERT_TRUE(scenario);
   const Files whole = exported(hangs::make_program(scenario->outline));

@@ -133,7 +133,7 @@ TEST(ProfilerTrace, HostEventsDoWhereThereAreNoKernels) {
   EXPECT_EQ(job->ranks[0].calls.size(), 1U);
 }
 
-TEST(ProfilerTrace, WhatCannotBeMeantIsRefused) {
+TEST(ProfilerTrace, RefusesInvalidValues) {
   const auto refusal = [](const std::vector<GivenFile>& files) {
     const auto job = import_profiler_traces(files);
     return job ? std::string("accepted") : job.error().message;

@@ -66,7 +66,7 @@ TEST_F(LargeFile, IsWholeInBlocksEachBehindWhatWasKept) {
   }
 }
 
-TEST_F(LargeFile, ThatIsMadeShorterWhileItIsReadEndsWithAnError) {
+TEST_F(LargeFile, TruncationDuringReadingIsAnError) {
   write(random_bytes(6 << 20));
   const UniqueFd fd(::open(path_.c_str(), O_RDONLY));
   const auto blocks = mapped_blocks(fd.get(), 0, "a.log");
@@ -118,7 +118,7 @@ class CuttingSink : public RecordSink {
   fs::path path_;
 };
 
-TEST_F(LargeFile, ThatIsMadeShorterIsAuditedAsFarAsItGoes) {
+TEST_F(LargeFile, AuditsATruncatedFileUpToItsEnd) {
   std::string text;
   while (text.size() < (2 << 20)) text += "n01:411:980 [3] NCCL INFO Connected all rings\n";
   write(text);

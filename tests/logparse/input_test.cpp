@@ -226,7 +226,7 @@ TEST_F(Inputs, LinesWithoutTextKeepTheirNumbers) {
   EXPECT_EQ(zeros.report.counts.lines, 6U);
 }
 
-TEST_F(Inputs, WhatIsNotUnderstoodIsCountedByShape) {
+TEST_F(Inputs, CountsUnrecognisedLinesByShape) {
   const Read odd =
       read({write("o.log", line_of(1, "FOO: bar 7 of 0x12") + line_of(2, "FOO: bar 8 of 0x99"))});
   ASSERT_EQ(odd.report.unparsed.size(), 1U);

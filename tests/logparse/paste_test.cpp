@@ -34,7 +34,7 @@ std::string wrapped(std::string_view text, std::size_t columns) {
   return out + std::string(text) + "\n";
 }
 
-TEST(Pastes, WhatTypesettingMadeOfCharactersIsUndone) {
+TEST(Pastes, RestoresTypesetCharacters) {
   std::string set = kWarn;
   for (std::size_t at = set.find(' '); at != std::string::npos; at = set.find(' ', at + 2))
     set.replace(at, 1, "\u00a0");
@@ -68,7 +68,7 @@ TEST(Pastes, LinesThatPeopleWrapAreJoined) {
                   "OpType=ALLREDUCE) ran for 600031ms before timing out."});
 }
 
-TEST(Pastes, WhatBeginsALineOfItsOwnIsNotJoined) {
+TEST(Pastes, DoesNotJoinTheStartOfANewLine) {
   for (const std::string next :
        {"n01:411:980 [3] NCCL INFO misc/socket.cc:58 -> 2", "NCCL INFO init.cc:77 -> 2",
         "[3] NCCL WARN Cuda failure 'out of memory'", "[rank3]: Traceback (most recent call last):",

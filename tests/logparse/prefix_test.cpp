@@ -25,7 +25,7 @@ using Lines = std::vector<std::string>;
 
 constexpr const char* kLine = "n01:411:980 [3] NCCL INFO Using network IB";
 
-TEST(Wrappers, OfLaunchersGiveTheirKey) {
+TEST(Wrappers, LauncherTagsGiveTheRank) {
   const auto with = [](const std::string& wrapper) { return records_of(wrapper + kLine); };
   EXPECT_EQ(with(""), Lines{"network_in_use n01:411/-1/-1"});
   EXPECT_EQ(with("[default3]:"), Lines{"network_in_use n01:411/-1/3"});
@@ -200,7 +200,7 @@ TEST(TornLines, EdgesThatEndEarlyAreMarked) {
       [](const ChannelEdge&, const Record& record) { EXPECT_TRUE(record.is_torn); });
 }
 
-TEST(Warnings, OfAllVersionsAndPlugins) {
+TEST(Warnings, ReadsWarningsOfAllVersionsAndPlugins) {
   const auto place = [](const std::string& line) {
     std::string found;
     each_record(line, [&](const Record& record, const Speaker& speaker) {

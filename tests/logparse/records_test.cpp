@@ -29,7 +29,7 @@ ChannelEdge edge_of(const std::string& text) {
   return found;
 }
 
-TEST(ChannelEdges, OfAllVersionsAreRead) {
+TEST(ChannelEdges, ReadsAllVersions) {
   const ChannelEdge cumem = edge_of("Channel 00/0 : 3[3] -> 4[4] via P2P/CUMEM/read");
   EXPECT_EQ(cumem.via, Via::P2pCumem);
   EXPECT_TRUE(cumem.read);
@@ -108,7 +108,7 @@ TEST(Rings, InBothLayouts) {
                                 });
 }
 
-TEST(Trees, OfThreeGenerationsAreRead) {
+TEST(Trees, ReadsThreeGenerations) {
   const auto links = [](const std::string& text) {
     std::vector<TreeLink> found;
     expect_record<Trees>(info(text), [&](const Trees& trees, const Record&) {
@@ -138,7 +138,7 @@ TEST(Trees, OfThreeGenerationsAreRead) {
                                 });
 }
 
-TEST(CommEvents, OfAllVersionsAreRead) {
+TEST(CommEvents, ReadsAllVersions) {
   const auto event = [](const std::string& text,
                         const std::function<void(const CommEvent&)>& check) {
     expect_record<CommEvent>(info(text), [&](const CommEvent& found, const Record& record) {
@@ -216,7 +216,7 @@ TEST(CommEvents, OfAllVersionsAreRead) {
       });
 }
 
-TEST(InitLines, OfTimingsCountsAndConnections) {
+TEST(InitLines, ReadsTimingsCountsAndConnections) {
   expect_record<InitTimings>(
       info(
           "Init timings - ncclCommInitRank: rank 7 nranks 16 total 4.10 (kernels 0.30, alloc 0.20, "
@@ -334,7 +334,7 @@ TEST(Environments, WithAndWithoutFinalPeriod) {
   variable("+ export NCCL_DEBUG=INFO", "NCCL_DEBUG", "INFO", false);
 }
 
-TEST(Calls, OfCollectivesAndTuning) {
+TEST(Calls, ReadsCollectivesAndTuning) {
   expect_record<CollCall>(info("AllReduce: opCount 1f sendbuff 0x7f00 recvbuff (nil) count 1048576 "
                                "datatype 9 op 0 root 0 "
                                "comm 0x55aa10 [nranks=16] stream 0x6600"),
@@ -421,7 +421,7 @@ TEST(Calls, PointersOfEveryLengthAreRead) {
   }
 }
 
-TEST(Topology, OfSeveralVersions) {
+TEST(Topology, ReadsSeveralVersions) {
   expect_record<TopoSystem>(
       info("=== System : maxBw 48.0 totalBw 480.0 ==="),
       [](const TopoSystem& s, const Record&) { EXPECT_FLOAT_EQ(s.total_bw, 480); });

@@ -7,7 +7,7 @@
 namespace ringside::logs {
 namespace {
 
-TEST(SourceText, WhatPeopleWriteForMachinesIsSource) {
+TEST(SourceText, ScriptsAndManifestsAreSource) {
   for (const std::string line :
        {"import torch.distributed as dist",
         "from torch import nn",
@@ -81,7 +81,7 @@ TEST(SourceText, RowsThatExplainAreLeftOutAndRowsOfLogsAreNot) {
             0U);
 }
 
-TEST(SourceText, WhatAProgramWouldPrintIsNoLineOfIt) {
+TEST(SourceText, TextThatAProgramWouldPrintIsNotItsOutput) {
   EXPECT_TRUE(is_source_line("WARN(\"Connect to %s failed : %s\", line, strerror(errno));"));
   EXPECT_TRUE(is_source_line("WARN(\"NET/IB : Got completion from peer %s with status=%d\","));
   EXPECT_FALSE(is_source_line("Loading \"weights\": 100%done"));

@@ -102,7 +102,7 @@ TEST_P(EveryPreset, EachRingEdgeIsConnectedOnceByItsSender) {
   }
 }
 
-TEST_P(EveryPreset, WhatOneSendsOverTheNetworkTheOtherReceives) {
+TEST_P(EveryPreset, NetworkSendsAndReceivesMatch) {
   const said::Log log = said::log_of(said::request(preset(), nodes(), "2.21"));
   std::multiset<std::tuple<int, int, int>> sent;
   std::multiset<std::tuple<int, int, int>> received;

@@ -45,7 +45,7 @@ TEST(Misconfiguration, AnUnknownNameNamesTheNearest) {
   EXPECT_THAT(truth.error().help, HasSubstr("did you mean 'socket'"));
 }
 
-TEST(Misconfiguration, WhatAJobCannotHaveIsRefusedWithTheReason) {
+TEST(Misconfiguration, RefusesImpossibleFaultsAndNamesTheReason) {
   LogRequest one_node = said::request("dgx-h100", 1, "2.21");
   const auto truth = misconfigure("socket", one_node);
   ASSERT_FALSE(truth);

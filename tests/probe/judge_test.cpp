@@ -102,7 +102,7 @@ TEST(ProbeJudge, APortOfAnotherNamespaceIsNotJudged) {
   EXPECT_EQ(ids_of(made), Ids{});
 }
 
-TEST(ProbeJudge, WhatToSetTheInterfaceToIsOfThisMachine) {
+TEST(ProbeJudge, TheSuggestedInterfaceExistsOnThisMachine) {
   MadeUpMachine made;
   made.sources.variables["NCCL_SOCKET_IFNAME"] = "lo";
   const auto findings = judge(read_machine(made.sources));

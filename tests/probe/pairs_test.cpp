@@ -43,7 +43,7 @@ PairMatrix four_hosts() {
   return matrix;
 }
 
-TEST(ProbePairs, AlikePairsRaiseNothing) {
+TEST(ProbePairs, EqualPairsGiveNoFinding) {
   PairMatrix matrix = four_hosts();
   mark_outliers(matrix);
   EXPECT_TRUE(judge_pairs(matrix).empty());

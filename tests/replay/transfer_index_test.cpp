@@ -32,7 +32,7 @@ TEST(TransferIndex, AnEvenPaceIsOneRun) {
   }
 }
 
-TEST(TransferIndex, WhatWasNotHandedOverHasNoOtherEnd) {
+TEST(TransferIndex, ALostMessageHasNoOtherEnd) {
   TransferIndex index;
   for (std::uint32_t i = 0; i < 10; ++i) index.add(transfer(100 + 4 * i, 500 + 3 * i));
   index.finish();
@@ -61,7 +61,7 @@ TEST(TransferIndex, LongStridesAndLongRunsAreFoundAllTheSame) {
   }
 }
 
-TEST(TransferIndex, NothingAtAllIsAnswered) {
+TEST(TransferIndex, AnEmptyTraceHasNoTransfers) {
   TransferIndex index;
   index.finish();
   EXPECT_EQ(index.receive_of(kOneWay, EventId{0}), kNoEvent);

@@ -257,7 +257,7 @@ TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
   });
 }
 
-TEST_P(CallCheckWith, WhereOneRankDoesNotWantItNoRankChecks) {
+TEST_P(CallCheckWith, NoRankChecksIfOneRankDisablesIt) {
   const int n = 2;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {

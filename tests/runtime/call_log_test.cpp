@@ -18,7 +18,7 @@ struct Log {
   CallLog log{*memory};
 };
 
-TEST(CallSignature, WhatACollectiveDoesNotLookAtMakesNoDifference) {
+TEST(CallSignature, IgnoresFieldsThatACollectiveDoesNotUse) {
   const CollectiveCall one{.collective = Collective::AllReduce, .count = 8, .root = Rank{1}};
   CollectiveCall two = one;
   two.root = Rank{2};
@@ -71,7 +71,7 @@ TEST(CallLog, EqualCallsInARowAreOneRun) {
   EXPECT_EQ(one.log.find(2)->signature, sum_of(9));
 }
 
-TEST(CallLog, WhatLiesTooFarBackIsForgotten) {
+TEST(CallLog, ForgetsOldRuns) {
   Log one;
   for (int i = 0; i < 100; ++i) one.writer.append(sum_of(i));
   EXPECT_FALSE(one.log.find(10));

@@ -118,7 +118,7 @@ TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {
   EXPECT_EQ(script.steps, (Steps{"plan 8", "plan 8", "prepare", "run 0", "drain"}));
 }
 
-TEST(Communicator, WhatCannotBePreparedBreaksItForGood) {
+TEST(Communicator, AFailedPreparationBreaksTheCommunicator) {
   Script script{.prepare_error = Error{ErrorCode::PeerGone, "no peer there"}};
   FakeClock clock;
   const Attendance here(clock);
@@ -132,7 +132,7 @@ TEST(Communicator, WhatCannotBePreparedBreaksItForGood) {
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "abort"}));
 }
 
-TEST(Communicator, WhatGoesWrongWhileItRunsIsReportedWhenItHasDrained) {
+TEST(Communicator, ReportsARunsFailureAfterDraining) {
   Script script{.run_error = Error{ErrorCode::Timeout, "too late"}};
   FakeClock clock;
   const Attendance here(clock);

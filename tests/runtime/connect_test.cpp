@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Table, ConnectOver, testing::ValuesIn(joining_transport
                          [](const auto& test) { return name_of(test); });
 
 // Rank 1 asks for channel 0 only after rank 0 has dialled channel 1 as well.
-TEST(ConnectEarly, WhatComesBeforeItIsAskedForIsKept) {
+TEST(ConnectEarly, KeepsConnectionsThatArriveEarly) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto bootstrap = must_join(rank, 2, root->id());

@@ -25,7 +25,7 @@ TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
 }
 
 // Where lines need a completion at both ends, the shortest messages go by those that need none.
-TEST(HostChoice, WhereNoRuleDecidesTheTransportSaysUpToWhereLlIsTheFastest) {
+TEST(HostChoice, UsesTheTransportsLlLimitIfNoRuleMatches) {
   const auto protocol = [](const char* transport, Bytes bytes) {
     return choose_on_host({.collective = Collective::Send,
                            .bytes = bytes,
@@ -99,7 +99,7 @@ TEST(HostChoice, AnAlgorithmThatDoesNotDoTheCollectiveIsNamedWithThoseThatDo) {
   EXPECT_EQ(choice.error().help, "there is ring, collnet_direct, nvls, pat");
 }
 
-TEST(HostChoice, WhatTheSwitchCannotReduceIsRefused) {
+TEST(HostChoice, RefusesReductionsThatTheSwitchLacks) {
   const auto choice = choose_on_host({.nranks = 2, .type = DataType::Float32, .op = RedOp::Max},
                                      {.algorithm = Algorithm::Nvls});
   ASSERT_FALSE(choice);

@@ -190,7 +190,7 @@ TEST_P(HostPrimitivesOver, EveryCollectiveGivesTheRightDataForAnyCount) {
 }
 
 // A factor belongs to each rank's own input, once; the division to the whole sum, once.
-TEST_P(HostPrimitivesOver, WhatComesBeforeAndAfterASumIsDoneOnceAtItsPlace) {
+TEST_P(HostPrimitivesOver, AppliesPreAndPostOperationsOnce) {
   for (const Collective collective : {Collective::AllReduce, Collective::ReduceScatter}) {
     for (const RedOp op : {RedOp::Avg, RedOp::PreMulSum}) {
       for (const int n : {1, 2, 3, 5}) {

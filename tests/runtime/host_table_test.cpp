@@ -12,7 +12,7 @@ HostRule rule(int nranks, Bytes up_to, Algorithm algorithm) {
   return {.nranks = nranks, .up_to = up_to, .algorithm = algorithm};
 }
 
-TEST(HostTable, WhatIsWrittenIsReadAgain) {
+TEST(HostTable, ReadsWhatItWrites) {
   const auto read = parse_host_table(to_yaml(usual_host_table()), "test");
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_EQ(read->rules, usual_host_table().rules);
@@ -47,7 +47,7 @@ TEST(HostTable, MeasuredRulesReplaceThoseOfTheirKindAlone) {
   EXPECT_EQ(table.rules, expected);
 }
 
-TEST(HostTable, WhatIsWrongIsNamedWithItsLine) {
+TEST(HostTable, NamesTheProblemAndItsLine) {
   const auto message = [](const std::string& text) {
     const auto table = parse_host_table(text, "host.yaml");
     return table ? std::string("fine") : table.error().message;

@@ -99,7 +99,7 @@ TEST(Launch, HalfOfAPairIsAnError) {
             "not");
 }
 
-TEST(Launch, WhatIsNoNumberOrContradictsIsAnError) {
+TEST(Launch, RefusesInvalidAndContradictoryVariables) {
   EXPECT_EQ(launched({{"RANK", "x"}, {"WORLD_SIZE", "8"}}),
             "error: environment variable RANK='x' is not a number from 0 to 1048576");
   EXPECT_EQ(launched({{"RANK", "0"}, {"WORLD_SIZE", "0"}}),

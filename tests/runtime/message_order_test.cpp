@@ -231,7 +231,7 @@ TEST_P(MessageOrder, ShortMessagesWithOneWayAtATimeMeetARankThatDoesBothAtOnce) 
 }
 
 // Rank 0 sends to both at once; rank 1 takes what rank 2 sends when it has all of rank 0's before it takes its own.
-TEST_P(MessageOrder, OfTwoSendsOfAGroupTheOneThatCanGoOnDoes) {
+TEST_P(MessageOrder, OneBlockedSendOfAGroupDoesNotBlockTheOther) {
   const Message first{0, 1, kMany, 0};
   const Message second{0, 2, kMany, 1};
   const Message across{2, 1, kMany, 2};
@@ -239,7 +239,7 @@ TEST_P(MessageOrder, OfTwoSendsOfAGroupTheOneThatCanGoOnDoes) {
   EXPECT_EQ(run_programs(three, {.transport = GetParam()}), std::vector<std::string>(3));
 }
 
-TEST_P(MessageOrder, WhatCanBeDoneOneByOneIsDoneHoweverItIsGrouped) {
+TEST_P(MessageOrder, GroupingNeverAddsADeadlock) {
   std::mt19937 random(20261126);
   for (int round = 0; round < 40; ++round) {
     const Programs programs = random_programs(random);

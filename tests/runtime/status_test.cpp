@@ -33,7 +33,7 @@ RankStatus rank_status(std::int64_t launched, std::int64_t completed) {
   return status;
 }
 
-TEST(StatusReport, WhatARankReportsIsReadBack) {
+TEST(StatusReport, ReadsWhatARankReports) {
   const auto read = parse_rank_status(to_wire(rank_status(9, 8)));
   ASSERT_TRUE(read) << read.error().message;
   EXPECT_TRUE(read->is_answering);
@@ -45,7 +45,7 @@ TEST(StatusReport, WhatARankReportsIsReadBack) {
   EXPECT_EQ(read->groups[0].completed, rank_status(9, 8).groups[0].completed);
 }
 
-TEST(StatusReport, WhatIsNoStatusIsRefused) {
+TEST(StatusReport, RefusesOtherMessages) {
   for (const char* text : {"", "{}", "[]", "{\"host\":1,\"pid\":2,\"groups\":[]}",
                            "{\"host\":\"a\",\"pid\":2,\"groups\":[{}]}", "\xff\xfe"}) {
     const auto read = parse_rank_status(text);

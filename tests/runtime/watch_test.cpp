@@ -470,7 +470,7 @@ TEST(Watch, AStoppedRankIsNamedWhenAnotherGivesUp) {
 }
 
 // Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: no news reaches them.
-TEST(Watch, OfRanksBehindTwoThatAreStoppedNothingIsSaid) {
+TEST(Watch, ReportsNothingAboutRanksBetweenTwoStoppedRanks) {
   const std::string why =
       "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "
       "3-4 behind (waited in vain)";

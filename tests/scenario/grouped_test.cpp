@@ -33,7 +33,7 @@ std::string grouped_refusal(const std::string& step) {
   return scenario ? "accepted" : scenario.error().message + " | " + scenario.error().help;
 }
 
-TEST(GroupedYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
+TEST(GroupedYaml, RefusesInvalidStepsAndNamesTheLine) {
   const std::string transfer = "transfer: {on: ring, from: 0, to: 1, count: 3}";
   const std::string reduce = "all_reduce: {on: ring, count: 3}";
   EXPECT_EQ(grouped_refusal("grouped: {calls: [" + transfer + "]}"), "accepted");
@@ -83,7 +83,7 @@ std::vector<Op> ops_with(const std::string& fault, int rank, int iteration) {
 }
 
 // As on real ranks, where sends and receives of a group are one call of the communicator.
-TEST(GroupedFaults, WhatBeginsTogetherIsOneCall) {
+TEST(GroupedFaults, StepsThatBeginTogetherAreOneCall) {
   using enum Op;
   EXPECT_EQ(ops_with("skip:rank=1,call=4", 1, 1), (std::vector<Op>{Send, Recv, AllReduce}));
   EXPECT_EQ(ops_with("skip:rank=1,call=5", 1, 1), (std::vector<Op>{Send, Recv, Recv, Send}));

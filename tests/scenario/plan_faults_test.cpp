@@ -223,7 +223,7 @@ std::vector<SentOn> some_sends(const Step& /*call*/, int from) {
           {.to = 2, .channel = 1, .bytes = {100}, .messages = 2}};
 }
 
-TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
+TEST(PlanFaults, AppliesFaultsToTheKnownSends) {
   const auto planned_for = [](const char* fault, hangs::Program& program) {
     return plan_faults({.seed = 1, .faults = {*parse_fault(fault)}}, program, {}, some_sends);
   };
@@ -251,7 +251,7 @@ TEST(PlanFaults, WhereSendsAreKnownAFaultIsAboutThem) {
       << unused.error().help;
 }
 
-TEST(PlanFaults, WhatSimulatedTimeCannotShowIsRefusedWithTheFix) {
+TEST(PlanFaults, RefusesFaultsThatSimulatedTimeCannotShow) {
   hangs::Program program = program_of(kSteps);
   for (const char* const fault :
        {"slow_link:from=0,by=1s,after=1M", "wrong_collective:rank=0,call=0,collective=gather"}) {

@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(Files, Scenarios, testing::ValuesIn(files("")), name_of
 INSTANTIATE_TEST_SUITE_P(Hangs, SmallScenarios, testing::ValuesIn(files("/hangs")), name_of);
 
 // What is expected and does not come is said.
-TEST(ScenarioRun, WhatDoesNotComeIsNotMet) {
+TEST(ScenarioRun, AnExpectationThatDoesNotOccurFails) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/killed-rank.yaml");
   ASSERT_TRUE(scenario);
   scenario->expect.culprits = std::vector<int>{5};
@@ -160,7 +160,7 @@ TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
 }
 
 // Both wait for what the plan says will be over, and take no wrong reduction for a hang: NCCL compares none.
-TEST(ScenarioRun, WhatPassesPassesOnRealRanksToo) {
+TEST(ScenarioRun, APassingScenarioAlsoPassesOnRealRanks) {
   for (const char* const fault :
        {"late: {rank: 1, call: 2, by: 2500ms}", "wrong_op: {rank: 1, call: 2, op: max}"}) {
     const auto scenario = parse_scenario(
@@ -371,7 +371,7 @@ TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
 }
 
 // All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
-TEST(ScenarioRun, WhatWouldBeTooMuchIsOmitted) {
+TEST(ScenarioRun, OmitsTooManySteps) {
   const auto program_of = [](const std::string& steps, int ranks) {
     const auto scenario =
         parse_scenario("ringside: scenario/1\nname: x\nranks: " + std::to_string(ranks) +

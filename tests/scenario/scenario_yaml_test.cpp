@@ -103,7 +103,7 @@ std::string more_with(const std::string& line, const std::string& other) {
   return text.replace(at, line.size(), other);
 }
 
-TEST(ScenarioYaml, WhatIsExpectedMayBeMore) {
+TEST(ScenarioYaml, AcceptsSeveralExpectations) {
   const auto scenario = parse_scenario(kMore, "s.yaml");
   ASSERT_TRUE(scenario) << scenario.error().message << scenario.error().help;
   EXPECT_EQ(scenario->watchdog, Seconds{30});

@@ -521,7 +521,7 @@ TEST(Workload, StagesPassActivationsOnAndTokensBack) {
   EXPECT_FALSE(hangs::play(program, {}, 1, times).is_hung());
 }
 
-TEST(Workload, WhatDoesNotFitIsRefused) {
+TEST(Workload, RefusesWorkloadsThatDoNotFit) {
   const auto refusal = [](const char* kind, WorkloadKeys keys, const char* key, const char* value) {
     keys[key] = value;
     std::string at;

@@ -223,7 +223,7 @@ TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
   EXPECT_DOUBLE_EQ(shares[0], 8);
 }
 
-TEST(ShareCoupled, WhatLoadsNothingIsHeldByNothing) {
+TEST(ShareCoupled, AFlowWithoutLoadIsNotLimited) {
   const std::vector<CoupledFlow> flows{{}, {{{3, 5.0}}}};
   const auto shares = share_coupled(flows, [](int) { return 10.0; });
   EXPECT_TRUE(std::isinf(shares[0]));

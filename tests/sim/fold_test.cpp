@@ -73,7 +73,7 @@ TEST(Fold, ARingOfLikeRanksIsOneOfThem) {
   expect_the_same(one.request, 1e-9, "64 ranks");
 }
 
-TEST(Fold, WhatIsNotAlikeStaysApart) {
+TEST(Fold, KeepsDifferentTasksApart) {
   const Case uneven =
       ideal_case(64, Collective::AllReduce, 1'000);  // 15 or 16 elements each, and a part
   const auto job = wire_events(uneven.request);

@@ -27,7 +27,7 @@ TEST(LineTimes, AMessageIsSpreadEvenlyOverTheTimeThatItTakes) {
   EXPECT_NEAR(spans[5], 0, 1e-5);
 }
 
-TEST(LineTimes, WhatTakesNoTimeCountsWhereItIs) {
+TEST(LineTimes, CountsInstantMessagesAtTheirTime) {
   LineTimes times(1);
   times.add(0, 8, 3.5e-9, 3.5e-9);
   EXPECT_FLOAT_EQ(times.of(0)[3], 8);
@@ -113,7 +113,7 @@ TEST(LinkLoads, AreTheSameHoweverTheyAreSimulated) {
 }
 
 // Each link has an entry: those that carry the same need not be of one sort.
-TEST(LinkLoads, OfFlowsAreSumsLinkByLink) {
+TEST(LinkLoads, SumsTheFlowsOfEachLink) {
   auto one =
       forced_case("dgx-h100", 2, Collective::AllReduce, 64_MiB, Algorithm::Ring, Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;

@@ -105,7 +105,7 @@ TEST(Simulate, ALoneRankOnlyLaunches) {
 }
 
 // The kernel, whose launch is part of it.
-TEST(Simulate, NothingToMoveOnlyLaunches) {
+TEST(Simulate, ACallWithoutDataTakesTheLaunchOnly) {
   const auto one = forced_case("dgx-h100", 1, Collective::AllReduce, Bytes{0}, Algorithm::Ring,
                                Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;

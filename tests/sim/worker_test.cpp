@@ -79,7 +79,7 @@ TEST_F(Workers, TheDeathOfOneIsAnErrorThatNamesTheSignal) {
   EXPECT_THAT(error.message, HasSubstr("died of signal 9"));
 }
 
-TEST_F(Workers, SoIsTheDeathOfTheProcessThatSimulates) {
+TEST_F(Workers, TheDeathOfTheSimulatingProcessIsAnError) {
   const Error error =
       error_when([] { ASSERT_EQ(kill(worker_of(worker_of(getpid())), SIGKILL), 0); });
   EXPECT_EQ(exit_status(error.code), 3);

@@ -61,7 +61,7 @@ TEST(AskedJob, SettingsOfHostsChangeTheHosts) {
   EXPECT_FALSE(load_job({.on = "dgx-h100", .set = {"nics"}}));
 }
 
-TEST(AskedJob, WhatNoTunerAsksForIsNotParsed) {
+TEST(AskedJob, ParsesTuningVariablesOnlyForATuner) {
   const JobOptions misspelt{.on = "dgx-h100", .set = {"NCCL_ALGO=Rign"}};
   EXPECT_TRUE(load_job(misspelt));
   const Result<TunedJob> tuned = load_tuned_job(misspelt);

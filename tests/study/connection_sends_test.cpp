@@ -41,7 +41,7 @@ TEST(ConnectionSends, ARankOfARingSendsToOneOtherOnEachChannel) {
 }
 
 // NVSwitch takes the data of a rank: it is no rank.
-TEST(ConnectionSends, WhatASwitchReducesIsSentToNoRank) {
+TEST(ConnectionSends, ReductionsInASwitchAreSentToNoRank) {
   SimQuestion question{.job = {.on = "dgx-h100", .nodes = 1},
                        .calls = {.collective = "all_reduce", .sizes = "64M"},
                        .algorithm = "nvls"};

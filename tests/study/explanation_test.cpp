@@ -35,7 +35,7 @@ TEST(Explain, ASizeHasItsWaysItsChoiceAndWhy) {
   EXPECT_GT(size.verdict.runner_up->prediction.time_us, size.choice.prediction.time_us);
 }
 
-TEST(Explain, WhatIsNotAvailableIsSortedByWhatStandsInTheWay) {
+TEST(Explain, SortsUnavailableCombinationsByObstacle) {
   const Result<Explained> explained = explain(on_two_dgx_h100("1M"));
   ASSERT_TRUE(explained) << explained.error().message;
   const Explanation& now = explained->now;
@@ -107,7 +107,7 @@ TEST(Explain, ALastResortIsNamedAndTakesNoPartInTheVerdict) {
   EXPECT_THAT(explain(question)->now.last_resorts, testing::IsEmpty());
 }
 
-TEST(Explain, WhatCannotBeAskedIsRefused) {
+TEST(Explain, RefusesInvalidQuestions) {
   EXPECT_FALSE(explain({.job = {.on = "dgx-h100"}, .calls = {}}));
   EXPECT_FALSE(explain({.job = {}, .calls = {.collective = "all_reduce"}}));
   ExplainQuestion three = on_two_dgx_h100("1M");

@@ -90,7 +90,7 @@ TEST_F(FaultyCallsTest, AHangHasItsVerdictAndTheCallsBeforeIt) {
 }
 
 // 10 calls: one in [10 / 4, 10). Of more it is one of those that real ranks draw among.
-TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
+TEST_F(FaultyCallsTest, DrawsOpenValuesAmongTheRanksCalls) {
   const FaultyJob job = play("late:by=1ms");
   const Fault& drawn = job.drawn.faults.front();
   ASSERT_TRUE(drawn.call);
@@ -104,7 +104,7 @@ TEST_F(FaultyCallsTest, WhatTheFaultLeavesOpenIsDrawnAmongItsCalls) {
   EXPECT_EQ(many->drawn, longer.plan.drawn_for(16).value());
 }
 
-TEST(FaultyCalls, WhatCannotBePlayedIsRefusedBeforeAnythingIsSimulated) {
+TEST(FaultyCalls, RefusesUnplayableFaultsBeforeSimulating) {
   const SimPlan exchange = plan_of("all_to_all", "1M");
   EXPECT_TRUE(check_faults(exchange, question_of("skip:rank=1")));
   const auto rank = check_faults(exchange, question_of("skip:rank=16"));

@@ -251,7 +251,7 @@ TEST(RealAndSimulated, OverASwitchThatReduces) {
     expect_same(program, 6, {Algorithm::Nvls, Protocol::Simple, channels});
 }
 
-TEST(RealAndSimulated, ToEverybody) {
+TEST(RealAndSimulated, AllToAll) {
   const hangs::Program program = program_of("ranks: 8", "- all_to_all: {on: world, count: 4096}\n");
   for (const int channels : {1, 2})
     expect_same(program, 2, {Algorithm::Ring, Protocol::Simple, channels});

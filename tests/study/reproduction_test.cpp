@@ -131,7 +131,7 @@ Replayed replay_of(const std::string& text) {
 }
 
 // Calls that all made at once are one step, so that a rank's different calls are distinguished from its earlier ones.
-TEST(ReproductionSets, WhatAllBeganTogetherIsOneStep) {
+TEST(ReproductionSets, CallsThatAllRanksBeganTogetherAreOneStep) {
   const Replayed two = replay_of(
       "ranks: 2\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
       "world, "
@@ -166,7 +166,7 @@ TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
   EXPECT_EQ(replayed.again, replayed.original);
 }
 
-TEST(ReproductionErrors, WhatDoesNotHangIsNotReplayed) {
+TEST(ReproductionErrors, RefusesJobsThatDoNotHang) {
   const MadeHang made(FaultClass::NotAHang, 1);
   const auto evidence = made.examine();
   ASSERT_TRUE(evidence);

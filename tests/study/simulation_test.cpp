@@ -119,7 +119,7 @@ TEST(Simulation, AskedChannelsAreTaken) {
   EXPECT_THAT(refusal(question), HasSubstr("--channels 1000: this job has "));
 }
 
-TEST(Simulation, WhatCannotBeSimulatedIsRefused) {
+TEST(Simulation, RefusesUnsupportedRequests) {
   EXPECT_THAT(refusal(on_two_dgx_h100("send", "1M")), HasSubstr("simulate send_recv"));
   SimQuestion traced = on_two_dgx_h100("all_reduce", "1M:4M");
   traced.trace = "/tmp/never.rtrace";

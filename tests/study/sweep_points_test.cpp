@@ -77,7 +77,7 @@ TEST(SweepPoints, ANarrowNetworkExposesMore) {
   EXPECT_LT(slow.call_error_percent, 100);
 }
 
-TEST(SweepPoints, WhatCannotBeIsRefusedWithItsReason) {
+TEST(SweepPoints, RefusesImpossiblePointsAndNamesTheReason) {
   const Sweep sweep = sweep_of(R"(clusters: {one: {on: dgx-h100, nodes: 1}}
 workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, data: 16}}}
 )");

@@ -20,7 +20,7 @@ UpgradeQuestion on_h100(const char* from, const char* to, const char* collective
 }
 
 // The reported settings are correct: with them the later release chooses as the earlier one did.
-TEST(Upgrade, WhatBringsTheOldChoiceBackReallyDoes) {
+TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
   UpgradeQuestion question = on_h100("2.18", "2.19");
   question.calls.sizes = "128K:4M:2";
   const auto upgrade = explain_upgrade(question);

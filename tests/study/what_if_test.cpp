@@ -154,7 +154,7 @@ TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
 }
 
 // A100 has no switches that reduce: the rest of the table is still valid.
-TEST(WhatIf, WhatNcclDoesNotDoIsARowThatSaysWhy) {
+TEST(WhatIf, UnsupportedVariantsAreRowsWithTheReason) {
   SimQuestion question = base();
   question.job.on = "dgx-a100";
   question.algorithm = question.protocol = "";

@@ -66,7 +66,7 @@ TEST_F(ResultStores, HandsOutEachPointOnceInOrder) {
   EXPECT_EQ(store->count()->taken, 3);
 }
 
-TEST_F(ResultStores, WhatIsDoneStaysDoneInEveryProcess) {
+TEST_F(ResultStores, StoredResultsAreVisibleToEveryProcess) {
   {
     auto store = ResultStore::open(folder_);
     ASSERT_TRUE(store && store->set_points(kThree));
@@ -101,7 +101,7 @@ TEST_F(ResultStores, OnlyAWorkerThatIsGoneLosesItsPoint) {
   EXPECT_EQ(**taken, "a");
 }
 
-TEST_F(ResultStores, WhatIsGivenBackIsOpenAgain) {
+TEST_F(ResultStores, ReturnedPointsAreOpenAgain) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store && store->set_points({{"a", ""}}));
   ASSERT_EQ(**store->take(), "a");

@@ -83,7 +83,7 @@ TEST(HostYaml, WritesEachDeviceOutInFull) {
   EXPECT_EQ(host.cpus[1].nics[0].nets[0].guid, 0U);
 }
 
-TEST(HostYaml, WhatCannotBeMeantIsRefusedWithItsLine) {
+TEST(HostYaml, RefusesInvalidValuesAndNamesTheLine) {
   EXPECT_THAT(error_of(with("host/1", "host/2")).message, StartsWith("h.yaml:1: 'host/2'"));
   EXPECT_THAT(error_of(with("nvlinks:", "nvlink:")).help, HasSubstr("did you mean 'nvlinks'?"));
   EXPECT_THAT(error_of(with("arch: x86_64", "arch: x86_65")).help, HasSubstr("'x86_64'"));

@@ -142,7 +142,7 @@ TEST(HwlocSource, ASyntheticMachineHasProcessorsOnly) {
   EXPECT_EQ(find_in_synthetic("cheese:2").error().code, ErrorCode::InvalidArgument);
 }
 
-TEST(HwlocSource, WhatHwlocRefusesIsCorrupt) {
+TEST(HwlocSource, FilesThatHwlocRejectsAreCorrupt) {
   EXPECT_EQ(find_in_hwloc_xml("<topology version=\"2.0\"><object", "m.xml").error().code,
             ErrorCode::Corrupt);
   EXPECT_EQ(find_in_hwloc_xml("<topology/>", "m.xml").error().code, ErrorCode::Corrupt);

@@ -109,7 +109,7 @@ TEST_F(LoadHosts, AFileWithColonAndDigitsInItsNameIsThatFile) {
   EXPECT_EQ(hosts->runs[0].count, 1);
 }
 
-TEST_F(LoadHosts, WhatIsNoHostIsRefusedWithTheFix) {
+TEST_F(LoadHosts, RefusesUnknownHostsAndNamesTheFix) {
   EXPECT_THAT(error_of(write("a.xml", "<html></html>")).message, HasSubstr("<html>"));
   EXPECT_EQ(error_of(write("b.txt", "hello")).code, ErrorCode::Corrupt);
   EXPECT_EQ(error_of(write("c.txt", "")).code, ErrorCode::Corrupt);

@@ -91,7 +91,7 @@ TEST(NcclXml, AnNvLinkToAGpuThatTheFileLacksIsSkipped) {
   for (const Link& link : systems[0].links) EXPECT_NE(link.kind, LinkKind::Nvl);
 }
 
-TEST(NcclXml, WhatIsNoXmlIsRefusedWithItsLine) {
+TEST(NcclXml, RefusesInvalidXmlAndNamesTheLine) {
   expect_refused("", "not XML", "complete");
   expect_refused("<system version=\"1\">\n<cpu numaid=\"0\"", "host.xml:2: not XML", "complete");
   const std::string whole = one_gpu(nic("1c:00.0", 0));
@@ -222,7 +222,7 @@ TEST(NcclXml, AMissingFileIsNotFound) {
   EXPECT_EQ(host.error().code, ErrorCode::NotFound);
 }
 
-TEST(NcclXml, WhatIsPrintedReadsBackTheSame) {
+TEST(NcclXml, ReadsWhatItPrints) {
   const std::string xml = system(
       cpu(0, bridge("10:00.0", gpu({.bus = "1b:00.0",
                                     .inside = nvswitch(18) + "<c2c bw=\"44712\" count=\"5\"/>"}) +

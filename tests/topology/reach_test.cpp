@@ -45,7 +45,7 @@ TEST(PeerToPeer, ThroughACpuItIsAllowedOnlyOnAmdWithTwoGpus) {
   EXPECT_FALSE(may_p2p(three, {}, 0, 1));
 }
 
-TEST(PeerToPeer, WhatIsRefusedGoesThroughTheCpu) {
+TEST(PeerToPeer, RefusedPairsUseThePathThroughTheCpu) {
   const std::string behind_a_switch = system(
       cpu(0, bridge("10:00.0", gpu({.bus = "11:00.0"}) + gpu({.bus = "12:00.0", .dev = 1}))));
   const System direct = systems_of(behind_a_switch, 2)[0];

@@ -24,7 +24,7 @@ TEST(ClockMap, BetweenReadingsItFollowsTheLine) {
   EXPECT_EQ(mapped(map, 103'400), 107'500);
 }
 
-TEST(ClockMap, OutsideItGoesOnWithSlopeOne) {
+TEST(ClockMap, ContinuesOutsideWithSlopeOne) {
   ClockMap map;
   map.add({1'000, 5'000});
   map.add({101'000, 105'100});

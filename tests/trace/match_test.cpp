@@ -83,7 +83,7 @@ TEST(TransferMatcher, ALossStaysWithinItsCollective) {
   EXPECT_EQ(found.unmatched, 2U);
 }
 
-TEST(TransferMatcher, WhatLiesBehindTheWaitingOnesIsPassedOver) {
+TEST(TransferMatcher, SkipsMessagesBehindWaitingOnes) {
   const Matched found = match({send(3, 1), recv(1, 11), recv(3, 13)});
   EXPECT_THAT(found.ids, ElementsAre(Ids{1, 13}));
   EXPECT_EQ(found.unmatched, 1U);
@@ -163,7 +163,7 @@ TEST(TransferMatcher, AHeadsOwnShareComesBeforeItsOwnResult) {
   EXPECT_EQ(found.unmatched, 0U);
 }
 
-TEST(TransferMatcher, WhatGoesBySwitchesIsKnownByItsEnds) {
+TEST(TransferMatcher, MatchesSwitchMessagesByTheirEnds) {
   const auto goes = [](Collective collective, Primitive sent, Primitive received) {
     TraceEvent from = of_heads(sent, 0, -1, 1, 0, 1);
     TraceEvent to = of_heads(received, 1, 0, -1, 0, 2);

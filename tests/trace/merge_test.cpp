@@ -248,7 +248,7 @@ Result<TraceMerge> merge_of(const TraceInfo& info, const std::optional<TraceEven
   return merge_traces(places, names, sink);
 }
 
-TEST(TraceMerge, WhatHasNoCommonClockIsRefused) {
+TEST(TraceMerge, RefusesTracesWithoutACommonClock) {
   TraceInfo simulated;
   simulated.clock = TraceClock::Simulated;
   const auto made = merge_of(simulated, {});

@@ -138,7 +138,7 @@ TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
   EXPECT_EQ(file.counts().unreadable_events, 8U);
 }
 
-TEST(TraceFile, WhatIsNoTraceIsRefused) {
+TEST(TraceFile, RefusesOtherFiles) {
   for (const std::string_view text : {"", "short", "a text that is longer than any header"}) {
     const auto file = TraceFile::parse(std::as_bytes(std::span(text)), "notes.txt");
     ASSERT_FALSE(file);

@@ -70,7 +70,7 @@ void expect_same(const TraceEvent& a, const TraceEvent& b) {
   EXPECT_EQ(a.protocol, b.protocol);
 }
 
-TEST(TraceRecorder, WhatIsRecordedIsReadBack) {
+TEST(TraceRecorder, ReadsWhatItRecords) {
   const TemporaryPath path("round_trip.rtrace");
   {
     auto recorder = record_to_file(path.text(), simulated());

@@ -229,7 +229,7 @@ TEST_P(TransportContract, AbortFromAnotherThreadEndsBothSides) {
 }
 
 // 4 KiB in steps of 1 to 4096 bytes, by the long way and by the short one.
-TEST_P(TransportContract, WhatIsSentTheShortWayIsTakenEitherWay) {
+TEST_P(TransportContract, DirectlySentDataCanBeReceivedEitherWay) {
   std::vector<std::byte> sent(kSlot.value);
   for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7 + 1);
   for (std::size_t size = 1; size <= kSlot.value; size = size * 2 + size % 3) {
@@ -349,7 +349,7 @@ INSTANTIATE_TEST_SUITE_P(Lent, TransportContract,
 /// What those do that join two processes.
 class TransportBetween : public TransportContract {};
 
-TEST_P(TransportBetween, WhatWasPostedBeforeTheEndIsStillReceived) {
+TEST_P(TransportBetween, ReceivesDataPostedBeforeThePeerEnded) {
   ASSERT_TRUE(send_word(7));
   ends_.send.reset();
   EXPECT_EQ(take_word(), 7U);

@@ -47,7 +47,7 @@ class FaultyEnd : public testing::TestWithParam<TransportAndProtocol> {
   Ends ends_;
 };
 
-TEST_P(FaultyEnd, WhatIsDroppedNeverComesAndTheRestDoes) {
+TEST_P(FaultyEnd, DroppedMessagesAreLostAndOthersArrive) {
   with_fault("drop:step=1");
   for (const std::uint64_t word : {1U, 2U, 3U}) EXPECT_TRUE(*send(word));
   EXPECT_EQ(take(kLong), 1U);

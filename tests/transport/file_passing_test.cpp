@@ -116,7 +116,7 @@ TEST(FilePassing, AProcessThatDiesBeforeItHasSentIsGone) {
   EXPECT_EQ(sent.error().code, ErrorCode::PeerGone);
 }
 
-TEST(FilePassing, WhatDoesNotComeIsATimeOutAndAWaitCanBeCalledOff) {
+TEST(FilePassing, AMissingFileTimesOutAndAWaitCanBeCancelled) {
   auto [mine, other] = socket_pair();
   const auto late = recv_fd(mine.get(), deadline_in(std::chrono::milliseconds(1)));
   ASSERT_FALSE(late);
@@ -187,7 +187,7 @@ TEST(FilePassing, AProcessWithoutADescriptorLeftGetsTheAdviceToRaiseItsLimit) {
   EXPECT_EQ(status_of(child), 0);
 }
 
-TEST(FilePassing, NothingStaysOpenAfterAThousandFiles) {
+TEST(FilePassing, LeavesNoDescriptorAfterAThousandFiles) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");
   const auto before = open_files();

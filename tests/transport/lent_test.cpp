@@ -86,7 +86,7 @@ TEST_P(LentEnds, MessagesLieInTheLentSlotsOneBehindTheOtherOnBothSides) {
 }
 
 // As a kernel that is behind: none is given back before all are there.
-TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
+TEST_P(LentEnds, SeveralMessagesMayArriveBeforeARelease) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   for (std::uint64_t i = 0; i < kSlots; ++i) ASSERT_TRUE(send(ends, i));
@@ -116,7 +116,7 @@ TEST_P(LentEnds, WhatHasArrivedIsThereBeforeTheFirstIsReleased) {
 }
 
 // More than lies between the two ends: some of it is still in the sender's slots, and stays as it is.
-TEST_P(LentEnds, WhatIsNotDoneIsStillRead) {
+TEST_P(LentEnds, SlotsAreReadUntilTheyAreDone) {
   constexpr Bytes kLong = 1_MiB;
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect({Protocol::Simple, kLong});
@@ -152,7 +152,7 @@ TEST_P(LentEnds, WhatIsNotDoneIsStillRead) {
   }
 }
 
-TEST_P(LentEnds, WhatIsDoneMayBeWrittenOver) {
+TEST_P(LentEnds, SlotsThatAreDoneMayBeOverwritten) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   for (std::uint64_t round = 0; round < 20; ++round) {

@@ -61,7 +61,7 @@ TEST(RdmaAddress, ContainsKindAndQueues) {
   EXPECT_EQ(rdma_queues_of("IB 100000 x"), static_cast<int>(kMostRdmaQueues / kMostRdmaPorts));
 }
 
-TEST(RdmaSettings, OutOfRangeAreErrorsThatNameTheVariable) {
+TEST(RdmaSettings, OutOfRangeValuesAreErrorsThatNameTheVariable) {
   for (const auto& [name, value] :
        std::map<std::string, std::string>{{"NCCL_IB_TIMEOUT", "32"},
                                           {"NCCL_IB_RETRY_CNT", "8"},
@@ -115,7 +115,7 @@ TEST(RdmaGid, IsTheWantedVersionsAndFamilysUnlessOneIsAskedFor) {
   EXPECT_THAT(none.error().message, HasSubstr("3 (::ffff:10.0.0.1)"));
 }
 
-TEST(RdmaGid, OfAnAddressOfThisHostGoesBeforeAnothers) {
+TEST(RdmaGid, PrefersAGidOfAnAddressOfThisHost) {
   RdmaPort port = roce("mlx5_0", 1, "0000:01:00");
   port.gids.push_back({4, ipv4(9), GidType::RoceV2, "eth0"});
   const std::array own{ipv4(9)};
@@ -152,7 +152,7 @@ TEST(RdmaCards, AreActiveAndNamedInTheirOrderOnPciWithPortsOfOneMerged) {
   EXPECT_THAT(none.error().message, HasSubstr("mlx5_0:1/RoCE (ACTIVE, not named by NCCL_IB_HCA)"));
 }
 
-TEST(RdmaCards, OfAnotherNetworkNamespaceAreLeftToIt) {
+TEST(RdmaCards, SkipsCardsOfAnotherNetworkNamespace) {
   const std::vector<RdmaPort> there{roce("rx1", 1, "rx1"), roce("rx2", 2, "rx2")};
   const std::array own{ipv4(2)};
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, {}, own)), ElementsAre("rx2"));
@@ -160,7 +160,7 @@ TEST(RdmaCards, OfAnotherNetworkNamespaceAreLeftToIt) {
   EXPECT_EQ(choose_rdma_cards(there, {}, {})->size(), 2U);
 }
 
-TEST(RdmaCards, OfInfiniBandGoBeforeRoceUnlessNamed) {
+TEST(RdmaCards, PrefersInfiniBandToRoceUnlessNamed) {
   const std::vector<RdmaPort> there{roce("mlx5_0", 1, "a"), infiniband("mlx5_1", "b")};
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, {}, {})), ElementsAre("mlx5_1"));
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, settings_of({{"NCCL_IB_HCA", "mlx5_0"}}), {})),
@@ -225,7 +225,7 @@ TEST(RdmaMessage, ContainsTheDataThatTheOtherEndNeeds) {
             ErrorCode::InvalidArgument);
 }
 
-TEST(RdmaMessage, OfAnyOtherLengthOrCountIsRefused) {
+TEST(RdmaMessage, RefusesOtherLengthsAndCounts) {
   const auto bytes = make_rdma_message(some_info(), kShape);
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     EXPECT_FALSE(parse_rdma_message(std::span(bytes).first(size), kShape)) << size;
@@ -335,7 +335,7 @@ TEST(RdmaAckWatch, IsReportedWithPathAndMtu) {
   EXPECT_THAT(error.help, HasSubstr("up to 1024 bytes"));
 }
 
-TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
+TEST(RdmaFailure, AConnectFailureNamesBothGidsAndTheUsualCause) {
   const Error error = rdma_connect_error(ETIMEDOUT, "INIT", "RTR", some_path());
   EXPECT_THAT(error.message,
               HasSubstr("Call to ibv_modify_qp failed with 110 Connection timed out, on "
@@ -343,7 +343,7 @@ TEST(RdmaFailure, OfConnectingSaysBothGidsAndWhatIsUsuallyWrong) {
   EXPECT_THAT(error.help, HasSubstr("NCCL_IB_GID_INDEX"));
 }
 
-TEST(RdmaFailure, OfMemoryNamesTheLimitAndTheFix) {
+TEST(RdmaFailure, AMemoryFailureNamesTheLimitAndTheFix) {
   const Error error = rdma_memory_error(ENOMEM, 1 << 20, 65536, "mlx5_0:1");
   EXPECT_THAT(error.message, HasSubstr("ulimit -l): 64 KiB"));
   EXPECT_THAT(error.help, HasSubstr("ulimit -l unlimited"));

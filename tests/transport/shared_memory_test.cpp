@@ -119,7 +119,7 @@ TEST_F(References, BytesAndReferencesAndAnnouncementsKeepTheirOrder) {
 }
 
 // More memories than a connection remembers, twice round.
-TEST_F(References, ToManyMemoriesAreAllFound) {
+TEST_F(References, ResolvesReferencesToManyMemories) {
   std::vector<SharedMemory> memories;
   for (int i = 0; i < 40; ++i) {
     memories.push_back(memory_of(64_B));
@@ -145,7 +145,7 @@ TEST_F(References, BeyondTheirMemoryAreRefused) {
   EXPECT_EQ(arrived.error().code, ErrorCode::Corrupt);
 }
 
-TEST_F(References, OfASenderThatHasGoneEndInItsEnd) {
+TEST_F(References, AReferenceOfAnEndedSenderIsAnError) {
   send_.reset();
   EXPECT_FALSE(recv_->check_peer());
 }

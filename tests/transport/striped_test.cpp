@@ -85,7 +85,7 @@ TEST(StripedEnds, SlotsOfAllLengthsArriveWholeAndInOrder) {
   }
 }
 
-TEST(StripedEnds, WhatWasSentBeforeTheEndArrives) {
+TEST(StripedEnds, DataSentBeforeTheEndArrives) {
   Striped ends({2, 2});
   const auto message = made_up(kLong.value, 7);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sends(*ends.send, message));

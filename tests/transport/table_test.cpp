@@ -33,14 +33,14 @@ TEST(Transports, AreTheFastestThatJoinTheTwoRanks) {
   EXPECT_EQ(between(rank_on(0, "a"), rank_on(1, "b")), "tcp");
 }
 
-TEST(Transports, OfAdaptersJoinThoseOfOneKind) {
+TEST(Transports, AdaptersConnectOnlyToTheirOwnKind) {
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "IB")), "rdma");
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b", "RoCE")), "tcp");
   EXPECT_EQ(between(rank_on(0, "a", "IB"), rank_on(1, "b")), "tcp");
   EXPECT_EQ(between(rank_on(0, "a", "RoCE"), rank_on(1, "a", "RoCE")), "shm");
 }
 
-TEST(Transports, ThatOneOfTheTwoHasNotOpenAreSkipped) {
+TEST(Transports, SkipsTransportsThatOneRankHasNotOpened) {
   Whereabouts without = rank_on(1, "a");
   std::erase_if(without.open, [](const auto& open) { return open.transport == "shm"; });
   EXPECT_EQ(between(rank_on(0, "a"), without), "tcp");

@@ -53,7 +53,7 @@ TEST(TcpEnd, ARankWithAnotherProtocolOrSlotSizeIsReported) {
   }
 }
 
-TEST(TcpEnd, WhatDoesNotBeginAsAConnectionIsCorrupt) {
+TEST(TcpEnd, AWrongPreambleIsCorrupt) {
   for (const std::size_t wrong : {0U, 4U, 6U}) {
     const FakeSender sender(Protocol::Simple);
     auto preamble = preamble_of({Protocol::Simple, kSlot});

@@ -38,7 +38,7 @@ TEST(Stretches, AgreeWithTheChoiceForEverySize) {
   }
 }
 
-TEST(Stretches, OfOneSizeAreOne) {
+TEST(Stretches, ASingleSizeIsOneStretch) {
   const Tuner tuner = Tuner::make(h100_shape(2), {}).value();
   EXPECT_EQ(stretches(tuner, {}, 1_MiB, 1_MiB).size(), 1U);
 }

@@ -47,7 +47,7 @@ TEST(TuningParameters, ExcludingAsksForTheOthers) {
   EXPECT_EQ(protocol(*parameters, Collective::AllReduce, Protocol::LL128), Permission::Yes);
 }
 
-TEST(TuningParameters, WhatNcclRejectsIsAnErrorWithTheNearestWord) {
+TEST(TuningParameters, RejectedValuesAreErrorsWithTheNearestWord) {
   const auto wrong = parse({{"NCCL_ALGO", "rign"}});
   ASSERT_FALSE(wrong);
   EXPECT_NE(wrong.error().help.find("did you mean 'Ring'?"), std::string::npos)

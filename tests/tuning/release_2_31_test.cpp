@@ -237,7 +237,7 @@ TEST(Release231, ALoneRankTakesFewChannelsForFewBytes) {
 }
 
 // CollNet's two algorithms at 31 us and 12 GB/s: a NIC of 0.5 us makes up for the chain's shorter step.
-TEST(Release231, OfEqualTimesTheLastAlgorithmWins) {
+TEST(Release231, TheLastAlgorithmWinsAmongEqualTimes) {
   const auto chosen = [](std::string_view version, float chain_latency) {
     CommShape shape = one_gpu_shape(4);
     shape.min_cc = shape.max_cc = 80;

@@ -128,7 +128,7 @@ TEST(Tuner, SettingsLeaveOthersOut) {
 }
 
 // NVLSTree needs several nodes: NCCL 2.30 fails, 2.19 took a ring.
-TEST(Tuner, NothingLeftIsAnErrorOrARingByVersion) {
+TEST(Tuner, NoAllowedAlgorithmIsAnErrorOrARingByVersion) {
   TuningParameters only;
   for (auto& row : only.algorithms) row.fill(Permission::No);
   only.algorithms[static_cast<int>(Collective::AllReduce)][static_cast<int>(Algorithm::NvlsTree)] =
@@ -218,7 +218,7 @@ TEST(Tuner, OneRankTakesTheRingAndNoTime) {
   EXPECT_EQ(choice->prediction.time_us, 0);
 }
 
-TEST(Tuner, WhatNcclMakesOfSendsIsRefused) {
+TEST(Tuner, RefusesCollectivesThatNcclRunsAsSends) {
   const auto choice =
       tuner_of(h100_shape(2)).choose({.collective = Collective::AllToAll, .bytes = 1_MiB});
   ASSERT_FALSE(choice);
