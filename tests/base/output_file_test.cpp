@@ -125,7 +125,7 @@ TEST_F(Outputs, AFileInAFolderThatIsReadIsAnInput) {
   }
 }
 
-TEST_F(Outputs, PipesAndDevicesMayBeOverwritten) {
+TEST_F(Outputs, NewPathsPipesAndDevicesMayBeWritten) {
   EXPECT_TRUE(check("", ContentKind::Svg));
   EXPECT_TRUE(check("-", ContentKind::Svg));
   EXPECT_TRUE(check("/dev/null", ContentKind::Svg));

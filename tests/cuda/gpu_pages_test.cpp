@@ -72,7 +72,7 @@ TEST(GpuPages, PagesAtAnAddressOutliveTheFirstReference) {
   expect_nothing_left(driver);
 }
 
-TEST(GpuPages, FilesOfPagesAreClosedOnExec) {
+TEST(GpuPages, PagesArePassedAsACloseOnExecFile) {
   const FakeDriver driver;
   auto [mine, other] = socket_pair();
   const auto owner = fresh_pages(driver);

@@ -32,7 +32,7 @@ TEST(TransferIndex, AnEvenPaceIsOneRun) {
   }
 }
 
-TEST(TransferIndex, ALostMessageHasNoOtherEnd) {
+TEST(TransferIndex, UnknownEventsHaveNoOtherEnd) {
   TransferIndex index;
   for (std::uint32_t i = 0; i < 10; ++i) index.add(transfer(100 + 4 * i, 500 + 3 * i));
   index.finish();

@@ -371,7 +371,7 @@ TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
 }
 
 // All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
-TEST(ScenarioRun, OmitsTooManySteps) {
+TEST(ScenarioRun, LimitsTheStepsAndEventsOfTheEvidence) {
   const auto program_of = [](const std::string& steps, int ranks) {
     const auto scenario =
         parse_scenario("ringside: scenario/1\nname: x\nranks: " + std::to_string(ranks) +

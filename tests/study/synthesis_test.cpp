@@ -87,7 +87,7 @@ TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
   EXPECT_EQ(support_of(verdict, {with({4}, 0.9)}), Support::Undecided);
 }
 
-TEST(Synthesis, EqualCallsOfAllRanksBlameTheNetwork) {
+TEST(Synthesis, AStalledLinkHasNoCulprit) {
   const auto all = tried("stall_link: {from: 0, to: 1, on: tensor}");
   ASSERT_FALSE(all.empty());
   EXPECT_EQ(all.front().kind, hang::Kind::NetworkStall);

@@ -145,7 +145,7 @@ TEST_F(References, BeyondTheirMemoryAreRefused) {
   EXPECT_EQ(arrived.error().code, ErrorCode::Corrupt);
 }
 
-TEST_F(References, AReferenceOfAnEndedSenderIsAnError) {
+TEST_F(References, TheEndOfTheSenderIsNoticed) {
   send_.reset();
   EXPECT_FALSE(recv_->check_peer());
 }
