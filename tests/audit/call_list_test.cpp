@@ -53,7 +53,7 @@ void expect_calls(const CallList& list, const std::vector<CallMark>& calls) {
   EXPECT_EQ(wrong, 0U);
 }
 
-TEST(CallList, GivesBackWhatWasPutIn) {
+TEST(CallList, ReturnsTheStoredCalls) {
   const std::vector<CallMark> calls = made_up_calls(200'000);
   expect_calls(list_of(calls), calls);
 }

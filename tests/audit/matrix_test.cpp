@@ -80,7 +80,7 @@ TEST(LinkMatrices, AreShownAmongTheFacts) {
               HasSubstr("nvidia-smi topo -m: 2 GPUs, NV4 between them; 1 NIC, the nearest by "));
 }
 
-TEST(LinkMatrices, AreNotMadeOfOtherWords) {
+TEST(LinkMatrices, OtherTextIsNotAMatrix) {
   EXPECT_TRUE(matrices_of("GPU0 GPU1 busy\nGPU0: 93%\nGPU0 memory 71%\n").empty());
 }
 

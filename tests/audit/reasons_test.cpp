@@ -43,7 +43,7 @@ std::string_view id_of(PlainLine line) {
   return {};
 }
 
-TEST(AuditReasons, ReadTheirSamplesAndNotTheirLookAlikes) {
+TEST(AuditReasons, MatchTheirSamplesAndNotSimilarLines) {
   for (const Sample& sample : kSamples)
     EXPECT_EQ(has_line(plain_lines_of(sample.text), sample.line), sample.is_alike)
         << sample.name << ": " << sample.text;

@@ -74,7 +74,7 @@ TEST(AuditRefutations, AGidIndexIsJudgedByTheTableOfItsHost) {
   EXPECT_TRUE(finding.unseen.empty());
 }
 
-TEST(AuditRefutations, AnIndexInTheTableIsNoFinding) {
+TEST(AuditRefutations, AnIndexThatExistsGivesNoFinding) {
   const Audit audit = audit_text(gids_of("w-2", 5) + kNoDevice);
   ASSERT_FALSE(audit.findings.empty());
   EXPECT_THAT(audit.findings.front().title, Not(HasSubstr("is empty")));

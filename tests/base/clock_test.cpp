@@ -37,7 +37,7 @@ TEST(RealClock, APollEndsAtItsTimeOrWithADescriptorAndNeverWithoutBoth) {
   EXPECT_EQ(entry.revents, POLLIN);
 }
 
-TEST(Deadline, PassesByTheClockThatItWasMadeOf) {
+TEST(Deadline, UsesTheClockThatItWasMadeWith) {
   FakeClock clock;
   const Deadline deadline = deadline_in(hours(1), clock);
   EXPECT_FALSE(has_passed(deadline));
@@ -96,7 +96,7 @@ TEST(FakeClock, AReadyDescriptorEndsAPollBeforeItsDeadline) {
   EXPECT_LT(clock.elapsed(), hours(1));
 }
 
-TEST(FakeClock, AThreadThatEndsLetsTimeGoOn) {
+TEST(FakeClock, TimeAdvancesWhenAThreadEnds) {
   FakeClock clock;
   auto sleeping = async_on(clock, [&] {
     clock.sleep(hours(1));

@@ -52,7 +52,7 @@ TEST_F(EmptyFolder, AFileInItsWayIsRefusedAndKept) {
   EXPECT_EQ(fs::file_size(root_ / "file"), 4U);
 }
 
-TEST_F(EmptyFolder, ACommandGoesOnOnlyInItsOwnFolders) {
+TEST_F(EmptyFolder, ACommandContinuesOnlyInItsOwnFolders) {
   EXPECT_TRUE(check_own_folder(root_ / "new", "results.sqlite"));
   EXPECT_FALSE(fs::exists(root_ / "new")) << "looking makes nothing";
   EXPECT_TRUE(check_own_folder(root_, "results.sqlite")) << "empty";

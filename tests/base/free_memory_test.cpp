@@ -38,7 +38,7 @@ class FreeMemoryOf : public testing::Test {
   const fs::path root_ = testing::TempDir() + "ringside_memory_" + std::to_string(::getpid());
 };
 
-TEST_F(FreeMemoryOf, AHostWithoutGroupsIsWhatIsAvailable) {
+TEST_F(FreeMemoryOf, AHostWithoutGroupsHasItsAvailableMemory) {
   const auto free = free_memory(root_);
   ASSERT_TRUE(free);
   EXPECT_EQ(free->bytes, 8_GiB);

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(OneLine, PlainTextStaysAsItIs) {
+TEST(OneLine, PlainTextIsUnchanged) {
   EXPECT_EQ(one_line("all_reduce of 'default_pg' # 1: \"a\" \\n"),
             "all_reduce of 'default_pg' # 1: \"a\" \\n");
   EXPECT_EQ(one_line("gr\xc3\xb6\xc3\x9f"

@@ -18,7 +18,7 @@ TEST(EditDistance, CountsInsertDropReplaceAndSwap) {
   EXPECT_EQ(edit_distance("RING", "ring"), 0);
 }
 
-TEST(NearestWord, NamesTheOneMeantAndStaysSilentWhenNoneIsNear) {
+TEST(NearestWord, ReturnsTheIntendedWordOrNothing) {
   constexpr std::array<std::string_view, 3> kKnown{"all_reduce", "all_gather", "broadcast"};
   EXPECT_EQ(nearest_word("allreduce", kKnown), "all_reduce");
   EXPECT_EQ(nearest_word("brodcast", kKnown), "broadcast");
@@ -61,7 +61,7 @@ TEST(NearestWord, OtherProgramsWordsHaveTheirMeaning) {
 }
 
 // A factor of eight.
-TEST(NearestWord, BitsAreNotTakenForBytes) {
+TEST(NearestWord, DistinguishesBitsFromBytes) {
   constexpr std::array<std::string_view, 3> kUnits{"GB/s", "Gbit/s", "Mbit/s"};
   EXPECT_EQ(nearest_word("Gb/s", kUnits), "Gbit/s");
   EXPECT_EQ(nearest_word("Gbps", kUnits), "Gbit/s");

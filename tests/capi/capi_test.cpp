@@ -227,7 +227,7 @@ rsResult_t state_at_last(rsComm_t comm) {
 }
 
 // Rank 0 goes on before rank 1 comes.
-TEST(CApi, PartsThatAreNotWaitedForAreInProgressUntilAllRanksHaveCome) {
+TEST(CApi, ANonBlockingSplitIsInProgressUntilAllRanksJoin) {
   std::latch begun(1);
   std::latch shrunk(1);
   with_ranks(2, [&](int rank, rsComm_t comm) {
@@ -271,7 +271,7 @@ TEST(CApi, PartsThatAreNotWaitedForAreInProgressUntilAllRanksHaveCome) {
   });
 }
 
-TEST(CApi, NonBlockingInitIsInProgressUntilEverybodyHasComeAndCanBeAborted) {
+TEST(CApi, NonBlockingInitIsInProgressUntilAllRanksJoinAndCanBeAborted) {
   rsUniqueId id;
   ASSERT_EQ(rsGetUniqueId(&id), rsSuccess);
   rsConfig_t config = RS_CONFIG_INITIALIZER;
@@ -363,7 +363,7 @@ TEST(CApi, OneThreadMakesCallsPartsAndEndsAllRanksInGroups) {
   for (rsStream_t stream : streams) EXPECT_EQ(rsStreamDestroy(stream), rsSuccess);
 }
 
-TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotTakenForDead) {
+TEST(CApi, ARankThatDestroysItsCommunicatorFirstIsNotReportedDead) {
   with_ranks(2, [](int rank, rsComm_t comm) {
     rsStream_t stream = nullptr;
     ASSERT_EQ(rsStreamCreate(&stream), rsSuccess);

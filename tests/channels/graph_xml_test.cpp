@@ -70,7 +70,7 @@ TEST(GraphXml, IgnoresAGraphThatCrossesNicsIfCrossNicIsForbidden) {
   EXPECT_NE(report_on(system, {}, never, *given).graphs[GraphId::Ring].bw_intra, 7);
 }
 
-TEST(GraphXml, SaysWhereAFileIsWrong) {
+TEST(GraphXml, NamesTheLineOfAnError) {
   const System system = two_gpus();
   const auto message = [&](const std::string& from, const std::string& to) {
     const auto graphs = parse_graph_xml(replaced(kOneRing, from, to), "ring.xml", system);

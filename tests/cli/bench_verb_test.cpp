@@ -15,7 +15,7 @@ using nlohmann::json;
 
 class BenchVerb : public testing::TestWithParam<const char*> {};
 
-TEST_P(BenchVerb, PrintsOneJsonDocumentWithNothingWrong) {
+TEST_P(BenchVerb, PrintsOneJsonDocumentWithoutWrongElements) {
   const Outcome outcome =
       run_program({"bench", "all_reduce", "-n", "3", "-b", "8", "-e", "128K", "-f", "4", "--iters",
                    "3", "--transport", GetParam(), "--json"});
@@ -124,7 +124,7 @@ TEST(BenchVerb, CsvHasALineOfNamesAndOneForEachSizeAndPlacement) {
   EXPECT_EQ(rows[1].back(), "");
 }
 
-TEST(BenchVerb, SaysWhatTheLinksAllowWhereThatIsAskedFor) {
+TEST(BenchVerb, PrintsTheExpectedTimesIfRequested) {
   const std::vector<std::string> words{"bench",   "all_reduce", "-n",          "2",   "-b",
                                        "8",       "-e",         "1M",          "-f",  "131072",
                                        "--iters", "2",          "--transport", "tcp", "--json"};

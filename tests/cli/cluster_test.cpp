@@ -117,7 +117,7 @@ TEST_F(Clusters, RailsApartAskForPxn) {
   EXPECT_THAT(outcome.err, HasSubstr("(NCCL_PXN_DISABLE=0)"));
 }
 
-TEST_F(Clusters, AMessagesControlCharactersDoNothing) {
+TEST_F(Clusters, EscapesControlCharactersInMessages) {
   const Outcome outcome = run_program({"topo", "--on", "\x1b[31mred"});
   EXPECT_EQ(outcome.status, 2);
   EXPECT_THAT(outcome.err, HasSubstr("\\x1b[31mred"));
@@ -160,7 +160,7 @@ TEST_F(Clusters, APlatformsHostsAreNodes) {
   EXPECT_THAT(named.out, HasSubstr("placement: listed, nodes 1,0 of 3"));
 }
 
-TEST_F(Clusters, AnEmptyPlacementIsAnErrorOfItsOwn) {
+TEST_F(Clusters, AnEmptyPlacementHasItsOwnError) {
   write("c.yaml", "{kind: switch}", "dgx-h100 x8", "placement: []\n");
   const Outcome topo = run_program({"topo", "--on", "c.yaml"});
   EXPECT_EQ(topo.status, 2);

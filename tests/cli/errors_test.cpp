@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(
     [](const auto& failure) { return std::string(failure.param.name); });
 
 // Files that `generate` wrote, and files next to them, belong to the user.
-TEST(Generate, TwiceIntoOneFolderIsRefusedAndChangesNothing) {
+TEST(Generate, RefusesAFolderThatHasFilesAndChangesNothing) {
   const std::vector<std::vector<std::string>> kinds = {
       {"generate", "logs", "--on", "one-gpu-one-nic"},
       {"generate", "hangs", "--ranks", "2"},

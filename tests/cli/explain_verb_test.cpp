@@ -45,7 +45,7 @@ TEST(ExplainVerb, JsonHasTheTableTheChoicesAndTheCrossovers) {
 }
 
 // PAT with several ranks per node has a time, and 2.31 does not take it.
-TEST(ExplainVerb, ALastResortIsSaidToBeOne) {
+TEST(ExplainVerb, MarksALastResort) {
   const std::vector<std::string> words{"all_gather", "--bytes", "2M", "--on",
                                        "dgx-h100",   "-N",      "2",  "--nccl=2.31"};
   for (const json& row : explained(words)["table"]) {
@@ -72,7 +72,7 @@ TEST(ExplainVerb, CrossoversAreExactToTheByte) {
   EXPECT_EQ(at(bytes)["choices"][0]["algorithm"], crossing["to"]["algorithm"]);
 }
 
-TEST(ExplainVerb, ASettingStandsBesideNotSettingIt) {
+TEST(ExplainVerb, ShowsASettingNextToTheDefault) {
   const json document = explained(
       {"all_reduce", "--bytes", "64K", "--on", "dgx-h100", "-N", "2", "--set", "NCCL_ALGO=Ring"});
   const json& row = document["compared"][0];

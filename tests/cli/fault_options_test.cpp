@@ -56,7 +56,7 @@ TEST(FaultOptions, AnInvalidFaultExitsWithTwoAndSuggestsAFix) {
   EXPECT_EQ(bench({"--dumps", "/dev/null/folder"}).status, 2);
 }
 
-TEST(FaultOptions, AFileThatIsNoDumpIsNotReplacedByOne) {
+TEST(FaultOptions, ADumpReplacesNoOtherFile) {
   const TemporaryFolder folder = TemporaryFolder::make("test").value();
   const std::string notes = folder.path() + "/comm_lib_trace_rank_1";
   std::ofstream(notes) << "what I wrote down\n";

@@ -91,7 +91,7 @@ TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   fs::remove_all(folder);
 }
 
-TEST(HangWatch, GivesUpOnAFolderThatSaysNothingWhenItsTimeHasPassed) {
+TEST(HangWatch, TimesOutOnAFolderWithoutAVerdict) {
   const fs::path folder = temporary_path("hang_silent");
   fs::remove_all(folder);
   fs::create_directories(folder);
@@ -103,7 +103,7 @@ TEST(HangWatch, GivesUpOnAFolderThatSaysNothingWhenItsTimeHasPassed) {
   fs::remove_all(folder);
 }
 
-TEST(HangVerb, AWatchOfAFolderThatIsNotThereSaysSo) {
+TEST(HangVerb, ReportsAMissingFolderToWatch) {
   const Outcome said = run_program({"hang", "--watch", temporary_path("hang_nowhere")});
   EXPECT_EQ(said.status, 2);
   EXPECT_NE(said.err.find("no such folder"), std::string::npos) << said.err;

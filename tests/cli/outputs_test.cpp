@@ -134,7 +134,7 @@ TEST_F(Outputs, TheDemoChecksItsOutputsBeforeItsFirstStep) {
 }
 
 // The order of the two files is easily mistaken.
-TEST_F(Outputs, ATraceIsNoPageToBeWritten) {
+TEST_F(Outputs, RefusesToReplaceATraceByAPage) {
   make_trace();
   fs::copy("run.rtrace", "other.rtrace");
   const std::string before = *read_file("run.rtrace");
@@ -193,7 +193,7 @@ TEST_F(Outputs, AnUnnamedOutputPathIsCheckedToo) {
   make({"trace", "export", "--perfetto", "run.rtrace"});
 }
 
-TEST_F(Outputs, TwoOfThemAreTwoFiles) {
+TEST_F(Outputs, TwoOutputsMustBeDifferentFiles) {
   std::ofstream("rank0.log") << "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
   const Outcome same = run_program({"audit", "rank0.log", "--html", "x", "--topo", "./x"});
   EXPECT_EQ(same.status, 2);

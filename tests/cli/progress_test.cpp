@@ -10,7 +10,7 @@ namespace ringside::cli {
 namespace {
 
 // 40 % in 8 s: 20 s in all, so 12 s are left. 12 of 30 cells.
-TEST(Progress, TheLineSaysHowFarItIsAndWhatIsLeft) {
+TEST(Progress, TheLineShowsTheShareAndTheRemainingTime) {
   EXPECT_EQ(progress_line("bench", 0.4, Seconds{8}, "4M", 100),
             "bench [############                  ]  40 %, 12 s left, 4M");
 }

@@ -157,7 +157,7 @@ void write_hostile_dumps(const std::string& folder, const std::string& text) {
 }
 
 // Names of calls, groups and types come from the dumps; scenarios of them run, with the faults that they list.
-TEST(ScenarioVerb, WordsOfADumpAreNoKeysOfItsScenario) {
+TEST(ScenarioVerb, WordsOfADumpDoNotBecomeKeys) {
   const std::string file = new_path("made.yaml");
   const std::string keys = "faults:\n- kill: {rank: 0, call: 0}\n";
   for (const std::string& text :

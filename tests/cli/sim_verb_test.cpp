@@ -96,7 +96,7 @@ TEST(SimVerb, OneRankHasNoBandwidth) {
 }
 
 // Two hosts of one leaf have 2 NICs on a rail: 2:1 and 8:1 both leave one link up, and the answers are the same.
-TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
+TEST(SimVerb, NotesARoundedOversubscription) {
   const std::string path = temporary_path("rounded.yaml");
   std::ofstream(path)
       << "ringside: cluster/1\nname: small\nnodes: [dgx-h100 x4]\nfabric:\n  kind: leaf_spine\n"
@@ -116,7 +116,7 @@ TEST(SimVerb, SaysWhereWholeLinksGiveAnotherOversubscription) {
   EXPECT_EQ(varied["variants"][1]["fabric_note"], note);
 }
 
-TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
+TEST(ValidateVerb, MergesRowsWithTheSameError) {
   const std::string folder = temporary_path("alike");
   const std::string row = "two-h100,AllReduce,2,1,Spiral,auto,,float,oop,";
   write_published(folder, row + "2048,1,2.27,\n" + row + "4096,1,2.27,\n" + row + "4096,2,2.27,\n");
@@ -128,7 +128,7 @@ TEST(ValidateVerb, RowsThatFailAlikeAreOneLine) {
 }
 
 // One system is scored, at a size of the first class and one of the last.
-TEST(ValidateVerb, PlotsWhatItScores) {
+TEST(ValidateVerb, PlotsTheScoredRows) {
   const std::string folder = temporary_path("plotted");
   write_published(folder);
   const std::string path = folder + "/errors.svg";
@@ -195,7 +195,7 @@ TEST(SimVerb, TheSurroundingsCount) {
   EXPECT_NE(outcome.err.find("did you mean 'ib'"), std::string::npos) << outcome.err;
 }
 
-TEST(SimVerb, SaysWhyAnAlgorithmIsNotThere) {
+TEST(SimVerb, NamesWhyAnAlgorithmIsUnavailable) {
   const Outcome outcome = run_program(
       {"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-a100", "--nodes", "2", "--algo", "nvls"});
   EXPECT_EQ(outcome.status, 2);
@@ -224,7 +224,7 @@ TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
 }
 
 // A host of one GPU and nothing else: two of them have no path to each other.
-TEST(SimVerb, HostsThatNothingJoinsAreBadInput) {
+TEST(SimVerb, HostsWithoutAPathAreBadInput) {
   const std::string path = temporary_path("bare.yaml");
   std::ofstream(path) << "ringside: host/1\nname: bare\ncpu: {arch: x86_64}\nkinds:\n"
                          "  gpu: {is: gpu, pcie: gen4 x16, id: 10de:2330, sm: 90}\n"
@@ -256,7 +256,7 @@ TEST(SimVerb, ItsErrorBarsAreListedInTheAccuracyPage) {
 
 // 1,024 H100 are more than were ever measured, 16 are not; 32 are too many for all_to_all, which was measured with 20
 // ranks.
-TEST(SimVerb, SaysWhereAQuestionLiesBeyondWhatWasMeasured) {
+TEST(SimVerb, NotesQuestionsBeyondTheMeasuredRange) {
   const auto said = [](const std::string& collective, const std::string& nodes) {
     return run_program({"sim", collective, "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes})
         .out;
@@ -339,7 +339,7 @@ TEST(SimVerb, WithoutItsWorkerItNamesWhereItLooked) {
   EXPECT_NE(outcome.err.find("looked for /nonexistent/worker"), std::string::npos) << outcome.err;
 }
 
-TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
+TEST(SimVerb, EventFidelityNeedsNoWorkerAndIsNamed) {
   const Outcome outcome = run_program(
       {"sim", "all_reduce", "--bytes", "1M", "--on", "2x-l4", "--fidelity", "event", "--json"},
       {"RINGSIDE_SIMGRID=/nonexistent/worker"});
@@ -352,7 +352,7 @@ TEST(SimVerb, EventsNeedNoWorkerAndSayWhatTheyAre) {
   EXPECT_NEAR(document["results"][0]["time_us"], expected, 0.01 * expected);
 }
 
-TEST(SimVerb, AutoSaysWhatItTookAndWhy) {
+TEST(SimVerb, AutoNamesTheChosenFidelityAndTheReason) {
   const json few = simulate({"all_reduce", "--bytes", "1M", "--on", "2x-l4"});
   EXPECT_EQ(few["fidelity"], "auto");
   EXPECT_EQ(few["results"][0]["fidelity"], "event");

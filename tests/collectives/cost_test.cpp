@@ -81,7 +81,7 @@ TEST(Cost, CostOfRings) {
 }
 
 // Of 8 ranks in a double tree the deepest is 0 - 4 - 2 - 1: 3 hops; of 16: 4, of 17 the same and one.
-TEST(Cost, OfTheTree) {
+TEST(Cost, CostOfTrees) {
   for (const auto& [n, depth] : {std::pair{2, 1}, {8, 3}, {16, 4}, {17, 5}}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::Tree, .nranks = n}, 1);
     EXPECT_EQ(cost.rounds, 2 * depth) << n;

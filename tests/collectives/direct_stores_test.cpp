@@ -72,7 +72,7 @@ std::vector<ChannelTask> gather_on_nodes() {
 }
 
 // 6 blocks to 6 ranks, but for each one's own to itself; on one node that strand alone reads it, so it may.
-TEST(DirectStores, DoNotOverwriteInputThatIsStillToBeRead) {
+TEST(DirectStores, DoNotOverwriteUnreadInput) {
   const auto tasks = gather_on_nodes();
   const auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{6 * 5, 6 * 5}));

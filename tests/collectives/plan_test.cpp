@@ -23,7 +23,7 @@ TEST(Plan, CutsTheDataAmongTheChannelsInWhole512Bytes) {
 }
 
 // A chunk of 4 slots x 1 KiB is 1024 floats, or 512 doubles.
-TEST(Plan, AChunkHoldsWhatItsSlotsHold) {
+TEST(Plan, AChunkFillsItsSlots) {
   const Choice choice = choice_of(Collective::Broadcast, 1);
   const auto floats = plan_channels(choice, host_channels(2, 1), {.count = 4096}, Rank{0});
   const auto doubles = plan_channels(choice, host_channels(2, 1),
@@ -51,7 +51,7 @@ TEST(Plan, ACallWithoutDataHasNoLoop) {
   for (const ChannelTask& task : *tasks) EXPECT_EQ(task.map.loops(), 0);
 }
 
-TEST(Plan, RefusesWhatThereIsNoPlanFor) {
+TEST(Plan, RefusesUnsupportedCombinations) {
   const Channels channels = host_channels(4, 2);
   const auto code = [&](Collective collective, int nchannels, const CallShape& call, int rank) {
     const auto tasks = plan_channels(choice_of(collective, nchannels), channels, call, Rank{rank});
@@ -138,7 +138,7 @@ TEST(Plan, OneChannelAloneIsPlannedAsAmongTheOthers) {
 }
 
 // 1,000,000 elements in shares of 128: 250,112 three times, and the 249,664 that are left: 0.18 % fewer.
-TEST(Plan, SharesThatNearlyAreAlikeAreEvened) {
+TEST(Plan, EvensNearlyEqualShares) {
   const Channels channels = host_channels(4, 4);
   const CallShape call{.count = 1'000'000};
   const Choice choice = choice_of(Collective::AllReduce, 4);
@@ -155,7 +155,7 @@ TEST(Plan, SharesThatNearlyAreAlikeAreEvened) {
   EXPECT_TRUE(plan->evened(2e-3).are_alike(0, 3));
 }
 
-TEST(Plan, ChannelsThatAreAlikeLeadToTheSamePeers) {
+TEST(Plan, EqualChannelsHaveTheSamePeers) {
   int alike = 0;
   for (const Algorithm algorithm :
        {Algorithm::Ring, Algorithm::Tree, Algorithm::Nvls, Algorithm::NvlsTree}) {

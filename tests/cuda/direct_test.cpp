@@ -97,7 +97,7 @@ Moved moved_by(DeviceJob& job, DeviceCase test, bool directly) {
 
 // The table in engine/cuda/README.md, of 4 ranks: a ring's 2(n - 1) + 1 steps load 3n - 2 chunks and store as many; directly
 // it is one load and n - 1 stores less.
-TEST(CudaDirectTraffic, IsWhatTheAlgorithmsMustMove) {
+TEST(CudaDirectTraffic, EqualsTheAlgorithmsMinimum) {
   struct Row {
     Collective collective;
     Algorithm algorithm;
@@ -147,7 +147,7 @@ class CudaDirectCalls : public testing::Test {
 
 // Rank 1 passes on from its output. If rank 0, which is done with its first call long before, did not wait for rank 1's
 // second one, rank 2 would be passed what is not there yet when it is due.
-TEST_F(CudaDirectCalls, ASenderThatIsAheadWaitsForItsReceiversCall) {
+TEST_F(CudaDirectCalls, AnEarlySenderWaitsForItsReceiversCall) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   const DeviceLauncher launcher = device.launcher();
   DeviceMemory& memory = launcher.memory;
@@ -198,7 +198,7 @@ TEST_F(CudaDirectCalls, DirectStoresNeedNoRoomInSlots) {
 }
 
 // Room for messages is not what holds it up, and so not what it names.
-TEST_F(CudaDirectCalls, ASenderWhoseReceiverDoesNotComeGivesUpAndSaysSo) {
+TEST_F(CudaDirectCalls, ASenderTimesOutIfItsReceiverMakesNoCall) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   for (const bool aborts : {false, true}) {

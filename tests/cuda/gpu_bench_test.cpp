@@ -56,7 +56,7 @@ TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
 }
 
 // Each placement: a warm-up, 3 calls that are captured, one that is checked; 20 graphs of them are timed.
-TEST(GpuBench, RanksWithKernelsOfTheirOwnHaveGraphs) {
+TEST(GpuBench, RanksWithSeparateKernelsHaveGraphs) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     FibreGpu gpu({.has_others = true, .number = rank});

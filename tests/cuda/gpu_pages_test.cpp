@@ -27,7 +27,7 @@ void expect_nothing_left(const FakeDriver& driver) {
   EXPECT_EQ(driver.handles(), 0);
 }
 
-TEST(GpuPages, HaveAMultipleOfTheGranularityAndOfWhatIsAsked) {
+TEST(GpuPages, SizeIsAMultipleOfTheGranularityAndTheRequest) {
   const FakeDriver driver;
   const auto pages = GpuPages::make(driver.functions(), 0, kSize);
   ASSERT_TRUE(pages) << pages.error().message;
@@ -102,7 +102,7 @@ TEST(GpuPages, PagesArePassedAsACloseOnExecFile) {
 
 class GpuPagesFailure : public testing::TestWithParam<const char*> {};
 
-TEST_P(GpuPagesFailure, IsNamedAndLeavesNothingBehind) {
+TEST_P(GpuPagesFailure, IsNamedAndFreesEverything) {
   const FakeDriver driver(GetParam());
   const auto all = [&]() -> Status {
     RINGSIDE_TRY(const MappedGpuPages owner, fresh_pages(driver));

@@ -30,7 +30,7 @@ Result<int> run_by_nccl(const NcclJob& asked,
   return run_job(job, [&](JobRank& rank) { return main(rank.communicator); });
 }
 
-TEST(Nccl, RunsWhatABenchmarkAsksFor) {
+TEST(Nccl, RunsTheCallsOfABenchmark) {
   const auto status = run_by_nccl({}, [](runtime::Communicator& communicator) -> Result<int> {
     BenchOptions options;
     options.sizes = {1200_B};
@@ -81,7 +81,7 @@ TEST(Nccl, ACallThatDoesNotEndIsGivenUp) {
   EXPECT_EQ(status.error().code, ErrorCode::Timeout) << status.error().message;
 }
 
-TEST(Nccl, HowItRunsCallsIsItsOwnAffair) {
+TEST(Nccl, ChoosesAlgorithmsItself) {
   NcclJob job;
   job.settings.algorithm = Algorithm::Ring;
   const auto status = run_by_nccl(job, [](runtime::Communicator&) -> Result<int> { return 0; });

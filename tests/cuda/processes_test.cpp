@@ -114,7 +114,7 @@ TEST_P(CudaProcesses, ASenderWaitsForRoomAndCallsFollowEachOther) {
 }
 
 // A ring of 3: each rank sends on one connection, and receives on one. Lines are made by proxies.
-TEST_P(CudaProcesses, ACommunicatorReportsHowItsConnectionsAreMade) {
+TEST_P(CudaProcesses, ACommunicatorReportsTheKindsOfItsConnections) {
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
         RINGSIDE_TRY(const auto output, run_case(rank, all_reduce_case(3, Protocol::Simple, 90)));
@@ -283,7 +283,7 @@ TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
 }
 
 // Every algorithm and protocol: those that exist between these ranks are timed, the others skipped.
-TEST_P(CudaProcesses, AGridSkipsWhatIsNotThere) {
+TEST_P(CudaProcesses, AGridSkipsUnsupportedCombinations) {
   const bool has_lines = GetParam().shares_memory();
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {

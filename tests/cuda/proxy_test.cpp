@@ -136,7 +136,7 @@ class ProxyTest : public testing::Test {
   Line line_;
 };
 
-TEST_F(ProxyTest, SendsWhatIsPostedAndGivesItsSlotBackThen) {
+TEST_F(ProxyTest, SendsPostedSlotsAndThenReturnsThem) {
   const ProxyFifo kernel = fifo(Protocol::Simple, false);
   LineSendEnd end(line_);
   const auto proxy = make_send_proxy(kernel, end);
@@ -175,7 +175,7 @@ TEST_F(ProxyTest, RefusesAMessageLongerThanASlot) {
   EXPECT_EQ(received.error().code, ErrorCode::Corrupt);
 }
 
-TEST_F(ProxyTest, PutsNoMoreIntoSlotsThanThereIsRoomFor) {
+TEST_F(ProxyTest, NeverFillsMoreSlotsThanAreFree) {
   const ProxyFifo kernel = fifo(Protocol::Simple, true);
   LineRecvEnd end(line_);
   const auto proxy = make_recv_proxy(kernel, end);
@@ -212,7 +212,7 @@ TEST_F(ProxyTest, LinesLoseTheirFlagsOnTheWayAndGetThemBack) {
   }
 }
 
-TEST_F(ProxyTest, ALineWithoutItsFlagIsNoMessage) {
+TEST_F(ProxyTest, IgnoresALineWithoutItsFlag) {
   ProxyFifo kernel = fifo(Protocol::LL, false);
   LineSendEnd to(line_);
   kernel.end.sizes[0] = 8;

@@ -175,7 +175,7 @@ TEST(CudaQueue, AnotherKernelIsAnotherLaunchInItsOrder) {
 class CudaStreams : public testing::TestWithParam<const char*> {};
 
 // What is on the stream before the call writes its input, late; what is behind it reads its output.
-TEST_P(CudaStreams, ACallIsBehindWhatItsStreamHoldsAndBeforeWhatFollows) {
+TEST_P(CudaStreams, ACallIsOrderedWithItsStreamsWork) {
   with_queues({.transport = GetParam()}, [](QueueRank& rank) {
     constexpr std::int64_t kLength = 2000;
     FakeStream stream;
@@ -226,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(Ways, CudaStreams, testing::Values("", "tcp"), [](const
   return std::string(*test.param == 0 ? "Pages" : "Proxies");
 });
 
-TEST(CudaStreams, AGroupOfOneThreadThatSpeaksForBothRanksDoesNotWaitForItself) {
+TEST(CudaStreams, AGroupOfOneThreadWithBothRanksDoesNotDeadlock) {
   std::array<QueueRank*, kPair> ranks{};
   std::latch are_made(kPair), is_done(1);
   with_queues({}, [&](QueueRank& rank) {
@@ -415,7 +415,7 @@ TEST(CudaEnds, RoomThatAnEarlierCallHasSeenIsNotAskedForAgain) {
   }
 }
 
-TEST(CallRanges, TwoCallsDependWhereOneWritesWhatTheOtherTouches) {
+TEST(CallRanges, TwoCallsDependIfOneWritesMemoryThatTheOtherUses) {
   std::array<std::int32_t, 100> all{};
   const auto ranges = [&](Collective collective, std::size_t in, std::size_t out) {
     CollectiveCall call = sum(&all[in], &all[out], 10);

@@ -60,7 +60,7 @@ TEST_P(CudaSharing, IsZeroAtFirst) {
   EXPECT_EQ(read_all(memory(0), taken_), std::vector<std::byte>(kSize.value));
 }
 
-TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
+TEST_P(CudaSharing, RanksOfOneProcessSeeEachOthersWrites) {
   const auto share = memory(0).share(taken_, process_identity());
   ASSERT_TRUE(share) << share.error().message;
   EXPECT_EQ(share->handle.way, MemoryWay::Address);
@@ -74,7 +74,7 @@ TEST_P(CudaSharing, WithinAProcessBothSeeWhatTheOtherWrites) {
 }
 
 // A user's buffer is a part of what his program has allocated.
-TEST_P(CudaSharing, APlaceWithinMemoryIsThatPlaceWithinWhatIsOpened) {
+TEST_P(CudaSharing, OffsetsInOpenedMemoryArePreserved) {
   constexpr std::size_t kAt = 768;
   ASSERT_TRUE(memory(0).write(taken_, bytes_from(2)));
   for (const ProcessIdentity& with : {process_identity(), kSomebody}) {

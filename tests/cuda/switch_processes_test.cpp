@@ -61,7 +61,7 @@ Result<bool> is_said_to_be_modelled(ProcessJob job) {
     ADD_FAILURE() << said.error().message;                                         \
   }
 
-TEST(CudaSwitchProcesses, TheTraceSaysWhetherASwitchDidIt) {
+TEST(CudaSwitchProcesses, TheTraceShowsWhetherASwitchWasUsed) {
   EXPECT_MODELLED(switch_job(2, MemoryWay::File), false);
 }
 
@@ -72,7 +72,7 @@ TEST(CudaSwitchProcesses, CopiesReplaceASwitchThatIsNotRequested) {
   EXPECT_MODELLED(job, true);
 }
 
-TEST(CudaSwitchProcesses, CopiesStandForASwitchWhereRanksShareAGpu) {
+TEST(CudaSwitchProcesses, CopiesModelASwitchIfRanksShareAGpu) {
   ProcessJob job = switch_job(2, MemoryWay::File);
   job.gpus = 1;
   EXPECT_MODELLED(job, true);

@@ -137,7 +137,7 @@ std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
 }
 
 // 40 loops: a rank that does not wait for room writes over what is not read yet, in copies of which one rank is late.
-TEST(CudaSwitch, EverybodyHasAsManySlotsAsThereAreAndNoMore) {
+TEST(CudaSwitch, EveryMemberUsesAllSlotsAndNoMore) {
   for (int slots = 1; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);
     RINGSIDE_DEVICE_OR_SKIP(device);

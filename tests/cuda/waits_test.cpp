@@ -43,7 +43,7 @@ void expect_sums(DeviceJob& job, const DeviceCase& test) {
 class CudaWaits : public testing::TestWithParam<Protocol> {};
 
 // 40 loops of 3 chunks: a sender that does not wait for room writes over what is not read yet.
-TEST_P(CudaWaits, ASenderHasAsManySlotsAsThereAreAndNoMore) {
+TEST_P(CudaWaits, ASenderUsesAllSlotsAndNoMore) {
   for (int slots = 2; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);
     RINGSIDE_DEVICE_OR_SKIP(device);
@@ -67,7 +67,7 @@ TEST_P(CudaWaits, OneSlotIsEnoughForAChain) {
 }
 
 // A ring whose connections hold one chunk each: every rank fills its own before it empties the one towards it.
-TEST_P(CudaWaits, AWaitThatWillNotEndIsGivenUpAndSaysForWhom) {
+TEST_P(CudaWaits, AnEndlessWaitTimesOutAndNamesThePeer) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher(), 1);
   DeviceCase test = ring_case(GetParam(), 128 * 3 * 4);
@@ -92,7 +92,7 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
 }
 
 // What dumps report: each message counts at both ends, and a rank that has waited in between waits no more.
-TEST_P(CudaWaits, BothEndsOfAConnectionReportHowFarTheyHaveCome) {
+TEST_P(CudaWaits, BothEndsOfAConnectionReportTheirProgress) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   const DeviceCase test = ring_case(GetParam(), 128 * 3 * 40);
@@ -176,7 +176,7 @@ TEST_P(CudaWaits, NoByteOutsideAnOutputIsTouched) {
 }
 
 // What was sent 2^32 messages ago has the same flag; what lies in the slot was cleaned on the way.
-TEST_P(CudaWaits, FlagsThatComeAgainAreNotTakenForNew) {
+TEST_P(CudaWaits, RepeatedFlagsAreNotTakenForNewData) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
   // 2 loops of 4 messages: each slot's lines carry a flag from 1 to 8, as they will again.

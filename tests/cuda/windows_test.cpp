@@ -152,7 +152,7 @@ TEST_P(CudaWindows, NoStoreHappensBetweenAReceiversCalls) {
   });
 }
 
-TEST_P(CudaWindows, ASenderWhoseReceiverDoesNotComeSaysSo) {
+TEST_P(CudaWindows, ASenderTimesOutAndNamesItsReceiver) {
   ProcessJob dying = job();
   dying.op_timeout = Seconds{0.5};
   dying.dead_rank = 1;

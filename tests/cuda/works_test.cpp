@@ -64,7 +64,7 @@ INSTANTIATE_TEST_SUITE_P(Collectives, CudaWorks,
                          [](const auto& test) { return to_string(test.param); });
 
 // A rank that times out has the others give up at once, in this call and before the next.
-TEST(CudaWorks, NoCallBeginsBehindOneThatWasGivenUp) {
+TEST(CudaWorks, NoCallBeginsAfterOneThatWasGivenUp) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 1;
   std::vector<DeviceCase> cases = some_of(Collective::AllReduce, 3, 10);

@@ -61,7 +61,7 @@ TEST(RasDiagnostics, NameTheRanksThatDiffer) {
 }
 
 // source  docs/formats D.6
-TEST(Diagnostics, SayHowManyEdgesWereTested) {
+TEST(Diagnostics, CountTheTestedEdges) {
   EXPECT_THAT(
       diagnostics_text(56, 0, 8, 2),
       ElementsAre("=== NCCL Diagnostics ===", "[OK]   p2p: all 56 directed GPU P2P edges verified",

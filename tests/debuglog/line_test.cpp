@@ -58,7 +58,7 @@ TEST(DebugLog, AWarningHasTheFunctionSince230) {
             "gone\n");
 }
 
-TEST(DebugLog, TimesStandBeforeTheLevelsThatAreAskedForSince226) {
+TEST(DebugLog, From226OnTimesPrecedeTheRequestedLevels) {
   const Environment environment = [](const char* name) -> std::optional<std::string> {
     if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_LEVELS") return "INFO";
     if (std::string_view(name) == "NCCL_DEBUG_TIMESTAMP_FORMAT") return "%H:%M:%S.%3f_";

@@ -46,13 +46,13 @@ TEST(Baseline, ACaseThatIsWorseInAFormOfItsTextFails) {
   EXPECT_EQ(compare({worse}, {better}, {}).better.size(), 1U);
 }
 
-TEST(Baseline, ABetterCaseFailsUntilTheFileSaysSo) {
+TEST(Baseline, ABetterCaseFailsUntilTheBaselineIsUpdated) {
   const Differences found = compare({row(Outcome::Fair)}, {row(Outcome::Right)}, {});
   EXPECT_EQ(found.better.size(), 1U);
   EXPECT_TRUE(found.is_failure());
 }
 
-TEST(Baseline, AnotherVerdictThatIsAsGoodIsNoFailure) {
+TEST(Baseline, AnEquallyGoodVerdictPasses) {
   const Differences found =
       compare({row(Outcome::Right)}, {row(Outcome::Right, "straggler [3] high")}, {});
   EXPECT_EQ(found.other.size(), 1U);
@@ -112,7 +112,7 @@ Outcome outcome_of(audit::LabelledLog log) {
   return audit::answer_of(log).outcome;
 }
 
-TEST(LabelledLog, IsComparedWithWhatIsWanted) {
+TEST(LabelledLog, IsComparedWithItsLabels) {
   const auto wanted = [](const std::string& id, const std::string& word) {
     return audit::LabelledLog{.wanted = {{.ids = {id}, .said = {{word}}}}, .must_be_first = true};
   };

@@ -22,7 +22,7 @@ std::string refusal(const std::string& text, const std::vector<ClusterChange>& c
   return file ? "accepted" : file.error().message + ": " + file.error().help;
 }
 
-TEST(ClusterFile, SaysAllThatAFabricIs) {
+TEST(ClusterFile, ReadsEveryKeyOfAFabric) {
   const auto file = parse_cluster(R"(ringside: cluster/1
 name: all of it
 nodes: [dgx-h100 x16, "some host.xml x4", dgx-a100]
@@ -235,7 +235,7 @@ TEST_F(LoadedCluster, DomainsThatDoNotComeOutAreReportedWithTheirLine) {
 }
 
 // Some editors put one in front of whatever they save.
-TEST_F(LoadedCluster, AByteOrderMarkIsNoPartOfIt) {
+TEST_F(LoadedCluster, AByteOrderMarkIsIgnored) {
   const auto cluster = load_cluster(
       write("c.yaml", "\xef\xbb\xbf" + std::string(kHead) + "fabric: {kind: switch}\n"), {}, {});
   ASSERT_TRUE(cluster) << cluster.error().message;

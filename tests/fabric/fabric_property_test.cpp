@@ -168,7 +168,7 @@ TEST_P(EachFabric, CountsItsCables) {
 }
 
 // All links of a tier at half their rate: so is the bisection, wherever it is cut, if NICs are not what limits.
-TEST_P(EachFabric, GivesEveryLinkWhatItsRuleLeaves) {
+TEST_P(EachFabric, AppliesItsRuleToEveryLink) {
   const auto whole = make();
   const Fabric::Wire any = whole->wire(0);
   const std::string to = any.to.count == 1   ? std::string(any.to.parts[0].word) + " *"

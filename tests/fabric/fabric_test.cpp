@@ -38,7 +38,7 @@ TEST(Clos, HasAsManyLinksUpAsTheOversubscriptionLeaves) {
   EXPECT_NEAR((*fabric)->shape().tiers[1].oversubscription, 8.0 / 3, 1e-12);
 }
 
-TEST(Clos, NamesWhatAMessageCrosses) {
+TEST(Clos, NamesTheLinksOfAMessage) {
   const auto fabric = fabric_of(
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 2, hosts_per_pod: 4, oversubscription: "
       "2}",
@@ -96,7 +96,7 @@ TEST(StaticRouting, LetsFlowsCollide) {
   for (const auto& [link, count] : many) EXPECT_NEAR(count, 1000, 148);
 }
 
-TEST(StaticRouting, SkipsWhatIsDown) {
+TEST(StaticRouting, SkipsLinksThatAreDown) {
   const auto fabric = fabric_of(
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 0 -> spine 1, share: 0}, "
       "{link: spine 2 -> leaf 1, share: 0}]}",
@@ -159,7 +159,7 @@ TEST(Torus, GoesTheShorterWayRound) {
   EXPECT_EQ((*fabric)->way({0, 0}, {8 + 2, 0}, 0).switches, 4);  // 2 along x, 1 along y
 }
 
-TEST(Torus, GoesRoundWhatIsDown) {
+TEST(Torus, RoutesAroundLinksThatAreDown) {
   const auto fabric = fabric_of(
       "{kind: torus, dims: [4, 4], degraded: [{link: x 0 y 0 -> x 1 y 0, share: 0}]}", 16, 1);
   const std::vector<std::string> way = names(**fabric, (*fabric)->way({0, 0}, {5, 0}, 0));
@@ -194,7 +194,7 @@ TEST(Fabric, RefusesWhatCannotBe) {
   EXPECT_THAT(refusal("{kind: torus, dims: [60000, 60000, 60000]}"), HasSubstr("at most 65536"));
 }
 
-TEST(Fabric, NamesWhatARuleMayHaveMeant) {
+TEST(Fabric, SuggestsLinksForAWrongRule) {
   const auto rule = [](const std::string& link) {
     return refusal("{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: " + link +
                    ", share: 0.5}]}");

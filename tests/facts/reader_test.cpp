@@ -39,7 +39,7 @@ TEST(FactReader, HarmlessFormsSilenceTheGeneralMeaning) {
   EXPECT_EQ(facts.warnings[0].severity, Severity::Info);
 }
 
-TEST(FactReader, AHarmlessFormSilencesWhatItsMessageMeansElsewhere) {
+TEST(FactReader, AHarmlessFormSuppressesTheMessagesMeaning) {
   const Facts facts = facts_of_text(
       "n01:411:980 [3] proxy.cc:1458 NCCL WARN [Service thread] Accept failed Resource temporarily "
       "unavailable\n",

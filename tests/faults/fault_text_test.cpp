@@ -59,7 +59,7 @@ TEST(FaultText, ReadsWhatItWrites) {
   }
 }
 
-TEST(FaultText, BadTextSaysWhatAndTheFix) {
+TEST(FaultText, ABadTextIsAnErrorWithTheFix) {
   struct Bad {
     const char* text;
     const char* what;

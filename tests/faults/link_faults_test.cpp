@@ -31,7 +31,7 @@ TEST(LinkFaults, AFaultHitsItsEndsItsChannelAndItsCommunicator) {
 }
 
 // 100 bytes and 2 messages: the third message is the first that both have been reached for.
-TEST(LinkState, AFaultSetsInBehindItsBytesAndItsStep) {
+TEST(LinkState, AFaultStartsAfterItsBytesAndItsStep) {
   LinkState state = state_of("blackhole:after=100,step=2");
   EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
   state.sent(200_B, kMs);
@@ -42,7 +42,7 @@ TEST(LinkState, AFaultSetsInBehindItsBytesAndItsStep) {
   EXPECT_EQ(state.next_outcome(), Outcome::Lost);
 }
 
-TEST(LinkState, ADropLosesSoManyAndNoMore) {
+TEST(LinkState, ADropLosesExactlyItsNumberOfMessages) {
   LinkState state = state_of("drop:times=2,step=1");
   state.sent(1_B, kMs);
   EXPECT_EQ(state.next_outcome(), Outcome::Lost);

@@ -13,7 +13,7 @@ RankFaults faults_of(int rank, std::initializer_list<const char*> texts) {
   return {*plan.drawn_for(8), rank};
 }
 
-TEST(RankFaults, AFaultIsItsRanksAtItsCallAlone) {
+TEST(RankFaults, AFaultAppliesToItsRankAndCallOnly) {
   RankFaults mine = faults_of(3, {"skip:rank=3,call=2"});
   EXPECT_TRUE(mine.effects_on_next_call("0").is_plain());
   EXPECT_TRUE(mine.effects_on_next_call("0").is_plain());
@@ -35,7 +35,7 @@ TEST(RankFaults, CallsCountOverAllCommunicatorsUnlessOneIsNamed) {
   EXPECT_TRUE(named.effects_on_next_call("b").is_skipped);
 }
 
-TEST(RankFaults, TimesSayForHowManyCallsAndZeroForAll) {
+TEST(RankFaults, TimesLimitsTheCallsAndZeroMeansAll) {
   RankFaults some = faults_of(1, {"late:rank=1,call=1,times=2,by=3ms"});
   EXPECT_EQ(some.effects_on_next_call("0").delay.count(), 0);
   EXPECT_DOUBLE_EQ(some.effects_on_next_call("0").delay.count(), 0.003);
@@ -45,7 +45,7 @@ TEST(RankFaults, TimesSayForHowManyCallsAndZeroForAll) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(always.effects_on_next_call("0").changes.size(), 1U);
 }
 
-TEST(RankFaults, EachKindHasItsFate) {
+TEST(RankFaults, EachKindHasItsEffect) {
   RankFaults faults = faults_of(
       0, {"add:rank=0,call=0", "reorder:rank=0,call=1", "stall:rank=0,call=2",
           "stall:rank=0,call=3,by=1s", "kill:rank=0,call=4", "wrong_count:rank=0,call=5"});

@@ -45,7 +45,7 @@ class DumpFile : public testing::Test {
   FlightDump dump_;
 };
 
-TEST_F(DumpFile, ItLiesUnderItsPrefixAndRankAndIsWhole) {
+TEST_F(DumpFile, IsWrittenCompletelyUnderItsPrefixAndRank) {
   const auto path = write_dump(dump_, settings_, 3, folder_ + "/spare");
   ASSERT_TRUE(path) << path.error().message;
   EXPECT_EQ(*path, folder_ + "/trace_rank_3.json");

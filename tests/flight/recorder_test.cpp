@@ -104,7 +104,7 @@ TEST(FlightRecorder, AfterAFailureASnapshotIsOfThatMomentUntilAnotherCallBegins)
 }
 
 // 10 calls in a ring of 4: the last four, and the status knows of all.
-TEST(FlightRecorder, TheRingKeepsTheLastAndNumbersGoOn) {
+TEST(FlightRecorder, KeepsTheLastEntriesAndCountsOn) {
   FlightRecorder recorder(settings_with(4), 0);
   FlightRecorder::Group& group = join(recorder);
   std::vector<FlightRecorder::Ticket> tickets;
@@ -310,7 +310,7 @@ TEST_F(StuckThreads, AreNotReportedWithProgressOrWithoutTheCheck) {
   }
 }
 
-TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobGoesOn) {
+TEST_F(WrittenDumps, ASignalWritesADumpAndTheJobContinues) {
   {
     FlightRecorder recorder(settings_, 7);
     FlightRecorder::Group& group = join(recorder);

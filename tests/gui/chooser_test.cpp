@@ -58,7 +58,7 @@ TEST_F(ChooserTest, ATypedFileIsMarkedInItsFolder) {
   EXPECT_TRUE(chooser_.is_marked("job.yaml"));
 }
 
-TEST_F(ChooserTest, AFolderThatIsNotThereSaysSo) {
+TEST_F(ChooserTest, ReportsAMissingFolder) {
   chooser_.go(folder_ + "/none");
   EXPECT_TRUE(chooser_.entries().empty());
   EXPECT_THAT(chooser_.trouble(), HasSubstr("none"));

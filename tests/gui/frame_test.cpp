@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Opened, AnyDocumentsFrames,
                            return many_documents()[static_cast<std::size_t>(number.param)].name;
                          });
 
-TEST_F(FrameTest, AKeyDoesWhatItsRowSays) {
+TEST_F(FrameTest, AKeyRunsTheCommandOfItsRow) {
   session_.open(late_document());
   draw();
   type('3');

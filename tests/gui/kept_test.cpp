@@ -44,7 +44,7 @@ Made* wait_for(Kept<Made>& kept, const std::shared_ptr<const Document>& document
   }
 }
 
-TEST(Kept, TheCallerGoesOnWhileAWorkerComputes) {
+TEST(Kept, TheCallerContinuesWhileAWorkerComputes) {
   times_made = 0;
   const auto document = two_calls();
   ASSERT_EQ(document->calls.size(), 2U);
@@ -95,7 +95,7 @@ std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
 }
 
 // Documents come and go while workers are at them.
-TEST(Kept, AWorkerMakesWhatIsMadeAtOnce) {
+TEST(Kept, AWorkerGivesTheSameResultAsADirectCall) {
   Session session(Making::InWorker);
   for (int round = 0; round < 3; ++round) {
     for (const AnyOpened& one : many_documents()) {

@@ -239,7 +239,7 @@ TEST(Lessons, TheRootHasItsSumWhenTheCaptionStatesIt) {
   EXPECT_EQ(whole_at(said->from_ns - 1), 0);
 }
 
-TEST(Lessons, AtTheEndNothingIsOnTheWay) {
+TEST(Lessons, AtTheEndNoMessageIsInFlight) {
   for (const EmbeddedLesson& one : kLessons) {
     const auto document = lesson_run(one.name);
     const Panel panel = shown(document, View::Topology, document->whole().end_ns);

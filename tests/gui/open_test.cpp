@@ -81,7 +81,7 @@ constexpr const char* kTwoCalls =
     "captions: []\n";
 
 /// A call lasts from when its stream reaches it until it is over: 20 us and 4 MB at 50 GB/s where no cluster is named.
-TEST(Open, AScenariosCallsLastAsLongAsTheyTake) {
+TEST(Open, AScenariosCallsHaveTheirSimulatedTimes) {
   const auto lesson = parse_lesson(kTwoCalls, "late.yaml");
   ASSERT_TRUE(lesson) << lesson.error().message;
   const auto opened = open_lesson(*lesson);

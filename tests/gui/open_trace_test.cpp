@@ -65,7 +65,7 @@ TEST_F(OpenTrace, CutAnywhereItIsShownUpToThere) {
 }
 
 // A wrong byte costs its block, and the window reports it.
-TEST_F(OpenTrace, ADamagedOneIsShownWithWhatIsLost) {
+TEST_F(OpenTrace, ShowsADamagedTraceAndItsLosses) {
   FileBytes bytes = file_of(regular_events(4, 2, 20), 40);
   bytes[bytes.size() / 2] ^= std::byte{0x40};
   const auto opened = open(bytes);

@@ -25,7 +25,7 @@ TEST(Search, WordsAreReadAndWrongOnesNamed) {
   EXPECT_FALSE(parse_query(">10"));
 }
 
-TEST(Search, FindsWhatWaitsAndWhatIsLongest) {
+TEST(Search, FindsWaitingAndLongestEvents) {
   const auto document = late_document();
   const State state = first_state(*document);
   EXPECT_EQ(find_event(*document, *parse_query("waiting"), state, true), EventId{1});

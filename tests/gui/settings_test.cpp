@@ -9,7 +9,7 @@
 namespace ringside::gui {
 namespace {
 
-TEST(Settings, AFileIsShownAsItWasLast) {
+TEST(Settings, RestoresAFilesLastView) {
   const auto document = late_document();
   State state = first_state(*document);
   state.view = View::Slots;
@@ -41,7 +41,7 @@ TEST(Settings, IgnoresDamagedEntries) {
   }
 }
 
-TEST(Settings, NoMoreFilesThanTwentyAreKept) {
+TEST(Settings, KeepsAtMostTwentyFiles) {
   Settings settings;
   for (int i = 0; i < 30; ++i) settings.remember(std::to_string(i), State{});
   EXPECT_EQ(settings.files.size(), 20U);

@@ -100,7 +100,7 @@ TEST(Decide, ATransferPendingAtBothEndsIsAConnectionFailure) {
 }
 
 // Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
-TEST(Decide, AnExchangeInOneBatchIsNoCycle) {
+TEST(Decide, AnExchangeInOneBatchIsNotACycle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
   job.all_call(ring, "nccl:all_reduce", 64, 5);
@@ -317,7 +317,7 @@ TEST(Decide, AStuckDeviceIsFoundThoughItsHostContinues) {
 }
 
 // Rank 2 was stopped in call 3 of a ring: its earlier messages let 0 and 1 finish the call, but not rank 3 after it.
-TEST(Decide, ARankBehindASilentRankInARingIsNotStuckItself) {
+TEST(Decide, ARankAfterASilentRankInARingIsNotStuckItself) {
   SmallJob job(4);
   const int world = job.add_group("0", {0, 1, 2, 3}, "default_pg");
   job.all_call(world, "nccl:all_reduce", 64, 2);

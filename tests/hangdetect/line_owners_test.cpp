@@ -218,7 +218,7 @@ TEST(FailedTransfers, TheNextStepFitsTheStatus) {
   EXPECT_THAT(step_of(completion(13)), HasSubstr("py-spy"));
 }
 
-TEST(FailedTransfers, AFlushedQueueShowsThatSomethingFailedBefore) {
+TEST(FailedTransfers, AFlushedQueueIsAConsequence) {
   const Explanation best = verdict_of(completion(5));
   EXPECT_EQ(best.kind, Kind::NetworkStall);
   EXPECT_THAT(best.culprits, IsEmpty());

@@ -72,7 +72,7 @@ std::string signal_line(int rank, int enqueued, int completed) {
 
 // Ranks 0 and 2 wait in 812. Rank 1 obeyed the signal to dump with 811 as its last call, all done; nothing is
 // known of rank 3, so it could be either, and the one that is seen elsewhere is named.
-TEST(LogFacts, ARankThatDumpsWithoutATimeOutOfItsOwnIsTheOneThatNeverCame) {
+TEST(LogFacts, NamesTheRankThatDumpsWithoutItsOwnTimeout) {
   const Explanation best =
       Log(timeout_line(0, 812, 64) + signal_line(0, 812, 811) + timeout_line(2, 812, 64) +
           signal_line(2, 812, 811) + signal_line(1, 811, 811) + timeout_line(3, 812, 64))
@@ -266,7 +266,7 @@ TEST(LogFacts, EqualTimeoutsOfSomeRanksDoNotPointToTheNetwork) {
 }
 
 // The watchdog of one group woke up before that of the call before: find() looks by number, not by line.
-TEST(LogFacts, TimeoutsThatStandInAnyOrderAreStillFound) {
+TEST(LogFacts, FindsTimeoutsInAnyOrder) {
   const Explanation best = Log(timeout_line(0, 813, 64) + timeout_line(0, 812, 64) +
                                timeout_line(1, 813, 64) + timeout_line(1, 812, 64))
                                .verdict();
@@ -296,7 +296,7 @@ TEST(LogFacts, RanksThatTimeOutInDifferentCallsAreOutOfStep) {
   EXPECT_THAT(best.culprits, IsEmpty());
 }
 
-TEST(LogFacts, OneThatHasNotEnqueuedWhatTheOthersWaitInIsNamed) {
+TEST(LogFacts, NamesTheRankThatHasNotEnqueuedThePendingCall) {
   std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 411);
   for (const int rank : {0, 1, 2, 3, 4})
     text += timeout_line(rank, 412, 64) + status_line(rank, 412, 412);
@@ -305,7 +305,7 @@ TEST(LogFacts, OneThatHasNotEnqueuedWhatTheOthersWaitInIsNamed) {
   EXPECT_THAT(best.culprits, ElementsAre(5));
 }
 
-TEST(LogFacts, OneThatHasEnqueuedWhatTheOthersWaitInIsNotBehind) {
+TEST(LogFacts, ARankThatHasEnqueuedThePendingCallIsNotBehind) {
   std::string text = timeout_line(5, 411, 64) + status_line(5, 411, 420);
   for (const int rank : {0, 1, 2, 3, 4})
     text += timeout_line(rank, 412, 64) + status_line(rank, 412, 420);
@@ -378,7 +378,7 @@ TEST(LogFacts, ProcessesThatFellBySignalInTheSameSecondFellTogether) {
 
 // 2.4 has the description of a group and the place in it, no name: several groups are called so, and the
 // numbers of their calls say nothing of each other.
-TEST(LogFacts, CallsOfGroupsThatNothingNamesAreNotComparedAcrossGroups) {
+TEST(LogFacts, DoesNotCompareCallsAcrossUnnamedGroups) {
   std::string text;
   for (int rank = 0; rank < 4; ++rank) {
     const std::string r = std::to_string(rank);

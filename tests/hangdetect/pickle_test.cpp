@@ -95,7 +95,7 @@ TEST(Pickle, EveryOpcodeThatIsNotDataIsRefusedAtItsByte) {
   }
 }
 
-TEST(Pickle, AnAttackBehindAWholeDumpIsRefusedToo) {
+TEST(Pickle, RefusesAnAttackAfterACompleteDump) {
   std::string bytes = small_dump();
   bytes.pop_back();
   const auto dump = parse(bytes + "cos\nsystem\n.");
@@ -103,7 +103,7 @@ TEST(Pickle, AnAttackBehindAWholeDumpIsRefusedToo) {
   EXPECT_THAT(dump.error().message, HasSubstr("GLOBAL"));
 }
 
-TEST(Pickle, ACutFileGivesWhatItHolds) {
+TEST(Pickle, ReadsATruncatedFileUpToItsEnd) {
   const std::string whole = small_dump();
   bool had_one = false;
   for (std::size_t size = 2; size + 1 < whole.size(); ++size) {

@@ -111,7 +111,7 @@ TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
 }
 
 // A watchdog ends the ranks that wait, and the stopped one runs again: the newest report misses the others.
-TEST(Ras, RanksThatGoMissingLaterAreNoCulprits) {
+TEST(Ras, RanksThatDisappearLaterAreNotCulprits) {
   const Folder folder;
   folder.write("1.json", report({{"0xa", {{0, 11}, {1, 11}, {2, -1}}}}, "2026-03-01 10:00:00"));
   folder.write("2.json", report({{"0xa", {{0, -1}, {1, -1}, {2, 10}}}}, "2026-03-01 10:00:30"));
@@ -119,7 +119,7 @@ TEST(Ras, RanksThatGoMissingLaterAreNoCulprits) {
   EXPECT_THAT(folder.verdict().culprits, ElementsAre(2));
 }
 
-TEST(Ras, EqualCountsOfAllSayNothing) {
+TEST(Ras, EqualCountsAreNoEvidence) {
   const Folder folder;
   folder.write("ras.json", report({{"0xa", {{0, 11}, {1, 11}}}}, "2026-03-01 10:00:00"));
   EXPECT_EQ(folder.verdict().kind, Kind::Unknown) << "idle, or all inside one call";

@@ -99,7 +99,7 @@ class TracedJob {
   TraceLane* lane_ = nullptr;
 };
 
-TEST(Traces, ARunThatEndedIsNoHang) {
+TEST(Traces, ARunThatEndedIsNotAHang) {
   TracedJob job;
   for (std::uint32_t k = 0; k < 5; ++k) job.all_call(k);
   EXPECT_EQ(job.verdict().kind, Kind::NotAHang);
@@ -161,7 +161,7 @@ TEST(Traces, AReceiverThatAlsoLacksAnUnsentChunkWaitsForThatSender) {
 }
 
 // Ranks 0 and 1 wait in call 5. What rank 2 did last, all or nothing, was in the block that is damaged.
-TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNoCulprit) {
+TEST(Traces, ARankWhoseNewestEventsMayBeLostIsNotACulprit) {
   for (const bool is_all_lost : {false, true}) {
     TracedJob job;
     for (std::uint32_t k = 0; k < 5; ++k) {
@@ -235,7 +235,7 @@ TEST(Traces, NoWrongBitMakesAnotherRankTheCulprit) {
 }
 
 // An .rtrace file is recognised by its first bytes; one that is cut there is skipped, with its reason.
-TEST(Traces, AFileThatIsNoTraceBehindItsMagicIsAnError) {
+TEST(Traces, AFileThatOnlyStartsLikeATraceIsAnError) {
   const auto path = std::filesystem::temp_directory_path() / "ringside-no-trace.rtrace";
   std::ofstream(path, std::ios::binary) << "\x89RTRACE\n\1";
   EXPECT_FALSE(examine({path.string()}));

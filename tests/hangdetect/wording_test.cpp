@@ -65,7 +65,7 @@ TEST(Wording, ARankOneCallBehindHasNoPendingCall) {
   EXPECT_THAT(said_of(text).best.culprits, testing::ElementsAre(1));
 }
 
-TEST(Wording, TheHighestRankIsNoSizeOfTheJob) {
+TEST(Wording, TheHighestRankIsNotTheJobsSize) {
   const Said said = said_of(timeout_of(5, 12) + status_of(5, 12, 12, 11));
   EXPECT_FALSE(said.is_world_known);
   EXPECT_THAT(said.best.culprits, IsEmpty());

@@ -79,7 +79,7 @@ TEST(Dump, StartsAreKnownOnlyWithTiming) {
   EXPECT_EQ(dump["pg_status"]["0"]["last_started_collective"], "2");
 }
 
-TEST(Dump, ADumpShowsWhatWasSoAtItsMoment) {
+TEST(Dump, ADumpShowsTheStateAtItsTime) {
   TwoCalls calls;
   Recorder recorder;
   recorder.release = release("2.10");
@@ -106,7 +106,7 @@ TEST(Dump, TheRingKeepsTheLastAndTheStatusKnowsTheRest) {
   EXPECT_EQ(snapshot.status[0].enqueued, 10);
 }
 
-TEST(Dump, GlooHasNoStatesAndSaysItByRetired) {
+TEST(Dump, GlooHasOnlyTheRetiredFlagAsState) {
   TwoCalls calls;
   Recorder recorder;
   recorder.release = release("2.10");

@@ -75,7 +75,7 @@ TEST(Fault, ARankThatStopsHasNothingPendingAndTheOthersWaitForIt) {
   }
 }
 
-TEST(Fault, MismatchesDifferInWhatTheyAreNamedAfter) {
+TEST(Fault, AMismatchDiffersInThePropertyOfItsName) {
   struct Expected {
     FaultClass kind;
     bool op, count, type, root;
@@ -277,7 +277,7 @@ TEST(Truth, AHealthyJobHasNoCulpritWhateverIsLost) {
 }
 
 // The rank that leaves the all-reduce out waits in the next round for its neighbours, who wait for it in the all-reduce.
-TEST(Truth, ARankThatGoesOnToTheRingWithoutACollectiveIsInAnUnmatchedTransfer) {
+TEST(Truth, ARankThatSkipsACollectiveIsInAnUnmatchedTransfer) {
   int checked = 0;
   for (int seed = 0; seed < 8 * kSeeds; ++seed) {
     const HangCase hang = made_of_ring(FaultClass::DivergedControlFlow, seed);

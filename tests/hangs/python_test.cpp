@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(GeneratedCases, DumpsLoadInPythonAndTheirJsonSaysTheSame) { EXPECT_EQ(check(""), 0); }
+TEST_F(GeneratedCases, DumpsLoadInPythonAndEqualTheirJson) { EXPECT_EQ(check(""), 0); }
 
 TEST_F(GeneratedCases, TheSameSeedGivesTheSameBytes) {
   const std::string again = folder_ + "_again";

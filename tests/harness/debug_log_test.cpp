@@ -270,7 +270,7 @@ TEST(DebugLog, RanksThatCallDifferentlyAreNamed) {
   EXPECT_THAT(difference->title, HasSubstr("all_reduce of 512 float"));
 }
 
-TEST(DebugLog, ConnectionsAloneAreNoFallbackToHostMemory) {
+TEST(DebugLog, ConnectionsAloneDoNotShowAFallbackToHostMemory) {
   const LoggedRun run = run_logged(ring_job("shm"), three_calls, "NET");
   ASSERT_TRUE(run.status) << run.status.error().message;
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
@@ -287,7 +287,7 @@ std::string said_by(const std::map<std::string, std::string>& variables) {
 }
 
 // ncclTimeout is 8 from 2.31 on; up to 2.30 it was handed on as the failure of another rank, 6.
-TEST(DebugLog, ATimeoutIsHandedOnAsOne) {
+TEST(DebugLog, ATimeoutIsLoggedAsATimeout) {
   const Variables set(std::map<std::string, std::string>{{"NCCL_DEBUG", "INFO"}});
   JobOptions job = ring_job("shm");
   job.communicator.op_timeout = Seconds{0.5};

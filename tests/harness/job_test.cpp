@@ -167,7 +167,7 @@ TEST_P(Job, ARankKilledInMidTransferEndsTheJobCleanlyAndItsTraceIsReadable) {
 }
 
 // The one killed had recorded for 700 ms: at least its first flush, at 250 ms, is in the file.
-TEST_P(Job, TheTraceHoldsWhatTheKilledRankDid) {
+TEST_P(Job, TheTraceContainsTheKilledRanksEvents) {
   JobOptions job = local_job(2, GetParam());
   job.trace_path = trace_path("killed");
   const auto status = run_job(job, [](JobRank& rank) {

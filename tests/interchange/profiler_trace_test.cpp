@@ -74,7 +74,7 @@ std::vector<std::string> words(const hangs::Outline& outline) {
   return all;
 }
 
-TEST(ProfilerTrace, CallsAndWhatTheGpuDidBetweenThem) {
+TEST(ProfilerTrace, ReadsCallsAndTheKernelsBetweenThem) {
   auto job = import_profiler_traces({{"a", job_of(0)}, {"b", job_of(1)}});
   ASSERT_TRUE(job) << job.error().message;
   EXPECT_TRUE(job->unknown.empty());
@@ -122,7 +122,7 @@ TEST(ProfilerTrace, EndsOfATransferMeet) {
 }
 
 // Older traces have the host's events alone.
-TEST(ProfilerTrace, HostEventsDoWhereThereAreNoKernels) {
+TEST(ProfilerTrace, UsesHostEventsIfThereAreNoKernels) {
   const auto host = trace(
       0, {R"({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 5, "dur": 1, "args":
          {"Collective name": "allreduce", "dtype": "Float", "In msg nelems": 3, "Group size": 2,

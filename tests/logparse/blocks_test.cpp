@@ -40,7 +40,7 @@ std::string random_bytes(std::size_t size) {
 }
 
 /// A window is 8 MiB: 9 MiB and a bit need two, and a rest that is copied.
-TEST_F(LargeFile, IsWholeInBlocksEachBehindWhatWasKept) {
+TEST_F(LargeFile, EachBlockFollowsTheKeptBytes) {
   const std::string all = random_bytes((9 << 20) + 12'345);
   write(all);
   for (const std::size_t from : {std::size_t{0}, std::size_t{4'097}, std::size_t{9 << 20}}) {

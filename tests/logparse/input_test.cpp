@@ -132,7 +132,7 @@ TEST_F(Inputs, FoldersAreReadInTheOrderOfTheirNumbers) {
   ASSERT_EQ(globbed.problems.size(), 1U);
 }
 
-TEST_F(Inputs, PackedLogsAreReadAndTruncatedOnesAsFarAsTheyGo) {
+TEST_F(Inputs, ReadsCompressedLogsAndTruncatedOnesUpToTheirEnd) {
   const std::string text = many_lines(2000);
   const std::string packed = gzipped(text);
   const Read plain = read({write("a.log", text)});
@@ -171,7 +171,7 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
 }
 
 // A pipe in a folder would be waited for; a link to nothing is worth a word.
-TEST_F(Inputs, AFolderWithoutPermissionIsNotTakenForAnEmptyOne) {
+TEST_F(Inputs, AFolderWithoutPermissionIsNotEmpty) {
   write("a/rank0.log", line_of(0));
   write("b/rank1.log", line_of(1));
   fs::permissions(folder_ / "b", fs::perms::none);
@@ -269,7 +269,7 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   EXPECT_EQ(report.counts.lines, 7U);
 }
 
-TEST_F(Inputs, ANamedPipeIsGivenFiveSecondsForItsWriter) {
+TEST_F(Inputs, WaitsFiveSecondsForTheWriterOfANamedPipe) {
   const std::string path = (folder_ / "lonely").string();
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
   FakeClock clock;

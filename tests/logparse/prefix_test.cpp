@@ -71,7 +71,7 @@ std::string keys_of(const Wrapping& wrapping) {
   return keys;
 }
 
-TEST(Wrappers, EachPrefixRowTakesItsSampleAndNoMore) {
+TEST(Wrappers, EachPrefixRowMatchesItsSampleOnly) {
   for (const PrefixRow& row : prefix_rows()) {
     const std::string line = std::string(row.sample) + kLine;
     const Wrapping wrapping = strip_wrappers(line, false);

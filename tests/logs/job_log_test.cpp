@@ -222,7 +222,7 @@ TEST(JobLog, SettingsAreEchoedAndDecide) {
   EXPECT_THAT(said::log_of(request).rings, SizeIs(4));
 }
 
-TEST(JobLog, CallsAreAlikeOnAllRanks) {
+TEST(JobLog, CallsAreEqualOnAllRanks) {
   LogRequest request = said::request("one-gpu-one-nic", 2, "2.24");
   request.calls = 3;
   const said::Log log = said::log_of(request);

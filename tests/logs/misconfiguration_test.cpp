@@ -155,7 +155,7 @@ TEST(Misconfiguration, AVariableOfOneHostIsEchoedThereAlone) {
   EXPECT_EQ(std::ranges::count(job.log.lines, "NCCL_PROTO set by environment to Simple"), 8);
 }
 
-TEST(Misconfiguration, TwoRanksOfOneGpuSayTheSameBusId) {
+TEST(Misconfiguration, TwoRanksOfOneGpuLogTheSameBusId) {
   const Broken job = broken("duplicate-gpu", said::request("dgx-a100", 1, "2.21"));
   EXPECT_THAT(job.log.warnings,
               testing::UnorderedElementsAre(

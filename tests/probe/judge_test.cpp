@@ -19,9 +19,9 @@ std::vector<std::string> ids_of(const MadeUpMachine& made) {
 
 using Ids = std::vector<std::string>;
 
-TEST(ProbeJudge, AHealthyMachineRaisesNothing) { EXPECT_EQ(ids_of(MadeUpMachine()), Ids{}); }
+TEST(ProbeJudge, AHealthyMachineGivesNoFinding) { EXPECT_EQ(ids_of(MadeUpMachine()), Ids{}); }
 
-TEST(ProbeJudge, ReadsWhatIsThere) {
+TEST(ProbeJudge, ReadsTheMachine) {
   const MadeUpMachine made;
   const Machine machine = read_machine(made.sources);
   ASSERT_EQ(machine.rdma.size(), 2u);

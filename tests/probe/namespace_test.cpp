@@ -54,7 +54,7 @@ class ProbeNamespace : public testing::Test {
   }
 };
 
-TEST_F(ProbeNamespace, AHealthyOneRaisesNothing) { EXPECT_EQ(found_after("true"), Ids{}); }
+TEST_F(ProbeNamespace, AHealthyNamespaceGivesNoFinding) { EXPECT_EQ(found_after("true"), Ids{}); }
 
 TEST_F(ProbeNamespace, OnlyLoopback) { EXPECT_EQ(found_after("true", ""), Ids{"wrong_interface"}); }
 

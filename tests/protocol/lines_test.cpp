@@ -26,7 +26,7 @@ std::uint64_t word(const FifoMemory& memory, std::size_t index) {
 }
 
 // Step 6 has the flag 7. Three lines: the size 6, bytes 0 to 3, bytes 4 and 5 with two of nothing.
-TEST(Ll, ALineIsFourBytesOfDataAndBehindThemTheFlag) {
+TEST(Ll, ALineIsFourBytesOfDataAndThenTheFlag) {
   const FifoMemory memory = zeroed_memory(Ll::slot_memory(64_B));
   Ll::pack(memory.get(), 64_B, counting(6), 6);
   EXPECT_EQ(word(memory, 0), 0x00000007'00000006U);
@@ -36,7 +36,7 @@ TEST(Ll, ALineIsFourBytesOfDataAndBehindThemTheFlag) {
 }
 
 // 3 bytes and the size lie right before the flag: 112 + 8 + 8 = 128, and 104 = 112 - 8.
-TEST(Ll128, AShortStepLiesInOneCacheLineWithItsFlag) {
+TEST(Ll128, AShortStepAndItsFlagShareACacheLine) {
   const FifoMemory memory = zeroed_memory(Ll128::slot_memory(64_B));
   Ll128::pack(memory.get(), 64_B, counting(3), 6);
   EXPECT_EQ(word(memory, 13), 0x020100U);
@@ -45,7 +45,7 @@ TEST(Ll128, AShortStepLiesInOneCacheLineWithItsFlag) {
 }
 
 // 240 bytes: 112 in the first line, 120 in the second, 8 in the third.
-TEST(Ll128, FlagsStandBehindEach120Bytes) {
+TEST(Ll128, AFlagFollowsEach120Bytes) {
   const FifoMemory memory = zeroed_memory(Ll128::slot_memory(240_B));
   Ll128::pack(memory.get(), 240_B, counting(240), 41);
   EXPECT_EQ(Ll128::wire_size(240_B), 384_B);

@@ -177,7 +177,7 @@ class Placed {
   std::size_t first_ = 256;
 };
 
-TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNothingElse) {
+TEST(Kernels, AnyCountAtAnyAddressIsRightAndWritesNoOtherByte) {
   for (const DataType type : reference::kTypes) {
     const Pool pool(type);
     for (const RedOp op : {RedOp::Sum, RedOp::Max, RedOp::PreMulSum}) {

@@ -33,7 +33,7 @@ TEST(Releases, EachOneHasItsRules) {
 }
 
 // What the base release does is said by the structs; its file adds nothing.
-TEST(Releases, TheBaseDoesWhatTheMembersSay) {
+TEST(Releases, TheBaseReleaseEqualsTheMembersDefaults) {
   EXPECT_EQ(*load_topology_rules("2.30.7"), TopologyRules{});
   EXPECT_EQ(*load_channel_rules("2.30.7"), ChannelRules{});
 }

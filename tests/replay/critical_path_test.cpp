@@ -57,7 +57,7 @@ TEST(CriticalPath, GoesBackToTheLateRank) {
 }
 
 // The chunk was there long before rank 1 got to it: rank 1's own step held it up.
-TEST(CriticalPath, AChunkThatLayThereIsNotWhatWasWaitedFor) {
+TEST(CriticalPath, AWaitingChunkIsNotOnThePath) {
   const std::vector<TraceEvent> events{
       step_of(0, 0, Primitive::Send, -1, 1, {0, 20}),
       step_of(1, 0, Primitive::Copy, -1, -1, {0, 400}),

@@ -85,7 +85,7 @@ TEST_P(RandomTrace, LanesAreThoseThatEventsName) {
   EXPECT_FALSE(replay_.find({12345, 0, 0}));
 }
 
-TEST_P(RandomTrace, ARangeHoldsWhatAScanFinds) {
+TEST_P(RandomTrace, ARangeEqualsAFullScan) {
   std::vector<EventId> found;
   for (const TimeRange range : random_ranges(random_, GetParam().shape)) {
     for (std::uint32_t lane = 0; lane < replay_.lanes().size(); ++lane) {
@@ -99,7 +99,7 @@ TEST_P(RandomTrace, ARangeHoldsWhatAScanFinds) {
 
 // Each event seen is in one fold; what is as long as the resolution has its own; the longest of a fold is
 // its longest; sums are sums.
-TEST_P(RandomTrace, FoldsHideNothing) {
+TEST_P(RandomTrace, FoldsContainEveryEvent) {
   std::vector<Fold> folds;
   for (const TimeRange range : random_ranges(random_, GetParam().shape)) {
     for (const std::int64_t resolution : {0, 1, 10, 100, 1000, 1'000'000}) {

@@ -161,7 +161,7 @@ TEST(Replay, AbsurdTimesDoNotOverflow) {
   EXPECT_EQ(seen(*one.replay, {0, 1}).size(), 40U);
 }
 
-TEST(Replay, OpeningNamesWhatIsWrongWithAFile) {
+TEST(Replay, OpeningNamesAFilesProblem) {
   const TemporaryPath path("replay.rtrace");
   const auto missing = Replay::open(path.text());
   ASSERT_FALSE(missing);

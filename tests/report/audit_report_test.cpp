@@ -29,7 +29,7 @@ TEST(AuditReport, ThePageEscapesLogText) {
 }
 
 // 10 rows of nccl-tests' all-gather on 80 ranks: 33,553,920 is the multiple of 80 elements next below 32M.
-TEST(AuditReport, ThePageHasTheHeadTheNotesAndWhatWasMeasured) {
+TEST(AuditReport, ThePageHasTheHeadTheNotesAndTheMeasurements) {
   const Audit audit = audit_text(
       "# Collective test starting: all_gather_perf\n"
       "# nThread 1 nGpus 1 minBytes 33553920 maxBytes 33553920 step: 2(factor) warmup iters: 5 "

@@ -218,7 +218,7 @@ TEST(Bootstrap, ARankStoppedBeforeItHasItsLinksIsNamedToAll) {
   run_ranks({0, 1, 3}, join, clock);
 }
 
-TEST(Bootstrap, ARankThatComesTwiceIsRefusedByNameAndTheJobGoesOn) {
+TEST(Bootstrap, ASecondJoinOfARankIsRefusedAndTheJobContinues) {
   testing::internal::CaptureStderr();
   const auto root = make_root(3);
   auto first = std::async(std::launch::async, [&] { return errors_of({1}, 3, root->id()); });
@@ -338,7 +338,7 @@ TEST(Bootstrap, ARankAfterTheJobHasMetLearnsThatItIsLate) {
   testing::internal::GetCapturedStderr();
 }
 
-TEST(Bootstrap, ARankThatLeavesBeforeAllHaveComeEndsTheWaitOfTheOthers) {
+TEST(Bootstrap, ARankThatLeavesEarlyEndsTheWaitOfTheOthers) {
   FakeClock clock;
   std::optional<Attendance> here(clock);
   const auto root = make_root(3, kPlenty, clock);

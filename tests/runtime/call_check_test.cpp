@@ -148,7 +148,7 @@ TEST_P(CallCheckOver, AnotherOperationIsReported) {
 }
 
 // Only rank 2 goes on as before; that it does is the difference.
-TEST_P(CallCheckOver, ARankThatRepeatsItselfWhileOthersGoOnIsReported) {
+TEST_P(CallCheckOver, ReportsARankThatRepeatsACall) {
   expect_difference({.count = 16, .type = DataType::Int32, .op = RedOp::Max}, {.count = 16});
 }
 
@@ -229,7 +229,7 @@ TEST_P(CallCheckWith, TheEndsOfAMessageThatExpectAnotherTypeAreReported) {
   expect_reported(outcomes, {"100 int32", "100 float"});
 }
 
-TEST_P(CallCheckWith, RanksThatCallAlikeAreNotDisturbed) {
+TEST_P(CallCheckWith, EqualCallsGiveNoError) {
   const int n = 3;
   const auto root = make_root(n);
   run_ranks(first_ranks(n), [&](int rank) {

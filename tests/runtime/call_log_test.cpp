@@ -34,7 +34,7 @@ TEST(CallSignature, IgnoresFieldsThatACollectiveDoesNotUse) {
   EXPECT_NE(signature_of(three), before);
 }
 
-TEST(CallSignature, SaysInWordsWhatIsCalled) {
+TEST(CallSignature, DescribesTheCall) {
   EXPECT_EQ(to_string(signature_of({.count = 1024})), "all_reduce of 1024 float sum");
   EXPECT_EQ(to_string(signature_of({.collective = Collective::Broadcast,
                                     .count = 3,
@@ -120,7 +120,7 @@ TEST(CallComparison, ARankFarAheadIsComparedAtTheSameCalls) {
 }
 
 // All looks race with all writes; the calls are alike, so whatever a look finds is a false alarm.
-TEST(CallComparison, RacingWithTheWriterFindsNoDifferenceWhereThereIsNone) {
+TEST(CallComparison, ARaceWithTheWriterGivesNoFalseDifference) {
   Log mine;
   Log theirs;
   std::jthread writer([&] {

@@ -107,7 +107,7 @@ TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
   run_ranks({0, 1}, call_late, clock);
 }
 
-TEST(Communicator, ACallThatCannotBePlannedBreaksNothing) {
+TEST(Communicator, ACallThatCannotBePlannedKeepsTheCommunicatorUsable) {
   Script script{.plan_error = Error{ErrorCode::Unsupported, "no such thing"}};
   const auto communicator = make_alone(script);
   const Status refused = communicator->run({.count = 8});

@@ -188,7 +188,7 @@ TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   EXPECT_EQ(after[0] - before[0], 2U);
 }
 
-TEST(ConnectToOneself, BringsWhatWasSent) {
+TEST(ConnectToOneself, ReceivesTheSentData) {
   const auto root = make_root(1);
   const auto bootstrap = must_join(0, 1, root->id());
   auto made = Connections::make(*bootstrap, nullptr, soon());

@@ -63,7 +63,7 @@ TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
 }
 
 // Who does not know the job's secret may find the name, and gets nothing for it.
-TEST(FileHandOut, AStrangerGetsNothingAndTheRankStillItsFile) {
+TEST(FileHandOut, AnUnknownClientGetsNothingAndTheRankItsFile) {
   constexpr int kTwo = 2;
   const auto root = make_root(kTwo);
   const AbstractName at = hand_out_name("test");

@@ -107,7 +107,7 @@ TEST(HostChoice, RefusesReductionsThatTheSwitchLacks) {
 }
 
 // Nodes of a half each; an odd number of ranks plays nodes of one.
-TEST(HostChoice, PlayedNodesAreAlikeInLength) {
+TEST(HostChoice, SimulatedNodesHaveEqualSizes) {
   EXPECT_EQ(played_ranks_per_node(8), 4);
   EXPECT_EQ(played_ranks_per_node(5), 1);
   EXPECT_EQ(played_ranks_per_node(2), 1);

@@ -28,7 +28,7 @@ TEST(HostTable, TheRulesOfTheLargestNumberOfRanksNotAboveTheCallsCount) {
   EXPECT_EQ(table.find({.collective = Collective::AllGather, .up_to = 8_B}), nullptr);
 }
 
-TEST(HostTable, EachTransportHasRulesOfItsOwn) {
+TEST(HostTable, EachTransportHasItsOwnRules) {
   HostRule tcp = rule(2, kNoLimit, Algorithm::Tree);
   tcp.transport = *parse_transport("tcp");
   const HostTable table{{rule(2, kNoLimit, Algorithm::Ring), tcp}};
@@ -64,7 +64,7 @@ TEST(HostTable, NamesTheProblemAndItsLine) {
   EXPECT_EQ(message("version: [\n").substr(0, 10), "host.yaml:");
 }
 
-TEST(HostTable, LiesInTheUsersConfiguration) {
+TEST(HostTable, IsStoredInTheUsersConfiguration) {
   const auto of = [](const std::string& config, const std::string& home) {
     return host_table_path([&](const char* name) -> std::optional<std::string> {
       const std::string& value = std::string(name) == "HOME" ? home : config;

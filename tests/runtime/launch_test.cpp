@@ -85,7 +85,7 @@ TEST(Launch, AStepsOwnNumberOfTasksGoesBeforeTheAllocations) {
             "Slurm 1/4 local ?/?");
 }
 
-TEST(Launch, ABatchScriptAndAnInteractiveShellAreNoRanks) {
+TEST(Launch, ABatchScriptAndAnInteractiveShellAreNotRanks) {
   EXPECT_EQ(launched({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}}), "no launcher");
   EXPECT_EQ(launched({{"SLURM_STEP_ID", "0"}, {"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "1"}}),
             "no launcher");
@@ -115,7 +115,7 @@ TEST(Launch, RefusesInvalidAndContradictoryVariables) {
       "error: environment variables LOCAL_WORLD_SIZE=4 and WORLD_SIZE=2 contradict each other");
 }
 
-TEST(Launch, AllRanksAreOnOneHostOnlyWhenTheLauncherSaysSo) {
+TEST(Launch, AllRanksAreOnOneHostOnlyIfTheLauncherReportsIt) {
   EXPECT_TRUE(is_single_host({.nranks = 4, .local_ranks = 4}));
   EXPECT_FALSE(is_single_host({.nranks = 4, .local_ranks = 2}));
   EXPECT_FALSE(is_single_host({.nranks = 4}));
@@ -140,7 +140,7 @@ TEST(SlurmHostlist, TheFirstHostIsExpanded) {
   }
 }
 
-TEST(SlurmTasks, PartsCountForAsManyNodesAsTheySay) {
+TEST(SlurmTasks, PartsRepeatForTheirNumberOfNodes) {
   for (int node = 0; node < 3; ++node) EXPECT_EQ(*tasks_on_node("2(x3),1", node), 2);
   EXPECT_EQ(*tasks_on_node("2(x3),1", 3), 1);
   EXPECT_FALSE(tasks_on_node("2(x3),1", 4));

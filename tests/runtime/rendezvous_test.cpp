@@ -109,7 +109,7 @@ TEST(Rendezvous, Rank0WarnsWhereTheSecretCanBeGuessed) {
 }
 
 // 192.0.2.1 is an address for documents: no interface has it, as one of a service in front of this host.
-TEST(Rendezvous, ARootBehindAnotherAddressListensOnOneInterface) {
+TEST(Rendezvous, ARootWithATranslatedAddressListensOnOneInterface) {
   testing::internal::CaptureStderr();
   const std::uint16_t port = free_port();
   const auto meeting = rendezvous({.rank = 0, .nranks = 2}, kPlenty,

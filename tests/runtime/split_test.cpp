@@ -127,7 +127,7 @@ TEST(Split, APartThatIsAbortedLeavesTheWholeAndTheOtherPartAlone) {
 }
 
 // Rank 1 is gone for good: 0 + 2 + 3 = 5, and once more without rank 3: 0 + 2 = 2.
-TEST(Shrink, RemainingRanksGoOnAfterADeathAndAfterAnother) {
+TEST(Shrink, RemainingRanksContinueAfterEachDeath) {
   with_communicator(4, [](runtime::Communicator& all) {
     const int me = to_int(all.rank());
     EXPECT_EQ(*sum_of(all, me), 6);

@@ -86,7 +86,7 @@ TEST(HostStream, TwoStreamsRunConcurrently) {
   EXPECT_TRUE(is_open);
 }
 
-TEST(HostStream, ItsEndWaitsForItsWork) {
+TEST(HostStream, TheDestructorWaitsForTheWork) {
   std::atomic<int> done{0};
   {
     HostStream stream;
@@ -144,7 +144,7 @@ TEST(Streams, TwoCommunicatorsEnteredInOppositeOrderHangOnOneStreamAndNotOnTwo) 
 }
 
 // The stream waits in the whole's call, which rank 1 never makes; the part's lies behind it.
-TEST(Streams, AnAbortedCommunicatorGoesThoughItsStreamHasNotComeToItsCalls) {
+TEST(Streams, AnAbortedCommunicatorIsDestroyedBeforeItsStreamRunsItsCalls) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto all = must_make(rank, 2, *root, options_with(Seconds{60}));
@@ -239,7 +239,7 @@ TEST(CallGroup, MessagesOfOneKindKeepItAndMixedOnesTravelAsBytes) {
   EXPECT_EQ(mixed[0].recvs[0].count, 8);
 }
 
-TEST(Streams, AnAbortFromAnotherThreadEndsWhatHangsAndWhatIsQueued) {
+TEST(Streams, AnAbortFromAnotherThreadEndsRunningAndQueuedCalls) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {
     const auto communicator = must_make(rank, 2, *root, options_with(Seconds{60}));
@@ -277,7 +277,7 @@ TEST(Streams, ARejectedCallIsTheAsyncErrorAndStopsLaterCalls) {
   EXPECT_FALSE(communicator->enqueue(sum_of(in, out), stream));
 }
 
-TEST(PendingCommunicator, ItIsMadeWhileTheCallerGoesOn) {
+TEST(PendingCommunicator, IsMadeWhileTheCallerContinues) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   std::vector<std::unique_ptr<PendingCommunicator>> pending;
@@ -304,7 +304,7 @@ TEST(PendingCommunicator, ItIsMadeWhileTheCallerGoesOn) {
 }
 
 // The other rank never comes: without the abort it would be waited for for a minute.
-TEST(PendingCommunicator, ItCanBeCalledOffWhileItWaitsForTheOthers) {
+TEST(PendingCommunicator, CanBeCancelledWhileItWaitsForTheOthers) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   auto started =
@@ -320,7 +320,7 @@ TEST(PendingCommunicator, ItCanBeCalledOffWhileItWaitsForTheOthers) {
 }
 
 // The other rank has come, and then says no more.
-TEST(PendingCommunicator, ItCanBeCalledOffWhileItConnects) {
+TEST(PendingCommunicator, CanBeCancelledWhileItConnects) {
   auto root = make_root(2);
   const UniqueId id = root->id();
   std::unique_ptr<Bootstrap> silent;

@@ -127,7 +127,7 @@ TEST(Watch, AnAbortReachesAllWithItsCodeTextAndHelp) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 3: all_reduce 7 made no progress"});
 }
 
-TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotTakenForDead) {
+TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotReportedDead) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 1) {
@@ -140,7 +140,7 @@ TEST(Watch, ARankThatAbortsAndLeavesAtOnceIsNotTakenForDead) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
-TEST(Watch, ARankThatLeavesBecauseOfTheNewsIsNotTakenForDead) {
+TEST(Watch, ARankThatLeavesAfterTheNewsIsNotReportedDead) {
   Verdicts verdicts;
   watch_ranks(6, [&](int rank, Watched& self) {
     if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
@@ -206,7 +206,7 @@ TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"rank 4 says so"});
 }
 
-TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
+TEST(Watch, ADeathHasPrecedenceOverItsConsequences) {
   Verdicts verdicts;
   std::latch died(1);
   watch_ranks(5, [&](int rank, Watched& self) {
@@ -225,7 +225,7 @@ TEST(Watch, ADeathGoesBeforeWhatOthersSayOfIt) {
 }
 
 // A reset by a cut network looks like the end of a process; the process knows better.
-TEST(Watch, ARankThatHearsOfItsOwnDeathDeniesIt) {
+TEST(Watch, ARankDeniesNewsOfItsOwnDeath) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
     if (rank == 2) self.watch->abort({}, Rank{1});
@@ -239,7 +239,7 @@ TEST(Watch, ARankThatHearsOfItsOwnDeathDeniesIt) {
                 "rank 1 lost rank 2 on the watch's connection: rank 2 takes this rank for gone"});
 }
 
-TEST(Watch, AGoodbyeIsNoDeath) {
+TEST(Watch, AGoodbyeIsNotADeath) {
   watch_ranks(4, [](int, Watched& self) {
     ASSERT_TRUE(self.bootstrap->barrier());
     self.watch->goodbye();
@@ -249,7 +249,7 @@ TEST(Watch, AGoodbyeIsNoDeath) {
   });
 }
 
-TEST(Watch, RemainingRanksDoNotMindThatOneSaidGoodbye) {
+TEST(Watch, RemainingRanksContinueAfterAGoodbye) {
   watch_ranks(4, [](int rank, Watched& self) {
     if (rank == 2) {
       self.watch->goodbye();

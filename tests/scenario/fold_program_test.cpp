@@ -110,7 +110,7 @@ steps:
 
 // Four pairs, the last one's ranks far from each other: two kinds of pairs, and their transfers show which way they go. What a
 // root sends goes no such way.
-TEST(FoldProgram, RanksAreAlikeWhereTheirTransfersGoLikeWays) {
+TEST(FoldProgram, RanksAreEquivalentIfTheirTransfersUseEqualPaths) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: pairs\nranks: 8\ngroups: {pair: [0-1, 2-3, 4-5, 6-7]}\n"
       "steps: [transfer: {on: pair, from: 0, to: 1, count: 64}, "
@@ -144,7 +144,7 @@ TEST(FoldProgram, BuiltInWorkloadsTakeTheSameTime) {
   }
 }
 
-TEST(FoldProgram, ADifferenceIsAKindOfItsOwn) {
+TEST(FoldProgram, ARankThatDiffersIsItsOwnClass) {
   const auto outline = make_workload("ddp", {{"model", "llama3-8b"},
                                              {"gpu", "h100"},
                                              {"efficiency", "0.5"},

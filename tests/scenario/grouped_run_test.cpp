@@ -33,7 +33,7 @@ std::string verdict(const std::string& fault, bool is_real) {
   return text;
 }
 
-TEST(GroupedScenario, RealAndSimulatedRanksComeToTheSame) {
+TEST(GroupedScenario, RealAndSimulatedRanksGiveTheSameVerdict) {
   for (const char* fault :
        {"skip: {rank: 2, call: 5}", "kill: {rank: 2, call: 4}", "throw: {rank: 1, call: 4}",
         "wrong_count: {rank: 2, call: 3, count: 77}", "skip: {rank: 1, call: 100}"}) {

@@ -82,7 +82,7 @@ TEST(PlanFaults, CallsOfOneGroupAreCountedAlone) {
   EXPECT_EQ(body[2].op, hangs::Op::AllGather);
 }
 
-TEST(PlanFaults, ACallComesBehindTheNextOneEvenOfTheNextIteration) {
+TEST(PlanFaults, APostponedCallFollowsTheNextOneEvenInTheNextIteration) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("reorder:rank=0,call=2", program));
   EXPECT_EQ(program.programs[0].body_of(0).size(), 2U);
@@ -92,7 +92,7 @@ TEST(PlanFaults, ACallComesBehindTheNextOneEvenOfTheNextIteration) {
   EXPECT_EQ(next[1].op, hangs::Op::Broadcast);
 }
 
-TEST(PlanFaults, ACallIsChangedAsThePlanSays) {
+TEST(PlanFaults, ACallIsChangedAsPlanned) {
   hangs::Program program = program_of(kSteps);
   ASSERT_TRUE(plan("wrong_count:rank=0,call=0,count=11", program));
   EXPECT_EQ(program.programs[0].body_of(0)[0].count, 11);
@@ -102,7 +102,7 @@ TEST(PlanFaults, ACallIsChangedAsThePlanSays) {
   EXPECT_EQ(program.programs[2].body_of(0)[0].op, hangs::Op::ReduceScatter);
 }
 
-TEST(PlanFaults, ARankEndsWhereThePlanSays) {
+TEST(PlanFaults, ARankEndsAsPlanned) {
   const std::pair<const char*, hangs::Halt> all[] = {
       {"kill:rank=1,call=5", hangs::Halt::Killed},
       {"stop:rank=1,call=5", hangs::Halt::Stopped},
@@ -136,7 +136,7 @@ TEST(PlanFaults, AFaultThatNeverFiresIsReported) {
 }
 
 // An all-reduce has no root.
-TEST(PlanFaults, AChangeThatChangesNothingIsReported) {
+TEST(PlanFaults, ReportsAChangeWithoutEffect) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan("wrong_root:rank=1,call=0,root=1", program);
   ASSERT_TRUE(planned);

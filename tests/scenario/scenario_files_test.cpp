@@ -68,7 +68,7 @@ class SweepFiles : public testing::TestWithParam<std::string> {};
 /// Small jobs, which need no cluster.
 class SmallScenarios : public testing::TestWithParam<std::string> {};
 
-TEST_P(Scenarios, ComeOutAsTheySay) {
+TEST_P(Scenarios, MeetTheirExpectations) {
   const auto scenario = load_scenario(GetParam(), scenario_reading());
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_TRUE(scenario->expect.outcome) << "a scenario of ours says what comes of it";
@@ -232,7 +232,7 @@ TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
 }
 
 // Pairs on other GPUs of a host take the same time: one row.
-TEST(ScenarioRun, CallsThatAreAlikeAreOneRow) {
+TEST(ScenarioRun, EqualCallsAreOneRow) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: x\nparallel: {tensor: 2, data: 4}\ncluster: {on: dgx-h100}\n"
       "steps:\n- all_reduce: {on: tensor, count: 1000000}\n",
@@ -354,7 +354,7 @@ TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
 }
 
 // Of a trace the widest communicator's collectives are matched: where ranks wait in others too, it alone is no evidence.
-TEST(ScenarioRun, ATraceAloneNamesNoCulpritForWhatItDoesNotShow) {
+TEST(ScenarioRun, ATraceAloneNamesNoCulpritWithoutEvidence) {
   for (const char* const name : {"pipeline-send-left-out.yaml", "crossed-order.yaml"}) {
     const KeptRun run(name);
     const auto found = hang::examine({run.folder + "/run.rtrace"});
@@ -463,7 +463,7 @@ TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
 }
 
 // 65,536 ranks of 704 steps each are 46 million, of which one kind's are played; rank by rank they are refused.
-TEST(ScenarioRun, OnlyWhatIsPlayedCounts) {
+TEST(ScenarioRun, CountsOnlyPlayedSteps) {
   std::string text = "ringside: scenario/1\nname: many\nranks: 65536\nsteps:\n";
   for (int i = 0; i < 704; ++i) text += "- kernel: 100us\n";
   auto scenario = parse_scenario(text, "many.yaml");

@@ -67,7 +67,7 @@ TEST(Workload, ATokenMeetsTheExpertsThatAreActive) {
 
 // Narayanan et al. 2021, (3): 96 B s l h^2 (1 + s/6h + V/16lh) operations with recomputation, whatever the parallelism.
 // Theirs counts both halves of attention's matrix; a causal one needs half, and the share of s/6h is halved with it.
-TEST(Workload, MegatronComputesWhatThePaperSays) {
+TEST(Workload, MegatronsOperationsMatchThePaper) {
   const double batch = 2 * 16;  // data x microbatches
   const double s = 2048, l = 40, h = 6144, v = 51200;
   const double whole = 96 * batch * s * l * h * h * (1 + s / (12 * h) + v / (16 * l * h));
@@ -90,7 +90,7 @@ TEST(Workload, MegatronComputesWhatThePaperSays) {
 
 // Two all-reduces a layer forward and two backward, each of b s h elements; half the gradients' bytes in halves with
 // sequence parallelism.
-TEST(Workload, MegatronMovesWhatThePaperSays) {
+TEST(Workload, MegatronsTrafficMatchesThePaper) {
   WorkloadKeys keys{{"layers", "8"},         {"hidden", "1024"},   {"heads", "16"},
                     {"vocabulary", "32000"}, {"sequence", "512"},  {"gpu", "h100"},
                     {"efficiency", "0.5"},   {"tensor", "4"},      {"pipeline", "2"},
@@ -317,7 +317,7 @@ TEST(Workload, ABucketIsFullOnceItHasReachedItsCap) {
 }
 
 // Laid in the order of the model's parameters, the first bucket waits for the gradient that comes last: nothing overlaps it.
-TEST(Workload, BucketsInTheWrongOrderOverlapNothing) {
+TEST(Workload, BucketsInTheWrongOrderDoNotOverlap) {
   const auto last_kernel = [](const hangs::RankProgram& own) {
     std::size_t last = 0;
     for (std::size_t i = 0; i < own.body.size(); ++i) {
@@ -449,7 +449,7 @@ TEST(Workload, ACapacityPadsWhatGoesToTheExperts) {
 }
 
 // 6 operations a token and active weight (the embedding that is looked up has none), and attention's 6 l s h.
-TEST(Workload, ExpertsComputeWhatTheActiveWeightsSay) {
+TEST(Workload, ExpertsOperationsFollowTheActiveWeights) {
   const TransformerShape model = *find_transformer("mixtral-8x7b");
   const double busy = kernels(made("moe", mixtral("8")).programs.front()) * 989e12 * 0.5;
   const double weights = model.active_weights() - 32000.0 * 4096;

@@ -89,7 +89,7 @@ TEST(SimAlgorithms, TheCollNetChainGoesUpThroughTheNetworkAndDown) {
 }
 
 // To the head, through the network, back.
-TEST(SimAlgorithms, CollNetDirectTakesTwoStepsBesidesTheNetworks) {
+TEST(SimAlgorithms, CollNetDirectTakesTwoStepsInAdditionToTheNetworks) {
   Case one = case_of(Collective::AllReduce, Algorithm::CollNetDirect, 8, 4, 4);
   one.request.costs.network_reduction = Seconds{30e-6};
   const double expected = 2 * kAlpha.count() + 30e-6;

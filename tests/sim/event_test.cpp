@@ -146,7 +146,7 @@ TEST(EventTrace, ShowsSlicesWhereAsked) {
   }
 }
 
-TEST(EventTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
+TEST(EventTrace, AFailingSinkEndsTheSimulation) {
   struct Full : TraceSink {
     Status write(std::span<const std::byte>) override {
       return Error{ErrorCode::System, "t.rtrace: no room", "make some"};

@@ -35,7 +35,7 @@ TEST(FairShare, AFlowAloneHasTheNarrowestLink) {
 }
 
 // 10 and 20 bytes over 10 B/s: 5 B/s each for 2 s, then the longer one's last 10 bytes at 10 B/s.
-TEST(FairShare, AWorkerThatStaysGetsWhatTheOthersLeave) {
+TEST(FairShare, RemainingFlowsGetTheFreedRate) {
   FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);
   share.start(0, 20, 2);

@@ -37,7 +37,7 @@ std::optional<EventJob> joined(const Case& one) {
 }
 
 // Pipes take 7 ms to fill, nine tenths of it in 115 tries; 3 ms more each; of the last one a quarter is left.
-TEST(UntilSteady, GoesOnAtThePaceThatStays) {
+TEST(UntilSteady, ExtrapolatesAtTheSteadyPace) {
   std::vector<std::int64_t> tried;
   const auto time =
       until_steady({.all = 1'000'000, .work = 999'999.25, .first = 16, .most = 100'000},
@@ -105,7 +105,7 @@ struct TwoSlowRanks : IdealNetwork {
   }
 };
 
-TEST(JoinAlike, DistinguishesWhatLiesOverOtherLinks) {
+TEST(JoinAlike, DistinguishesLinesOverOtherLinks) {
   Case one = ideal_case(8, Collective::AllReduce, 1 << 22);
   const auto even = joined(one);
   ASSERT_TRUE(even);

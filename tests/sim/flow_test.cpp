@@ -94,7 +94,7 @@ TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
 }
 
 // Channels of one kind are wired once and the others only routed: that makes no difference.
-TEST(Flow, AChannelThatIsLikeAnotherIsWhatItWouldBeByItself) {
+TEST(Flow, AnEqualChannelGivesTheSameResultAsAlone) {
   const auto one = forced_case("dgx-h100", 4, Collective::AllReduce, 256_MiB, Algorithm::NvlsTree,
                                Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;
@@ -215,7 +215,7 @@ TEST(Auto, TakesEventsForFewTransfersAndFewerWhereTheyMeet) {
 }
 
 // Links of 10 and 4: both flows grow to 2 each, where the second link is full; the first goes on to 10 - 2.
-TEST(ShareCoupled, AFullLinkHoldsThoseOnItAndTheOthersGoOn) {
+TEST(ShareCoupled, AFullLinkLimitsItsFlowsOnly) {
   const std::vector<CoupledFlow> flows{{{{0, 1.0}}}, {{{0, 1.0}, {1, 2.0}}}};
   const auto shares = share_coupled(flows, [](int link) { return link == 0 ? 10.0 : 4.0; });
   ASSERT_EQ(shares.size(), 2U);

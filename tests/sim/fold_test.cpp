@@ -44,7 +44,7 @@ FoldedShape shape_of(const SimRequest& request) {
 
 // A parent waits for both its children at once, so it is the same which of its ports one of them comes to: of the 128
 // places in the tree 8 levels are left, each with 8 GPUs, and some more where a level is not full.
-TEST(Fold, ChildrenThatAreAwaitedTogetherAreAlike) {
+TEST(Fold, ChildrenThatAreAwaitedTogetherAreEqual) {
   const auto one =
       forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
   ASSERT_TRUE(one) << one.error().message;

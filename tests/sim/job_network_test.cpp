@@ -37,7 +37,7 @@ TEST(JobNetwork, RanksOfANodeTalkOverNvlink) {
 }
 
 // 16 channels of 36.7 GB/s fill a GPU's 370.8, 8 do not: then what a GPU sends on one holds it up.
-TEST(JobNetwork, FewChannelsAreLinksOfTheirOwn) {
+TEST(JobNetwork, FewChannelsHaveTheirOwnLinks) {
   const Job job = job_of("dgx-h100", 2);
   const SimModel model = *load_sim_model();
   const JobNetwork few(job, GraphId::Ring, {}, &model, {}, 8);

@@ -34,7 +34,7 @@ TEST(LineTimes, CountsInstantMessagesAtTheirTime) {
 }
 
 // Whatever comes, in whatever order: nothing is lost, and of each half of the time it stays in its half.
-TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNothing) {
+TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNoBytes) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> at(0, 1e-3);
   LineTimes times(3);

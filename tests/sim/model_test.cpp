@@ -106,7 +106,7 @@ TEST(SimCosts, AreTheModelsAndTheNicsTogether) {
   EXPECT_NEAR(job->request.overheads.ramp.count() * 1e6, model->net[0].ramp.most, 1e-9);
 }
 
-TEST(SimModel, SaysHowFarOffItIsBySizeAndNodes) {
+TEST(SimModel, ReportsItsErrorBySizeAndNodes) {
   const auto model = load_sim_model();
   ASSERT_TRUE(model);
   const auto row_of = [](const auto& rows, auto kind) {

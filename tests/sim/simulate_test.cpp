@@ -210,7 +210,7 @@ TEST(Simulate, RefusesWhatCannotBeSimulated) {
   EXPECT_EQ(simulate(one.request).error().code, ErrorCode::Unsupported);
 }
 
-TEST(SimulateTrace, ASinkThatTakesNoMoreEndsTheSimulation) {
+TEST(SimulateTrace, AFailingSinkEndsTheSimulation) {
   struct Full : TraceSink {
     Status write(std::span<const std::byte>) override {
       return Error{ErrorCode::System, "t.rtrace: no room", "make some"};

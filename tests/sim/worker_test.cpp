@@ -138,7 +138,7 @@ TEST_F(Workers, TheyEndWithTheirProcess) {
   await_end(pids[1]);
 }
 
-TEST_F(Workers, TheyHaveNoOtherFileOfOurs) {
+TEST_F(Workers, InheritNoOtherDescriptor) {
   const UniqueFd kept{open("/dev/null", O_RDONLY)};  // would outlive an exec
   std::set<std::string> open_files;
   static_cast<void>(error_when([&] {
@@ -205,7 +205,7 @@ TEST(SimulateWorker, OneThatIsNotThereIsNamed) {
   EXPECT_THAT(result.error().message, HasSubstr("/nonexistent/worker"));
 }
 
-TEST(SimulateWorker, AProgramThatIsNoWorkerIsAnError) {
+TEST(SimulateWorker, AnotherProgramIsAnError) {
   const Variable variable("/bin/true");
   const Case one = ideal_case(2, Collective::AllReduce, 1000);
   const auto result = simulate(one.request);
@@ -239,7 +239,7 @@ Error error_of(const std::string& program, Clock& clock) {
 }
 
 // On a clock that jumps: the test does not wait for the 10 s.
-TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
+TEST(SimulateWorker, ASilentProgramTimesOut) {
   const Script sleeper("exec sleep 1000");
   for (const std::string& program : {sleeper.path(), std::string("/bin/cat")}) {
     FakeClock clock;
@@ -252,7 +252,7 @@ TEST(SimulateWorker, AProgramThatSaysNothingIsGivenUp) {
 }
 
 // A text whose first four letters are no length, one whose are (0x21216968 bytes), and a short message.
-TEST(SimulateWorker, AProgramThatWritesSomethingElseIsNamed) {
+TEST(SimulateWorker, NamesAProgramWithAnotherGreeting) {
   for (const char* said : {"what is this", "hi!!", "\\004\\000\\000\\000abcd"}) {
     const Script talker("printf '" + std::string(said) + "' >&0; exec sleep 1000");
     const Error error = error_of(talker.path(), real_clock());
@@ -273,7 +273,7 @@ TEST(SimulateWorker, OneOfAnotherVersionIsNamedWithBoth) {
   EXPECT_THAT(error.help, HasSubstr("one build"));
 }
 
-TEST(SimulateWorker, OneThatClosesItsEndAndGoesOnIsNotWaitedFor) {
+TEST(SimulateWorker, DoesNotWaitForAWorkerThatClosedItsEnd) {
   const Script silent("exec <&-; exec sleep 1000");
   const Error error = error_of(silent.path(), real_clock());
   EXPECT_EQ(error.code, ErrorCode::System);

@@ -53,7 +53,7 @@ TEST(BenchRows, AGridHasACurveForEachWay) {
   EXPECT_EQ(good_picks({row}), 1U);
 }
 
-TEST(BenchRows, ColumnsSayWhatACollectiveHas) {
+TEST(BenchRows, ColumnsDependOnTheCollective) {
   BenchOptions bench;
   bench.collective = Collective::Broadcast;
   bench.op = RedOp::Max;

@@ -28,7 +28,7 @@ std::vector<Seconds> transfer_times(const std::string& text) {
 }
 
 // 64 MiB: 450 GB/s out of an H100 by NVLink, 50 GB/s by its NIC.
-TEST(CallTimes, ATransferTakesWhatTheWayBetweenItsOwnTwoRanksTakes) {
+TEST(CallTimes, ATransferTakesTheTimeOfItsOwnPath) {
   const std::string head = "ranks: 16\ncluster: {on: dgx-h100}\nsteps:\n";
   const std::string near = "- transfer: {on: world, from: 8, to: 9, count: 16777216}\n";
   const std::string far = "- transfer: {on: world, from: 7, to: 8, count: 16777216}\n";

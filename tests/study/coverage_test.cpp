@@ -8,7 +8,7 @@ namespace {
 
 // The stated error is a median: about half of what was measured must lie within it, and the simulator must be nearer than
 // NCCL's own model.
-TEST(StatedErrors, CoverHalfOfWhatWasMeasured) {
+TEST(StatedErrors, CoverHalfOfTheMeasurements) {
   const std::string folder = shared_folder() + "/published";
   const auto validation = validate({.published = folder, .machines = folder + "/machines"});
   ASSERT_TRUE(validation) << validation.error().message;

@@ -33,7 +33,7 @@ TEST(FabricPicture, HasEachBoxAndWhatJoinsThem) {
 }
 
 // Of 64 hosts on 16 leaves, 4 leaves are shown, and 2 hosts of each.
-TEST(FabricPicture, AFewStandForMany) {
+TEST(FabricPicture, AFewDevicesRepresentMany) {
   const auto fabric = fabric_of("{kind: leaf_spine, hosts_per_leaf: 4}", 64);
   const FabricPicture picture = fabric_picture(**fabric, 4);
   EXPECT_EQ(picture.rows[0].count, 64);

@@ -62,7 +62,7 @@ TEST_F(FabricSimulation, OneToOneAndAdaptiveDelaysNoTransfer) {
 }
 
 // A leaf a host: all that a host sends goes up. 8 NICs give 8 x 50 GB/s (PCIe would carry 53.8), k:1 leaves 8 x 50 / k.
-TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesAsArithmeticSays) {
+TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesProportionally) {
   const auto busy_us = [&](int k) {
     const std::string path = folder_.write(
         "dgx-h100 x4",
@@ -82,7 +82,7 @@ TEST_F(FabricSimulation, OversubscriptionSlowsARingAcrossLeavesAsArithmeticSays)
 }
 
 // One NIC's cable at half of 50 GB/s: the channels on it take twice as long, and all wait for them.
-TEST_F(FabricSimulation, ADegradedLinkSlowsByWhatItLacks) {
+TEST_F(FabricSimulation, ADegradedLinkSlowsProportionally) {
   const auto time_with = [&](const std::string& rules) {
     return time_us(ring_on(folder_.write("dgx-h100 x4", "{kind: switch" + rules + "}")));
   };
@@ -122,7 +122,7 @@ TEST_F(FabricSimulation, PlacementDecidesHowMuchCrossesLeaves) {
   EXPECT_NEAR(mixed / packed, 2, 0.05);
 }
 
-TEST_F(FabricSimulation, NamesWhatIsNotJoined) {
+TEST_F(FabricSimulation, NamesHostsWithoutAPath) {
   const std::string path =
       folder_.write("dgx-h100 x4",
                     "{kind: leaf_spine, rails: only, hosts_per_leaf: 1, degraded: "
@@ -177,7 +177,7 @@ TEST_F(FabricSimulation, LargeExchangesTakeTheTimeOfEvents) {
   }
 }
 
-TEST_F(FabricSimulation, AJobOnHostsThatAreNotJoinedIsNone) {
+TEST_F(FabricSimulation, RefusesAJobOnHostsWithoutAPath) {
   const std::string path = folder_.write(
       "dgx-h100 x4",
       "{kind: leaf_spine, hosts_per_leaf: 2, degraded: [{link: leaf 1 <-> spine *, share: 0}]}");
@@ -219,7 +219,7 @@ TEST_F(FabricSimulation, HostsOfNvlinkDomainsHaveTheirOwnCables) {
 }
 
 // The wires' 50 GB/s are what limits a host's NICs, and a switch's ports are as wide.
-TEST_F(FabricSimulation, TheBusiestLinkOfTheFabricNeedsWhatItsBytesTake) {
+TEST_F(FabricSimulation, TheBusiestFabricLinksTimeFollowsFromItsBytes) {
   const Result<SimRow> row = simulate_one(ring_on(folder_.write("dgx-h100 x2", "{kind: switch}")));
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_NEAR(row->busiest_fabric->needs / row->result.busiest, 1, 1e-6);
@@ -239,7 +239,7 @@ class FabricWays : public FabricSimulation {
   }
 };
 
-TEST_F(FabricWays, EachChannelIsAFlowOfItsOwn) {
+TEST_F(FabricWays, EachChannelIsASeparateFlow) {
   const auto asked =
       load_job({.on = folder_.write("dgx-h100 x2", "{kind: leaf_spine, hosts_per_leaf: 1}")});
   ASSERT_TRUE(asked) << asked.error().message;

@@ -44,7 +44,7 @@ class FaultyCallsTest : public testing::Test {
   const std::vector<SimRow> rows_ = rows_of(plan_);
 };
 
-TEST_F(FaultyCallsTest, WithoutAnythingToComeToTheTimesAreTheUndisturbedOnes) {
+TEST_F(FaultyCallsTest, AFaultThatNeverFiresChangesNoTime) {
   const FaultyJob job = play("skip:rank=1,call=99");
   EXPECT_FALSE(job.verdict);
   EXPECT_EQ(job.notes.size(), 1U);
@@ -65,7 +65,7 @@ TEST_F(FaultyCallsTest, OneLateCallTakesSoMuchLonger) {
 }
 
 // 64 MiB x 30 / 16 leave a rank, over all its channels alike: each connection carries its part at 1 GB/s.
-TEST_F(FaultyCallsTest, ASlowConnectionTakesAsLongAsWhatTheRingSendsOnIt) {
+TEST_F(FaultyCallsTest, ASlowConnectionTakesTheTimeOfItsBytes) {
   const FaultyJob job = play("slow_link:from=0,rate=1GB/s");
   const double part = 67108864.0 * 30 / 16 / rows_[1].call.tuned.choice.nchannels;
   EXPECT_NEAR(us(job.sizes[1].median), part / 1e3, 0.01 * part / 1e3);

@@ -41,7 +41,7 @@ std::string plain(std::string_view name) {
 }
 
 // The error bars cover what was measured: no more, and no less.
-TEST(MeasuredReach, IsWhatTheTableHas) {
+TEST(MeasuredReach, EqualsTheTable) {
   const auto published = read_published(shared_folder() + "/published");
   ASSERT_TRUE(published) << published.error().message;
   std::map<std::string, std::pair<int, int>> most;

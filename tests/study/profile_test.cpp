@@ -90,7 +90,7 @@ TEST(Profile, TellsLatencyFromBandwidth) {
 }
 
 // 512 KiB go from each of 72 GPUs to the next: the links rest for 99 % of the time, and each step waits for its bytes.
-TEST(Profile, SaysWhatThePathSaysAndNotTheBusiestLink) {
+TEST(Profile, FollowsThePathRatherThanTheBusiestLink) {
   const SimQuestion question{.job = {.on = "gb200-nvl72"},
                              .calls = {.collective = "broadcast", .sizes = "16M"},
                              .protocol = "simple"};
@@ -125,7 +125,7 @@ TEST(Profile, IsTheSameByChunk) {
   EXPECT_NEAR(term(*event, "latency"), term(*chunk, "latency"), 0.05);
 }
 
-TEST(Profile, FlowHasLinksAndSaysWhyThereIsNoPath) {
+TEST(Profile, FlowFidelityHasLinksButNoPath) {
   const auto profile = profiled(asked("16M", "ring", "flow"));
   ASSERT_TRUE(profile) << profile.error().message;
   EXPECT_FALSE(profile->links.empty());

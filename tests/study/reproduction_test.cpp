@@ -71,7 +71,7 @@ INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
 
 // Sends and receives that began together begin together again, or a ring of them would stand from the start; and both ends
 // of each are found where the recorders have lost the beginning.
-TEST(ReproductionSets, ARingOfCoalescedSetsHangsAsItDid) {
+TEST(ReproductionSets, ARingOfCoalescedSetsHangsAgain) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(
         fmt::format("ringside: scenario/1\nname: ring\nranks: 8\niterations: {}\ngroups: {{ring: "

@@ -86,7 +86,7 @@ TEST(Simulation, CallsOfALoopOverlapAlongAChain) {
 }
 
 // How far NCCL's own model is off is not how far the simulation is.
-TEST(Simulation, TheModelHasAnErrorOfItsOwn) {
+TEST(Simulation, TheModelHasItsOwnError) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
   const auto error_of = [](const SimQuestion& asked) {
     const SimPlan plan = plan_simulation(asked).value();

@@ -39,7 +39,7 @@ TEST(SweepPoints, AreTheGridWithTheLastSettingFastest) {
 }
 
 // Prices, names and notes may change after the points are done; the inputs of their results may not.
-TEST(SweepPoints, AKeyIsOfWhatTheResultDependsOnAlone) {
+TEST(SweepPoints, AKeyContainsOnlyInputsOfTheResult) {
   const auto first_key = [](const std::string& text, const SweepMethod& method = {}) {
     const auto points = points_of(sweep_of(text), method);
     EXPECT_TRUE(points) << points.error().message;
@@ -91,7 +91,7 @@ workloads: {8B: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memor
 // A rack of NVLink: 16 of its hosts are one node, and tensor parallel groups of 8 run on two of them. Of 2.30, since 2.31
 // takes the trees of two domains for as slow as their NICs, and chooses what the simulator finds slower: most of the step.
 // By 2.30: from 2.31 on a group of one GPU a host in a rack takes fewer NICs, and its calls hide what this is about.
-TEST(SweepPoints, GroupsMayStandOnPartsOfAnNvlinkDomain) {
+TEST(SweepPoints, GroupsMayUsePartsOfAnNvlinkDomain) {
   const Sweep sweep = sweep_of(R"(clusters:
   rack: {on: gb200-nvl72, set: {nvl_domain: 16, nccl: 2.30}}
   hosts: {on: gb200-nvl72, set: {nvl_domain: 1, nccl: 2.30}}

@@ -58,7 +58,7 @@ Verified verify(const std::string& set) {
   return all;
 }
 
-TEST(SynthesisCorpus, SupportsWhatIsRight) {
+TEST(SynthesisCorpus, SupportsTheRightVerdicts) {
   const Verified clusters = verify("fr");
   EXPECT_EQ(clusters.right, clusters.cases);
   EXPECT_EQ(clusters.differs, 0);

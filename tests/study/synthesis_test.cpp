@@ -68,7 +68,7 @@ TEST(Synthesis, TheFaultThatWasPlayedFitsBest) {
   }
 }
 
-TEST(Synthesis, SaysWhatItThinksOfAVerdict) {
+TEST(Synthesis, RatesAVerdict) {
   hang::Explanation verdict;
   verdict.culprits = {3};
   const auto with = [](std::vector<int> culprits, double likelihood) {

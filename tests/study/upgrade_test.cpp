@@ -45,7 +45,7 @@ TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
 }
 
 // 256 KiB .. 1 MiB go from Tree to NVLSTree: 2.19 prices NVLS otherwise (docs/lab/upgrades.md).
-TEST(Upgrade, SizesThatChangeAlikeAreOneRow) {
+TEST(Upgrade, SizesWithTheSameChangeAreOneRow) {
   const auto upgrade = explain_upgrade(on_h100("2.18", "2.19"));
   ASSERT_TRUE(upgrade);
   const std::vector<UpgradeStretch>& rows = upgrade->collectives.front().stretches;
@@ -113,7 +113,7 @@ TEST(Upgrade, OneReleaseTwiceAndUnknownOnesAreErrors) {
 }
 
 // The page shows the changes without settings: this process's variables are ignored.
-TEST(Upgrade, RowsOfThePageAreOfNothingSet) {
+TEST(Upgrade, RowsOfThePageUseNoSettings) {
   ::setenv("NCCL_ALGO", "Ring", 1);
   const auto rows = upgrade_rows({"2.18", "2.19"}, "one-gpu-one-nic");
   const auto of_blackwell = upgrade_rows({"2.18", "2.19"}, "dgx-b200");

@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-TEST(PointResult, ComesBackAsItWasWritten) {
+TEST(PointResult, SurvivesWritingAndReading) {
   PointResult result{.end = PointResult::End::Hang,
                      .reason = "ranks 3 and \"5\"\n\xff wait",
                      .step = Seconds{1.25},

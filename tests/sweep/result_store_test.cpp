@@ -53,7 +53,7 @@ class ResultStores : public testing::Test {
 
 const std::vector<StoredPoint> kThree{{"a", "first"}, {"b", "second"}, {"c", "third"}};
 
-TEST_F(ResultStores, HandsOutEachPointOnceInOrder) {
+TEST_F(ResultStores, ReturnsEachPointOnceInOrder) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store) << store.error().message;
   ASSERT_TRUE(store->set_points(kThree));

@@ -194,7 +194,7 @@ vary: ['nics=8,64']
   }
 }
 
-TEST_F(Sweeps, ABadFileIsRefusedAndLeavesNothing) {
+TEST_F(Sweeps, RefusesABadFileAndWritesNothing) {
   std::ofstream(file())
       << "ringside: sweep/1\nname: x\nclusters: {one: {on: dgx-h10}}\n"
          "workloads: {w: {ddp: {model: llama3-8b, gpu: h100, efficiency: 0.5, check_memory: no, "

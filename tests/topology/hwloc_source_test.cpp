@@ -100,7 +100,7 @@ TEST(HwlocSource, APortThatIsDownIsNotANic) {
   EXPECT_TRUE(machine->nics.empty());
 }
 
-TEST(HwlocSource, InterfacesServeWhereThereIsNoRdmaDevice) {
+TEST(HwlocSource, UsesInterfacesIfThereIsNoRdmaDevice) {
   const std::string eth =
       function(20, "0000:20:00.0", "0200 [8086:1523]", "0.985",
                R"(<object type="OSDev" gp_index="21" name="ens1" osdev_type="2"/>)");

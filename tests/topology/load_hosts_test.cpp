@@ -42,7 +42,7 @@ Error error_of(const std::string& on, int nodes = 1, std::optional<int> domain =
   return hosts ? Error{ErrorCode::Timeout, "loaded"} : hosts.error();
 }
 
-TEST_F(LoadHosts, APresetIsSoManyHostsAlike) {
+TEST_F(LoadHosts, APresetWithACountIsEqualHosts) {
   const auto hosts = load_hosts("dgx-h100", 3, {});
   ASSERT_TRUE(hosts) << hosts.error().message;
   ASSERT_EQ(hosts->runs.size(), 1U);
@@ -141,7 +141,7 @@ TEST_F(LoadHosts, ADomainPresetWithAnotherHostNeedsAWordOnDomains) {
   EXPECT_TRUE(load_hosts("gb200-nvl72:4,gb300-nvl72:4", 1, 4));
 }
 
-TEST(XmlRootName, StepsOverWhatMayStandBeforeIt) {
+TEST(XmlRootName, SkipsDeclarationsAndComments) {
   EXPECT_EQ(xml_root_name("<system version=\"1\">"), "system");
   EXPECT_EQ(xml_root_name("\xef\xbb\xbf \n<?xml version=\"1.0\"?>\n<!-- <a> -->\n"
                           "<!DOCTYPE topology SYSTEM \"hwloc2.dtd\"><topology/>"),

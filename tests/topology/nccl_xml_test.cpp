@@ -143,7 +143,7 @@ TEST(NcclXml, ADeviceComesOnce) {
                  "attribute numaid appears twice", "keep one");
 }
 
-TEST(NcclXml, ANumberThatCannotBeMeantIsRefused) {
+TEST(NcclXml, RefusesAbsurdNumbers) {
   expect_refused(one_gpu(nic("1c:00.0", 0, -1)), "speed=\"-1\"", "speed=\"0\"");
   expect_refused(one_gpu(nic("1c:00.0", -1)), "dev=\"-1\"", "dev=\"0\"");
   expect_refused(system(cpu(0, gpu({.bus = "1b:00.0", .sm = 8000}))), "sm=\"8000\"", "sm=\"90\"");
@@ -210,7 +210,7 @@ TEST(NcclXml, LimitsKeepAHostileFileCheap) {
   expect_refused(std::string((16U << 20) + 1, ' '), "larger than 16 MiB", "one host");
 }
 
-TEST(NcclXml, ADumpOfSeveralHostsSaysHowToSplitIt) {
+TEST(NcclXml, ADumpOfSeveralHostsIsAnErrorWithTheFix) {
   expect_refused(system("<cpu host_hash=\"0x1\" numaid=\"0\" arch=\"arm64\"/>\n"
                         "<cpu host_hash=\"0x2\" numaid=\"0\" arch=\"arm64\"/>\n"),
                  "host.xml:3: a second host", "--nvl-domain");

@@ -67,7 +67,7 @@ TEST(NvmlSource, CountsLinksByFarEndInTheOrderOfTheLinks) {
   EXPECT_EQ(gpu.nvlinks[1].count, 1);
 }
 
-TEST(NvmlSource, AsksForNoMoreLinksThanAGenerationHas) {
+TEST(NvmlSource, QueriesOnlyTheLinksOfItsGeneration) {
   FoundMachine machine = machine_with({"0000:06:00.0"});
   FakeNvml driver{{{"00000000:06:00.0", 70, std::vector<std::string>(18, "00000000:C4:00.0")}}};
   ASSERT_TRUE(add_nvml(machine, driver));
@@ -78,7 +78,7 @@ TEST(NvmlSource, AsksForNoMoreLinksThanAGenerationHas) {
   EXPECT_EQ(max_nvlinks(100), 18);
 }
 
-TEST(NvmlSource, TheDriverSaysWhichGpusThereAre) {
+TEST(NvmlSource, UsesTheDriversListOfGpus) {
   // A container shows one of hwloc's two, and one that hwloc did not see.
   FoundMachine machine = machine_with({"0000:1b:00.0", "0000:43:00.0"});
   FakeNvml driver{{{"00000000:43:00.0"}, {"00000000:9D:00.0"}}};
@@ -109,7 +109,7 @@ TEST(NvmlSource, ALostGpuIsAnError) {
   EXPECT_EQ(status.error().message, "NVML: GPU is lost");
 }
 
-TEST(NvmlSource, WithoutADriverThereIsNone) {
+TEST(NvmlSource, IsNullWithoutADriver) {
   if (const auto driver = open_nvml()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   EXPECT_EQ(open_nvml(), nullptr);
 }

@@ -31,7 +31,7 @@ TEST(Presets, OpenWithTheSourceOfTheirNumbers) {
   }
 }
 
-TEST(Presets, HaveAsManyGpusAsTheirNamesSay) {
+TEST(Presets, GpuCountsMatchTheirNames) {
   for (const Preset& preset : kHostPresets) {
     const auto gpus = gpus_of(read(preset).host).size();
     EXPECT_GE(gpus, 1U) << preset.name;

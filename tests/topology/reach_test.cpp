@@ -192,7 +192,7 @@ TEST(LocalNet, From231OnAGpuCountsAmongItsNeighboursBeforeAConnectX8Only) {
   EXPECT_EQ(first(90, connectx7, true), 0) << "NCCL_TOPO_SCATTER_START_NET=1";
 }
 
-TEST(LocalNet, WithoutNicsThereIsNone) { EXPECT_EQ(local_net(near_nics(1, 0), 0, 0, {}), -1); }
+TEST(LocalNet, IsNoneWithoutNics) { EXPECT_EQ(local_net(near_nics(1, 0), 0, 0, {}), -1); }
 
 }  // namespace
 }  // namespace ringside

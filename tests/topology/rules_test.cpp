@@ -42,7 +42,7 @@ TEST(TopologyRules, SocketsAreDistinguishedByGeneration) {
   EXPECT_EQ(load_topology_rules("2.19")->amd_socket_gbs, std::vector<float>{16});
 }
 
-TEST(TopologyRules, ChipToChipLinksGotAKindOfTheirOwn) {
+TEST(TopologyRules, ChipToChipLinksHaveTheirOwnKind) {
   const auto kind = [](const char* version) { return load_topology_rules(version)->c2c_link; };
   EXPECT_EQ(kind("2.18"), C2cLink::Unknown);
   EXPECT_EQ(kind("2.19"), C2cLink::NvLink);

@@ -228,7 +228,7 @@ TEST(SystemGraph, AVertexPastAnotherGpuTakesOneNvLinkMore) {
   EXPECT_EQ(direct.path(gpu_ref(0), gpu_ref(2)).type, PathType::Phb);
 }
 
-TEST(MakeSystems, GpusThatReachEachOtherInNoWayAreNodesOfTheirOwn) {
+TEST(MakeSystems, GpusWithoutAPathAreSeparateNodes) {
   const std::string pair =
       system(cpu(0, gpu({.bus = "1a:00.0"})) + cpu(1, gpu({.bus = "2a:00.0", .dev = 1})));
   EXPECT_EQ(systems_of(pair, 2).size(), 1U) << "shared memory joins them";

@@ -11,7 +11,7 @@ std::int64_t mapped(const ClockMap& map, std::int64_t time) {
   return map.segment_at(time).to_monotonic(time);
 }
 
-TEST(ClockMap, WithoutReadingsATimeStaysAsItIs) { EXPECT_EQ(mapped(ClockMap{}, 12345), 12345); }
+TEST(ClockMap, WithoutReadingsATimeIsUnchanged) { EXPECT_EQ(mapped(ClockMap{}, 12345), 12345); }
 
 // From (1000, 5000) to (103400, 107500): 102,400 ns of the trace clock are 102,500, slope 1 + 1/1024.
 TEST(ClockMap, BetweenReadingsItFollowsTheLine) {
@@ -49,7 +49,7 @@ TEST(ClockMap, ReadingsTooCloseOrBackwardsAreNotKept) {
   EXPECT_EQ(map.size(), 1U);
 }
 
-TEST(ClockMap, SegmentsSayWhereTheyHold) {
+TEST(ClockMap, SegmentsHaveTheirRange) {
   ClockMap map;
   map.add({0, 0});
   map.add({10'000, 10'010});
@@ -86,7 +86,7 @@ TEST(TraceNow, NeverGoesBackOnOneThread) {
   }
 }
 
-TEST(TraceNow, LiesOnTheLineOfClockMonotonic) {
+TEST(TraceNow, FollowsClockMonotonic) {
   const Nanoseconds before = monotonic_now();
   const Nanoseconds now = trace_now();
   const Nanoseconds after = monotonic_now();

@@ -91,7 +91,7 @@ TEST(Evolution, AnInfoWithFewerFieldsReads) {
 }
 
 // The FlatBuffers verifier checks where a vector lies, not whether its 8-byte entries are aligned there.
-TEST(Evolution, AColumnThatLiesAskewIsMalformed) {
+TEST(Evolution, AMisalignedColumnIsMalformed) {
   const FileBytes good = columns({10, 20}, {15, 25}, {64}, {});
   FileBytes payload(good.begin() + sizeof(rtrace::Frame), good.end());
   payload.insert(payload.begin() + 4, 4, std::byte{0});  // all behind the root's offset moves by 4

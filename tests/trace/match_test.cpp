@@ -57,7 +57,7 @@ TEST(TransferMatcher, TheNthSendFeedsTheNthReceive) {
 }
 
 // Rank 0 sends to 1 and 2 at once, rank 2 receives from 0 and 1 at once.
-TEST(TransferMatcher, EachOfAStepsPeersIsMatchedForItself) {
+TEST(TransferMatcher, MatchesEachPeerOfAStepSeparately) {
   TraceEvent more_to = primitive(Primitive::Send, 0, -1, 2, 0, 1);
   more_to.kind = EventKind::Peer;
   TraceEvent more_from = primitive(Primitive::Recv, 2, 1, -1, 0, 12);
@@ -184,7 +184,7 @@ TEST(TransferMatcher, MatchesSwitchMessagesByTheirEnds) {
   EXPECT_FALSE(goes_by_switch(send(0, 1), recv(0, 2))) << "a ring";
 }
 
-TEST(TransferMatcher, HoldsNoMoreThanItsLimit) {
+TEST(TransferMatcher, StoresAtMostItsLimit) {
   int transfers = 0;
   TransferMatcher matcher([&](const TraceTransfer&) { ++transfers; });
   for (std::size_t i = 0; i < TransferMatcher::kMostWaiting; ++i) matcher.add(send(0, 1));

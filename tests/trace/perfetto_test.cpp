@@ -186,7 +186,7 @@ TEST(Perfetto, ReportsHowFarItIs) {
   EXPECT_THAT(shares, ElementsAre(0.25, 0.5, 0.75, 1));
 }
 
-TEST(Perfetto, AStreamThatTakesNoMoreIsAnError) {
+TEST(Perfetto, AFailingStreamIsAnError) {
   const FileBytes bytes = file_header();
   const Result<TraceFile> file = TraceFile::parse(bytes, "test.rtrace");
   ASSERT_TRUE(file);

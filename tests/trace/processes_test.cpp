@@ -44,7 +44,7 @@ std::uint64_t count_events(const std::string& path, std::int32_t rank) {
   return count;
 }
 
-TEST(TraceProcesses, OneIsKilledAndTheFileHoldsWhatTheOthersAndItHaveWritten) {
+TEST(TraceProcesses, AKilledProcessesEventsStayInTheFile) {
   const TemporaryPath path("processes.rtrace");
   ASSERT_TRUE(record_to_file(path.text(), this_process_info(TraceClock::Simulated)));
   const pid_t doomed = fork_and([&] { return record_steps(path.text(), 9, 0); });

@@ -74,7 +74,7 @@ TEST(TraceFile, AWrongByteCostsItsBlockAndNoOther) {
   }
 }
 
-TEST(TraceFile, GoesOnBehindATornBlockHoweverAskew) {
+TEST(TraceFile, ContinuesAfterATornBlockAtAnyAlignment) {
   const ThreeBlocks whole;
   const FileBytes block = events_block(steps(6, 2));
   for (std::size_t torn = 1; torn < block.size(); ++torn) {
@@ -117,7 +117,7 @@ TEST(TraceFile, ABlockThatVouchesForNonsenseIsMalformed) {
   EXPECT_THAT(steps_of(file), ElementsAre(0));
 }
 
-TEST(TraceFile, EventsThatSayNothingToThisBuildArePassedOver) {
+TEST(TraceFile, SkipsUnknownEvents) {
   std::vector<TraceEvent> events = steps(0, 8);
   events[1].kind = EventKind{3};
   events[2].primitive = Primitive{9};
@@ -157,7 +157,7 @@ TEST(TraceFile, ANewerVersionIsRefused) {
   EXPECT_THAT(file.error().message, HasSubstr("version 2"));
 }
 
-TEST(TraceFile, OpeningReportsWhatIsWrongWithThePath) {
+TEST(TraceFile, OpeningReportsThePathsProblem) {
   const TemporaryPath path("open.rtrace");
   const auto missing = TraceFile::open(path.text());
   ASSERT_FALSE(missing);

@@ -84,7 +84,7 @@ TEST(TraceRecorder, ReadsWhatItRecords) {
 }
 
 // The same recorder, and nothing of it in a file.
-TEST(TraceRecorder, RecordsIntoMemoryWhatAFileWouldHold) {
+TEST(TraceRecorder, AMemorySinkEqualsAFile) {
   const auto sink = std::make_shared<TraceMemorySink>();
   auto recorder = TraceRecorder::start(sink, simulated());
   ASSERT_TRUE(recorder) << recorder.error().message;
@@ -112,7 +112,7 @@ class BrokenSink : public TraceSink {
   }
 };
 
-TEST(TraceRecorder, ASinkThatTakesNothingIsAnErrorFromTheStart) {
+TEST(TraceRecorder, AFailingSinkIsAnErrorFromTheStart) {
   const auto recorder = TraceRecorder::start(std::make_shared<BrokenSink>(), simulated());
   ASSERT_FALSE(recorder);
   EXPECT_EQ(recorder.error().message, "the line is dead");
@@ -163,7 +163,7 @@ TEST(TraceRecorder, AFlushInMidBufferTakesEachEventOnce) {
   EXPECT_THAT(steps_of(opened(path.text())), ElementsAre(0, 1, 2, 3, 4, 5));
 }
 
-TEST(TraceRecorder, ColumnsThatSayTheSameShrinkToOneEntry) {
+TEST(TraceRecorder, ConstantColumnsShrinkToOneEntry) {
   const TemporaryPath path("constant.rtrace");
   auto recorder = record_to_file(path.text(), simulated());
   ASSERT_TRUE(recorder);
@@ -380,7 +380,7 @@ TEST(TraceRecorder, JoiningNeedsAFileThatAnotherProcessHasCreated) {
   EXPECT_EQ(*read_file(path.text()), "a letter to a friend");
 }
 
-TEST(TraceRecorder, CreatingEmptiesWhatWasThere) {
+TEST(TraceRecorder, CreatingTruncatesAnOldFile) {
   const TemporaryPath path("again.rtrace");
   for (int run = 0; run < 2; ++run) {
     auto recorder = record_to_file(path.text(), simulated());

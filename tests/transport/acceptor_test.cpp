@@ -32,7 +32,7 @@ std::string text_of(std::span<const std::byte> bytes) {
   return text;
 }
 
-TEST(Acceptor, HandsOutAConnectionWithItsHelloAndNothingBehindIt) {
+TEST(Acceptor, ReturnsAConnectionWithItsHelloAndReadsNoFurther) {
   for (const Endpoint& endpoint :
        {Endpoint{loopback_address()},
         Endpoint{AbstractName{fmt::format("ringside-test-{}-acceptor", ::getpid())}}}) {
@@ -78,7 +78,7 @@ TEST(Acceptor, APeerWithoutTheSecretIsRefusedAndLoggedWhileTheOthersAreLetIn) {
                   "warning: 127.0.0.1:[0-9]+ refused 127.0.0.1:[0-9]+: does not know the secret"));
 }
 
-TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
+TEST(Acceptor, SilentAndTalkativeUnknownClientsDelayNoPeer) {
   testing::internal::CaptureStderr();
   {
     const Secret secret = random_secret();
@@ -110,7 +110,7 @@ TEST(Acceptor, SilentAndBabblingStrangersDelayNoPeer) {
   EXPECT_THAT(log, HasSubstr("does not speak ringside's protocol"));
 }
 
-TEST(Acceptor, OneTooManyDropsTheOldestStranger) {
+TEST(Acceptor, OneConnectionTooManyDropsTheOldestUnknownClient) {
   testing::internal::CaptureStderr();
   {
     const Secret secret = random_secret();
@@ -128,7 +128,7 @@ TEST(Acceptor, OneTooManyDropsTheOldestStranger) {
   EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("to make room"));
 }
 
-TEST(Acceptor, ManyComeAtOnceAndEachIsHandedOutOnce) {
+TEST(Acceptor, ReturnsEachOfManyConcurrentConnectionsOnce) {
   const Secret secret = random_secret();
   const auto acceptor = Acceptor::listen(loopback_address(), secret);
   ASSERT_TRUE(acceptor);

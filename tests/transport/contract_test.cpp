@@ -184,7 +184,7 @@ TEST_P(TransportContract, ShortSlotsThatComeAtOnceStayInOrder) {
 }
 
 // However full it was: what is taken makes room, and nothing is lost or changes its place.
-TEST_P(TransportContract, AFullConnectionGoesOnOnceItsSlotsAreTaken) {
+TEST_P(TransportContract, AFullConnectionContinuesWhenSlotsAreReleased) {
   std::uint64_t sent = 0;
   const auto post = [&] {
     const auto slot = ends_.send->acquire();

@@ -67,14 +67,14 @@ TEST_P(FaultyEnd, AnAcquiredSlotIsAlsoLost) {
 }
 
 // Eight slots and more: the sender of a black hole never runs out of them.
-TEST_P(FaultyEnd, ABlackHoleTakesEverythingAndGivesNothing) {
+TEST_P(FaultyEnd, ABlackHoleAcceptsEverythingAndDeliversNothing) {
   with_fault("blackhole:after=8");
   for (std::uint64_t word = 1; word <= 40; ++word) EXPECT_TRUE(*send(word));
   EXPECT_EQ(take(kLong), 1U);
   EXPECT_EQ(take(kMoment), std::nullopt);
 }
 
-TEST_P(FaultyEnd, AStalledConnectionHasNoFreeSlotUntilItGoesOn) {
+TEST_P(FaultyEnd, AStalledConnectionHasNoFreeSlotUntilItContinues) {
   with_fault("stall_link:by=20ms");
   const Clock::Time began = real_clock().now();
   EXPECT_FALSE(*send(1));

@@ -65,7 +65,7 @@ class LentEnds : public testing::TestWithParam<const Transport*> {
   }
 };
 
-TEST_P(LentEnds, MessagesLieInTheLentSlotsOneBehindTheOtherOnBothSides) {
+TEST_P(LentEnds, MessagesFillTheLentSlotsInOrderOnBothSides) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);
   ASSERT_NE(ends.send->lent().region, nullptr);
@@ -175,7 +175,7 @@ TEST_P(LentEnds, SlotsThatAreDoneMayBeOverwritten) {
 }
 
 // The other side has its own slots, or they were lent to it alone.
-TEST_P(LentEnds, EachSideIsLentItsSlotsForItself) {
+TEST_P(LentEnds, EachSideHasItsOwnLentSlots) {
   for (const Lending lending : {Lending{.send = true}, Lending{.recv = true}}) {
     const TwoRanks ranks(transport_, lending);
     const Ends ends = ranks.connect(shape_);

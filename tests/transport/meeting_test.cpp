@@ -113,7 +113,7 @@ class CalledOff {
   std::jthread calling_;
 };
 
-TEST_P(JoiningTransport, AWaitForSomebodyAtTheDoorCanBeCalledOff) {
+TEST_P(JoiningTransport, AWaitForAPeerAtTheDoorCanBeCancelled) {
   const TwoRanks ranks(transport_);
   const CalledOff wait;
   const auto accepted = ranks.second().accept(transport_, wait.patience());
@@ -122,7 +122,7 @@ TEST_P(JoiningTransport, AWaitForSomebodyAtTheDoorCanBeCalledOff) {
 }
 
 // The door is there, and no process behind it answers.
-TEST_P(JoiningTransport, AWaitBeforeADoorCanBeCalledOff) {
+TEST_P(JoiningTransport, AWaitToConnectCanBeCancelled) {
   const TwoRanks ranks(transport_);
   const UniqueFd silent =
       *listen_on(transport_.door == Door::Host
@@ -138,7 +138,7 @@ TEST_P(JoiningTransport, AWaitBeforeADoorCanBeCalledOff) {
 }
 
 // The other rank never makes its receiving end. An end that waits for nothing is there at once.
-TEST_P(JoiningTransport, MakingASendingEndCanBeCalledOff) {
+TEST_P(JoiningTransport, MakingASendingEndCanBeCancelled) {
   const TwoRanks ranks(transport_);
   auto [dialled, accepted] = ranks.meet();
   const CalledOff wait;
@@ -284,7 +284,7 @@ void send_numbers(OtherRank::Self& self) {
 }
 
 // In the midst of what it sends: what arrives is whole and in order, and then there is an end.
-TEST_P(JoiningTransport, ASenderThatDiesWithSlotsInFlightIsGoneBehindThem) {
+TEST_P(JoiningTransport, ADeadSendersSlotsAreReceivedBeforeItsEnd) {
   OtherRank other(transport_, send_numbers);
   other.send_own_whereabouts();
   auto recv = transport_.make_recv(other.joint(other.accept()));

@@ -20,7 +20,7 @@ TEST(NameRule, SkipsWhatFollowsACircumflex) {
   EXPECT_FALSE(read_name_rule("^=mlx5_1").fits("mlx5_1"));
 }
 
-TEST(NameRule, NamesAPortBehindAColon) {
+TEST(NameRule, ReadsAPortAfterAColon) {
   const NameRule rule = read_name_rule("=mlx5_0:2,mlx5_3");
   EXPECT_TRUE(rule.fits("mlx5_0", 2));
   EXPECT_FALSE(rule.fits("mlx5_0", 1));

@@ -254,7 +254,7 @@ TEST(RdmaMark, HoldsSlotAndLength) {
   EXPECT_EQ(mark.bytes, RdmaMark::kLongest);
 }
 
-TEST(RdmaSlots, AreSplitAtLinesAndLeaveNothingOut) {
+TEST(RdmaSlots, AreSplitAtLinesCompletely) {
   for (std::size_t bytes = 1; bytes < 3000; bytes += 37) {
     for (std::size_t queues = 1; queues <= 8; ++queues) {
       const std::size_t part = rdma_part(bytes, queues);
@@ -284,7 +284,7 @@ RdmaPath some_path() {
           .remote_queue = 21};
 }
 
-TEST(RdmaFailure, SaysStatusVendorPeerDeviceGidsQueueAndCause) {
+TEST(RdmaFailure, NamesStatusVendorPeerDeviceGidsQueueAndCause) {
   const Error error = rdma_completion_error(12, 129, true, some_path());
   EXPECT_EQ(error.code, ErrorCode::Unreachable);
   for (const char* part : {"IBV_WC_RETRY_EXC_ERR(12)", "vendor_err=129", "peer 10.0.0.2:4000",

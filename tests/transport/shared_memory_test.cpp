@@ -44,7 +44,7 @@ TEST(SharedMemory, IsFoundByEachOfItsBytesWhileItLives) {
 }
 
 // 900 TiB are more than any host has, and more than can be mapped where the check fails.
-TEST(SharedMemory, MoreThanTheHostHasIsRefusedWithWhatItHas) {
+TEST(SharedMemory, RefusesMoreMemoryThanTheHostHas) {
   const auto memory = SharedMemory::allocate(Bytes{900ULL << 40});
   ASSERT_FALSE(memory);
   EXPECT_EQ(memory.error().code, ErrorCode::System);

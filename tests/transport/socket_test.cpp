@@ -99,7 +99,7 @@ TEST(Socket, WithoutAListenerTheConnectionTimesOutWithTheReason) {
   EXPECT_EQ(nothing.error().code, ErrorCode::Timeout);
 }
 
-TEST(Socket, AListenerThatComesLateIsStillFound) {
+TEST(Socket, FindsAListenerThatStartsLate) {
   auto listener = listen_tcp(loopback_address());
   const auto address = std::get<SocketAddress>(*local_endpoint(listener->get()));
   listener->reset();

@@ -101,7 +101,7 @@ TEST(StripedEnds, DataSentBeforeTheEndArrives) {
   EXPECT_EQ(end_of(*ends.recv), ErrorCode::PeerGone);
 }
 
-TEST(StripedEnds, ASenderHearsOfItsReceiversEnd) {
+TEST(StripedEnds, ASenderNoticesItsReceiversEnd) {
   Striped ends({2, 1});
   ends.recv.reset();
   EXPECT_EQ(end_of(*ends.send), ErrorCode::PeerGone);

@@ -134,7 +134,7 @@ TEST(Release231, OnlyRingsOfLoneRanksPayATreesLatency) {
 }
 
 // 8.4 + 6 steps of 5.7 or of 4.0.
-TEST(Release231, TreesOnPowerCostWhatTheyDoElsewhere) {
+TEST(Release231, TreesOnPowerCostTheSameAsElsewhere) {
   CommShape shape = pcie_shape();
   shape.cpu_arch = CpuArch::Power;
   const auto tree = [&](std::string_view version) {
