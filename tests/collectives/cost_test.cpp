@@ -60,7 +60,7 @@ int edges_of_one_chunk(const ProofSummary& cost, const Pick& pick) {
 constexpr auto kSwitch = SwitchGroup::Medium::NvSwitch;
 constexpr auto kNetwork = SwitchGroup::Medium::Network;
 
-TEST(Cost, CostOfRings) {
+TEST(Cost, OfRings) {
   for (const int n : {2, 3, 8, 17, 64}) {
     const auto cost = [n](Collective collective, std::int64_t chunks) {
       return cost_of({.collective = collective, .nranks = n}, chunks);
@@ -81,7 +81,7 @@ TEST(Cost, CostOfRings) {
 }
 
 // Of 8 ranks in a double tree the deepest is 0 - 4 - 2 - 1: 3 hops; of 16: 4, of 17 the same and one.
-TEST(Cost, CostOfTrees) {
+TEST(Cost, OfTrees) {
   for (const auto& [n, depth] : {std::pair{2, 1}, {8, 3}, {16, 4}, {17, 5}}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::Tree, .nranks = n}, 1);
     EXPECT_EQ(cost.rounds, 2 * depth) << n;
