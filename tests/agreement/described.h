@@ -29,7 +29,7 @@ std::vector<DescribedJob> described_jobs();
 /// A line as digests.txt has it.
 std::string to_text(const DescribedJob& job);
 
-/// What a golden file asks and answers, as a line; nothing where the tree does not describe its nodes.
+/// Returns a golden file's job and NCCL's answer as one line, or nullopt if the tree does not describe its nodes.
 std::optional<DescribedJob> describe(const std::string& name, const Json& golden);
 
 /// Our own answer; throws where there is none.

@@ -104,7 +104,7 @@ void renumber_types(Json& matrix, const Json& names) {
   }
 }
 
-/// What the release did not have yet is null in its answer, and is omitted from both.
+/// A value that the release did not have yet is null in its answer; it is removed from both.
 void leave_out_missing(Json& golden, Json& ours) {
   if (golden.is_array() && ours.is_array()) {
     for (std::size_t i = 0; i < std::min(golden.size(), ours.size()); ++i) {
@@ -126,7 +126,7 @@ void leave_out_missing(Json& golden, Json& ours) {
     }
   }
   for (const std::string& key : missing) {
-    // Of a job without NVLS or CollNet both say so.
+    // For a job without NVLS or CollNet both answers say that it has none.
     if (key == "nvls" || key == "collnet") continue;
     golden.erase(key);
     ours.erase(key);

@@ -7,11 +7,11 @@
 
 #include "tests/support/answer.h"
 
-/// How the tuner of a release compares with that release's own code, fed with its own graphs: what differs is the
+/// Compares the tuner of a release with that release's own code, run on its own graphs: all differences found are the
 /// tuner's.
 namespace ringside::oracle {
 
-/// What is compared, over the table (rows of latency and bandwidth) and the choices (a size of a collective).
+/// The compared values of the table (rows of latency and bandwidth) and of the choices (one per size of a collective).
 enum class Figure { Costs, Threads, Algorithm, Channels, Time, ChannelsUsed, Chunk };
 inline constexpr std::array kFigures{Figure::Costs,    Figure::Threads, Figure::Algorithm,
                                      Figure::Channels, Figure::Time,    Figure::ChannelsUsed,

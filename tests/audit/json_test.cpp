@@ -25,7 +25,7 @@ std::string nccl_lines(int count) {
   return text;
 }
 
-/// As nccl-tests writes it, with the times of so many iterations for each of 30 sizes.
+/// Returns JSON as nccl-tests writes it, with the times of that many iterations for each of 30 sizes.
 std::string benchmark(int iterations, const char* line_end) {
   std::string text = fmt::format(
       "{{{0}\"version\": 3,{0}\"start_time\": \"2026-03-02 04:11:09\",{0}\"args\": "

@@ -6,7 +6,7 @@
 #include "diag/audit/audit.h"
 #include "diag/report/audit_report.h"
 
-// What nvidia-smi topo -m prints, pasted into a log.
+// These tests read the output of nvidia-smi topo -m that was pasted into a log.
 
 namespace ringside::audit {
 namespace {

@@ -18,7 +18,7 @@
 namespace ringside::audit {
 namespace {
 
-/// What a release of NCCL chooses on these hosts, and the time that it predicts.
+/// Returns what a release of NCCL chooses on these hosts, and the time that it predicts.
 std::vector<std::string> choices_on(const JobHosts& hosts, const std::string& release = "2.30") {
   std::vector<std::string> choices;
   const auto nothing = [](const char*) -> std::optional<std::string> { return {}; };

@@ -91,7 +91,7 @@ TEST_F(EmptyFolder, OneThatIsNotThereHasNoNames) {
   EXPECT_TRUE(names_or_none(root_ / "nothing").empty());
 }
 
-// In a process that is not root: root reads all folders.
+// Runs in a process that is not root's, as root can read every folder.
 TEST_F(EmptyFolder, OneBelowItThatCannotBeReadIsNamed) {
   fs::create_directories(root_ / "closed");
   fs::permissions(root_ / "closed", fs::perms::none);

@@ -464,7 +464,7 @@ TEST(CApi, AnAbortTakesItsCallsOutOfTheGroup) {
   });
 }
 
-// What PyTorch's variables ask for is done for programs in C, too.
+// PyTorch's environment variables also apply to programs written in C.
 TEST(CApi, AFailureLeavesADumpOfEachRank) {
   let_all_go();  // a rank's recorder lives as long as a communicator of it, and was made without these
   const std::string prefix =
@@ -486,7 +486,7 @@ TEST(CApi, AFailureLeavesADumpOfEachRank) {
   }
 }
 
-/// What a status service answers to STATUS.
+/// Returns the answer of a status service to the request STATUS.
 std::string status_at(std::uint16_t port) {
   const ringside::Patience patience(ringside::deadline_in(std::chrono::seconds(20)));
   const auto client = ringside::connect_tcp(ringside::loopback_address(port), patience);

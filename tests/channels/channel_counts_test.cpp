@@ -6,7 +6,7 @@
 namespace ringside {
 namespace {
 
-/// Of each channel. With small::rotations() they distinguish the channels.
+/// Returns the root of each channel's tree. With small::rotations() the roots distinguish the channels.
 std::vector<Rank> tree_roots(const Connection& connection) {
   std::vector<Rank> roots;
   for (const std::vector<Channels::TreePlace>& tree : connection.channels.trees) {

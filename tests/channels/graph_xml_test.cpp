@@ -90,7 +90,7 @@ TEST(GraphXml, NamesTheLineOfAnError) {
   EXPECT_THAT(message("</graphs>", ""), HasSubstr("not XML"));
 }
 
-/// All that a graph is but its hops, for which the format has no word.
+/// Returns all fields of a graph except its hops, which the format cannot express.
 auto written_fields(const Graph& graph) {
   return std::tie(graph.id, graph.pattern, graph.is_collnet, graph.nchannels, graph.cross_nic,
                   graph.bw_intra, graph.bw_inter, graph.latency_inter, graph.type_intra,

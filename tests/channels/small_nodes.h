@@ -71,7 +71,7 @@ inline std::vector<JobNode> nodes(const std::vector<NodeReport>& reports,
   return made;
 }
 
-/// So many like nodes. The test ends where they cannot be joined.
+/// Joins `nnodes` equal nodes. The test fails if they cannot be joined.
 inline Connection connect(const NodeReport& report, int nnodes,
                           const ChannelParameters& parameters = {}) {
   const std::vector<NodeReport> reports{report};

@@ -249,7 +249,7 @@ TEST(BenchVerb, AMissingGpuIsReported) {
                              testing::HasSubstr("without CUDA")));
 }
 
-// Each of its processes would open one.
+// Each process of the job would open one GPU.
 TEST(BenchVerb, AMissingGpuIsReportedByProcessRanks) {
   const Outcome outcome = run_program(
       {"bench", "all_reduce", "-n", "2", "-b", "8", "-e", "8", "--device", "cuda", "--processes"});

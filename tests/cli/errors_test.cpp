@@ -265,7 +265,7 @@ TEST(BusyPort, IsNamedWithWhatToDo) {
   EXPECT_NE(outcome.err.find("help:"), std::string::npos) << outcome.err;
 }
 
-// In a thread of its own or not: 300 MB are too few for either.
+// Allocates in a thread of its own or not: 300 MB do not suffice for either.
 TEST(Errors, NoMemoryIsAnErrorLikeOthers) {
   if (std::string_view(RINGSIDE_SANITIZED) != "") GTEST_SKIP() << "a sanitizer reserves much more";
   for (const char* const question :

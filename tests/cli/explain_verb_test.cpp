@@ -100,7 +100,7 @@ TEST(ExplainVerb, TextMarksTheFastestWithinAHundredColumns) {
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
 }
 
-// There is no algorithm to choose: the text states that, and how the transfers are cut and routed.
+// Sends and receives have no algorithm to choose: the text states that, and how transfers are cut and routed.
 TEST(ExplainVerb, SendsAndReceivesAreExplainedToo) {
   const Outcome outcome =
       explain({"all_to_all", "--bytes", "1M:1G:1024", "--on", "dgx-h100", "-N", "2"});

@@ -66,7 +66,7 @@ TEST(HangVerb, AboutTakesTheNameOfAPageAndAll) {
   EXPECT_EQ(run_program({"hang", "--about", "hang"}).status, 2);
 }
 
-// It looks every 0.5 s and takes 8 s without a change for standing still.
+// The watch looks every 0.5 s and takes a folder without a change in 8 s for a job that has stopped.
 TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   const fs::path from = made_up("hang_grown", "missing_rank");
   const fs::path folder = temporary_path("hang_watched");

@@ -17,7 +17,7 @@ std::vector<Rank> shuffled_ranks(int n, std::mt19937& random) {
   return order;
 }
 
-/// How often each element of the side that all ranks share is covered by the chunks.
+/// Returns how many chunks cover each element of the buffer that all ranks share.
 std::vector<int> coverage(const ChunkMap::Shape& shape, std::int64_t buffer) {
   std::vector<int> times(static_cast<std::size_t>(buffer), 0);
   const ChunkMap map(shape);

@@ -80,7 +80,8 @@ TEST(Cost, OfRings) {
   }
 }
 
-// Of 8 ranks in a double tree the deepest is 0 - 4 - 2 - 1: 3 hops; of 16: 4, of 17 the same and one.
+// The deepest rank of 8 in a double tree is reached by 0 - 4 - 2 - 1, so 3 hops; with 16 ranks it takes 4, with 17 one
+// more.
 TEST(Cost, OfTrees) {
   for (const auto& [n, depth] : {std::pair{2, 1}, {8, 3}, {16, 4}, {17, 5}}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::Tree, .nranks = n}, 1);
@@ -188,7 +189,7 @@ TEST(Cost, OfNvlsBlocks) {
   EXPECT_EQ(chunks_per_rank(scatters, 12, out_of_group(kNetwork)), 1);
 }
 
-// To each of the n ranks, of which one is the sender itself.
+// Each rank sends to all n ranks, one of which is itself.
 TEST(Cost, OfOneShot) {
   for (const int n : {2, 5, 16}) {
     const ProofSummary cost = cost_of({.algorithm = Algorithm::OneShot, .nranks = n}, 1);

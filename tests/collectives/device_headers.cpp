@@ -1,4 +1,4 @@
-// All that a GPU's executor includes. It is a file of its own, so that its includes can be measured.
+// Includes all that a GPU's executor includes. It is a separate file so that its includes can be measured.
 #include "engine/collectives/device_task.h"
 #include "engine/collectives/run.h"
 

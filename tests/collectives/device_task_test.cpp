@@ -46,7 +46,7 @@ std::vector<ChannelTask> plan(const DeviceCall& call, int rank) {
   return tasks ? *std::move(tasks) : std::vector<ChannelTask>{};
 }
 
-/// What record() says of the task, in the order of one thread.
+/// Returns what record() reports of the task, in the order of one thread.
 std::vector<DeviceStep> recorded(const ChannelTask& task) {
   const Program program = record(task);
   std::vector<DeviceStep> steps;

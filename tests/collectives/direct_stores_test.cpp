@@ -51,7 +51,7 @@ TEST(DirectStores, AreAllThatAreNotReduced) {
   EXPECT_EQ(totals_of({.algorithm = Algorithm::Tree, .nranks = 6}), both(5));
   EXPECT_EQ(totals_of({.algorithm = Algorithm::OneShot, .nranks = 6}), both(0));
   EXPECT_EQ(totals_of({.algorithm = Algorithm::TwoShot, .nranks = 6}), both(6 * 5));
-  // Each of 6 heads multicasts its slice to 6, itself among them.
+  // Each of 6 heads multicasts its slice to 6 ranks, including itself.
   EXPECT_EQ(totals_of({.algorithm = Algorithm::Nvls, .nranks = 6}), both(6 * 6));
   EXPECT_EQ(totals_of({.collective = AllGather, .algorithm = Algorithm::Pat, .nranks = 6}),
             both(6 * 5));
@@ -140,7 +140,7 @@ TEST(DirectStores, ShiftsTransfersToTheReceiversOffset) {
   auto direct = find_direct_stores(tasks);
   EXPECT_EQ(totals_of(direct), (Totals{1, 1}));
   EXPECT_EQ(direct[0].shift, (std::vector<std::int64_t>{7 - 40}));
-  // One that sends more than the other takes would write outside its output.
+  // A rank that sends more than the other one takes would write outside the other's output.
   takes.recvs = {{Rank{0}, 7, 299}};
   tasks[1] = plan(takes, 1);
   EXPECT_EQ(totals_of(find_direct_stores(tasks)), (Totals{0, 0}));

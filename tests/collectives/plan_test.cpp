@@ -185,7 +185,8 @@ TEST(Plan, EqualChannelsHaveTheSamePeers) {
       }
     }
   }
-  // Of the three others: rings and NVLS two, as the last channel has less to carry; trees one or so.
+  // Of the other three channels, two equal channel 0 with rings and NVLS, as the last one carries less; with trees
+  // about one does.
   EXPECT_GE(alike, 4);
 }
 

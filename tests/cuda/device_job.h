@@ -33,7 +33,7 @@ std::string to_string(const DeviceCase& test);
 /// Room around an output, on each side.
 inline constexpr std::size_t kMargin = 64;
 
-/// What lies in an output before the call.
+/// Fills an output before the call.
 inline constexpr std::byte kPoison{0xA5};
 
 /// Elements of one rank's input and output.
@@ -45,14 +45,15 @@ DeviceSizes sizes_of(const DeviceCase& test);
 /// The factor of PreMulSum.
 std::optional<ElementBits> scalar_of(const DeviceCase& test, int rank);
 
-/// What the rank puts in: any bits that are numbers of moderate size, of a pattern that distinguishes ranks and places.
+/// Returns the rank's input: arbitrary bits that are numbers of moderate size, in a pattern that distinguishes ranks
+/// and places.
 std::vector<std::byte> input_of(const DeviceCase& test, int rank);
 
 /// Whether each element is equal, or both are NaN of float32 or float64 (ReduceOp).
 std::string difference(const DeviceCase& test, const std::vector<std::byte>& actual,
                        const std::vector<std::byte>& expected);
 
-/// What a launch is: fibres on hosts, a kernel on GPUs.
+/// Runs one launch: as fibres on hosts, as a kernel on GPUs.
 struct DeviceLauncher {
   DeviceMemory& memory;
   DeviceControl* control = nullptr;  ///< in shared memory
@@ -84,7 +85,7 @@ class DeviceJob {
 
   [[nodiscard]] DeviceConnections& connections() { return ranks_->connections(); }
   [[nodiscard]] const DeviceGrid& last_grid() const { return grid_; }
-  /// Of the last call, as the plan has it.
+  /// Returns the traffic of the last call as its plan computes it.
   [[nodiscard]] const DeviceTraffic& last_traffic() const { return traffic_; }
 
  private:

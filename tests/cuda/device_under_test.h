@@ -9,13 +9,13 @@
 
 namespace ringside {
 
-/// What the tests of this folder run on: fibres of this process (fibre_device.cpp), or a GPU (gpu_device.cpp). The
-/// tests are the same.
+/// The device that the tests of this folder run on: fibres of this process (fibre_device.cpp) or a GPU
+/// (gpu_device.cpp). The tests are the same.
 class DeviceUnderTest {
  public:
   virtual ~DeviceUnderTest() = default;
   [[nodiscard]] virtual DeviceLauncher launcher() = 0;
-  /// Of the same launches. A user's stream is, on fibres, a FakeStream.
+  /// Returns the queue of the same launches. On fibres a user's stream is a FakeStream.
   [[nodiscard]] virtual DeviceQueue& queue() = 0;
   /// Memory as cudaMalloc() gives it to a user's program: small pieces are cut from one block. Other processes can open it.
   /// shape   at most 64 KiB together; on fibres the company shares memory
@@ -31,10 +31,10 @@ class DeviceUnderTest {
   DeviceTraffic last_traffic;
 };
 
-/// Of a device whose kernels wait for those of other ranks' launches, too.
+/// Describes a device whose kernels also wait for kernels of other ranks' launches.
 struct DeviceCompany {
   bool has_others = false;
-  /// How these open its memory: within a process by its address, and between processes so. A GPU is as it is.
+  /// How other ranks open its memory, either by address within the process or between processes. A GPU ignores it.
   MemoryWay shares_by = MemoryWay::None;
   bool is_by_pcie = false;     ///< whether they reach it by PCIe, likewise
   bool lets_adapters = false;  ///< whether network adapters reach it. A GPU is as it is
@@ -43,7 +43,8 @@ struct DeviceCompany {
   bool has_switch = false;
 };
 
-/// How many there are that launches of ranks on one each can wait for each other; many of fibres.
+/// Returns how many devices there are on which launches, one rank each, can wait for each other; with fibres, a large
+/// number.
 int device_count();
 
 /// Files that a device keeps open for each piece of memory that take_to_share() gave: fibres one, since the piece is a file;

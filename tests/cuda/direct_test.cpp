@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// Those of the grid that go by Simple, in place as well where that is possible.
+/// Returns the cases of the grid that use Simple, also in place where that is possible.
 std::vector<DeviceCase> simple_cases(int nranks) {
   std::vector<DeviceCase> cases;
   for (DeviceCase test : device_grid(nranks)) {
@@ -34,7 +34,7 @@ std::vector<DeviceCase> simple_cases(int nranks) {
 
 class CudaDirect : public testing::TestWithParam<int> {};
 
-// And as many bytes as the plan says, of which fewer where anything is stored directly.
+// They also store as many bytes as the plan computes, fewer than through slots where data are stored directly.
 TEST_P(CudaDirect, StoresGiveTheBitsThatSlotsGiveAndMoveLess) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   std::vector<DeviceCase> cases = simple_cases(GetParam());

@@ -94,7 +94,7 @@ CUresult export_file(void* number, CUmemGenericAllocationHandle handle,
                      CUmemAllocationHandleType type, unsigned long long /*flags*/) {
   RINGSIDE_MAY_FAIL("cuMemExportToShareableHandle");
   if (type != CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR) return CUDA_ERROR_INVALID_VALUE;
-  // As the driver's, which other programs inherit unless the caller prevents it.
+  // As with the driver, other programs inherit the descriptor unless the caller prevents it.
   *static_cast<int*>(number) = ::dup(state->handles.at(handle).get());
   return CUDA_SUCCESS;
 }
@@ -188,7 +188,7 @@ CUresult multicast_add(CUmemGenericAllocationHandle handle, CUdevice device) {
   const bool is_new = state->objects.at(facts_of(handle).st_ino).devices.insert(device).second;
   return is_new ? CUDA_SUCCESS : CUDA_ERROR_INVALID_DEVICE;
 }
-/// Where a driver would wait for a device that has not been added, this says so.
+/// Where a driver would wait for a device that has not been added, this returns an error.
 CUresult multicast_bind(CUmemGenericAllocationHandle object, std::size_t object_offset,
                         CUmemGenericAllocationHandle pages, std::size_t offset, std::size_t size,
                         unsigned long long flags) {

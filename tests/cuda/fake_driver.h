@@ -22,7 +22,7 @@ class FakeDriver {
   static constexpr std::size_t kGranularity = 1 << 16;
   static constexpr std::size_t kMulticastGranularity = 1 << 17;
 
-  /// What there is now: references to pages, addresses that are taken, and of these such as pages lie at.
+  /// The current numbers of references to pages, of reserved addresses, and of those addresses that have pages mapped.
   [[nodiscard]] int handles() const;
   [[nodiscard]] int reserved() const;
   [[nodiscard]] int mapped() const;

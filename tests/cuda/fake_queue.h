@@ -81,7 +81,7 @@ class FakeQueue final : public DeviceQueue {
     return stream.stream != nullptr && static_cast<FakeStream*>(stream.stream)->is_capturing();
   }
 
-  /// All that have begun, for tests to look at.
+  /// All launches that have begun, for tests to examine.
   std::vector<DeviceLaunch> launches;
 
  private:

@@ -72,7 +72,7 @@ class FibreDevice final : public DeviceUnderTest {
         control_.abort = 1;
       });
     }
-    // In company, waits end by their time-out.
+    // With other ranks, waits end by their time-out.
     const bool has_ended = fibres.run(company_.has_others ? ~std::uint64_t{0} : kMostTurns);
     last_traffic = {};
     for (const FibreBlock& block : blocks) {

@@ -55,7 +55,7 @@ class FibreGpu final : public Gpu {
     return Seconds{1e-6};
   }
 
-  /// How often something was timed.
+  /// Returns how many times something was timed.
   [[nodiscard]] int timed() const { return timed_; }
 
  private:

@@ -16,7 +16,7 @@
 
 namespace ringside {
 
-/// What the warps of one block share: a barrier of all, and the strands of each of its works.
+/// The state that the warps of one block share: a barrier for all of them, and the strands of each of its works.
 struct FibreBlock {
   int warps = 1;
   FibreBarrier barrier;

@@ -39,15 +39,14 @@ struct FibreBarrier {
   bool result = false;
 };
 
-/// What the warps of one strand share: a barrier, and stores on their way to memory.
+/// The state that the warps of one strand share: a barrier, and stores that have not reached memory yet.
 ///
-/// A GPU's plain stores may be seen late, and in any order, until the thread that made them, or one that a barrier
-/// has joined with it, stores with release. So they wait here: a release takes along those of its own warp and
-/// those from before the strand's last barrier. A kernel that forgets either loses what it stored.
+/// Other threads may see a GPU's plain stores late and in any order until the storing thread, or a thread that a
+/// barrier has joined with it, stores with release. So plain stores wait here: a release writes those of its own warp
+/// and those made before the strand's last barrier. A kernel that omits either loses what it stored.
 ///
-/// What goes through addresses of a switch is ordered with the rest across a fence alone: stores without a fence behind
-/// them are lost, and a thread that has acquired something and had no fence since loads and stores garbage
-/// there.
+/// Only a fence orders accesses through a switch's addresses with the others: stores that no fence follows are lost,
+/// and a thread that has acquired something and has made no fence since then loads and stores garbage there.
 struct FibreStrand {
   struct Pending {
     std::byte* to;
@@ -58,7 +57,7 @@ struct FibreStrand {
     bool is_multicast = false;
     bool is_fenced = false;
   };
-  /// That something has been acquired, and no fence has come since.
+  /// Whether the thread has acquired something without a fence since then.
   struct Acquired {
     int warp;
     bool is_joined = false;

@@ -29,7 +29,7 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   ASSERT_EQ(bench->rows.size(), 2U);
   for (const GpuBenchRow& row : bench->rows) {
     EXPECT_EQ(row.wrong, 0);
-    // Of a ring of 3, directly: 3n - 3 loads and 2n - 1 stores of a third, by each of 3 ranks.
+    // In a ring of 3 with direct stores, each of 3 ranks makes 3n - 3 loads and 2n - 1 stores of a third of the data.
     EXPECT_EQ(row.traffic, (DeviceTraffic{Bytes{6 * row.bytes.value}, Bytes{5 * row.bytes.value}}));
     EXPECT_DOUBLE_EQ(row.moved.value, static_cast<double>(row.traffic.as_copy().value) * 1e6);
   }

@@ -43,7 +43,7 @@ TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
   expect_no_share_left(driver);
 }
 
-// As it has to be called: a driver waits here for who has not joined.
+// This is the required order of calls: a driver waits here for members that have not joined.
 TEST(GpuMulticast, NoMemberBindsBeforeAllHaveJoined) {
   const FakeDriver driver;
   const auto first = member(driver, 0);

@@ -49,9 +49,10 @@ Result<int> run_processes(const ProcessJob& job,
 /// Returns whether the job could not run because this machine has no device for it.
 bool is_without_device(const Result<int>& status);
 
-/// Each of `ranks` a thread of this process; all finish together, if nothing has failed.
-/// id       of the job's root; the job's other ranks are elsewhere
-/// returns  what `main` does, or why there was nothing to run it with: [of ranks]
+/// Runs each of `ranks` as a thread of this process; all of them finish together unless something fails.
+///
+/// id       of the job's root; the job's other ranks run elsewhere
+/// returns  the results of `main` in the order of `ranks`, or the error that kept `main` from running
 std::vector<Result<int>> run_threads(
     const ProcessJob& job, const std::vector<int>& ranks, const UniqueId& id,
     const std::function<Result<int>(const ProcessRank& rank)>& main);

@@ -62,7 +62,7 @@ TEST(CudaProcessMemory, ASmallAllocationIsReadAndWrittenThroughItsHandle) {
   EXPECT_ENDS_WELL(status);
 }
 
-/// What an open file leads to, as /proc shows it.
+/// Returns the target of an open file's link in /proc.
 std::string link_of(int file) {
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file)).string();
 }

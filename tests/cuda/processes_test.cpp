@@ -26,7 +26,7 @@
 namespace ringside {
 namespace {
 
-/// Where the slots between two processes lie.
+/// The place of the slots between two processes, and what selects it.
 struct Way {
   const char* name;
   const char* transport;
@@ -55,7 +55,7 @@ constexpr Way kRdmaDirect{.name = "RdmaDirect",
                           .lets_adapters = true,
                           .says = "rdma, registered host memory"};
 
-/// Those that this machine has.
+/// Returns the places that this machine supports.
 std::vector<Way> all_ways() {
   std::vector<Way> ways{kHostPages, kIpc, kFiles, kProxy, kDirect};
   const auto rdma = parse_transport("rdma");
@@ -70,7 +70,7 @@ ProcessJob job_of(const Way& way) {
           .memory = {.may_open = way.shares_memory(), .by_file = way.shares_by == MemoryWay::File}};
 }
 
-/// How many processes have come to a place.
+/// Counts, over all processes, how many have reached a place.
 class SharedCount {
  public:
   void add() { ++*count_; }
@@ -170,7 +170,7 @@ TEST_P(CudaProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThanTheT
     return is_late ? 0 : 2;
   });
   if (is_without_device(status)) GTEST_SKIP() << status.error().message;
-  // As each rank reports it, the job ends with that.
+  // The job ends with the first rank's error, which every rank reports.
   ASSERT_TRUE(status || status.error().code != ErrorCode::System) << status.error().message;
   if (status) {
     EXPECT_EQ(*status, 0);
@@ -259,7 +259,7 @@ TEST_P(CudaProcesses, EveryPrimitiveOfAKernelIsInTheTrace) {
   EXPECT_EQ(steps, 3 * 5);
 }
 
-// What bench runs: buffers in the device's memory, in place and not, every element looked at.
+// As bench does, it runs on buffers in the device's memory, in place and not, and checks every element.
 TEST_P(CudaProcesses, ABenchmarkOfThemFindsNoWrongElement) {
   const auto status =
       run_processes(job_of(GetParam()), [&](const ProcessRank& rank) -> Result<int> {
@@ -305,7 +305,7 @@ TEST_P(CudaProcesses, AGridSkipsUnsupportedCombinations) {
   EXPECT_ENDS_WELL(status);
 }
 
-// As NCCL's users turn it off, and choose.
+// NCCL's users disable it, and select other memory, by the same variables.
 TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
   const auto options_by = [](const char* name, const char* value) {
     return cuda_process_options(nullptr, [=](const char* asked) {
@@ -329,7 +329,7 @@ TEST(CudaProcessChoice, MemoryOfGpusIsOpenedUnlessItIsForbiddenAndAsRequested) {
   EXPECT_FALSE(options_by("NCCL_P2P_DIRECT_DISABLE", "1")->registers);
 }
 
-// Where processes could not open each other's memory, and where they could.
+// Tries memory that processes cannot open of each other, and memory that they can.
 TEST(CudaProcessChoice, Ll128IsRefusedThroughMemoryOfHosts) {
   for (const MemoryWay shares_by : {MemoryWay::None, MemoryWay::Ipc}) {
     const ProcessJob job{.shares_by = shares_by, .memory = {.may_open = false}};

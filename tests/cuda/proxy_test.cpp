@@ -15,7 +15,7 @@ namespace {
 constexpr std::int64_t kSlot = 512;
 using Message = std::vector<std::byte>;
 
-/// What lies between a sending and a receiving end: as many messages as it is long.
+/// The connection between a sending and a receiving end; it holds as many messages as it is long.
 struct Line {
   std::deque<Message> messages;
   std::size_t most = 4;
@@ -319,7 +319,7 @@ TEST_F(ProxyTest, ServesUntilTheLaunchHasEndedAndAllHasLeft) {
   const Status late = serve(all, is_over, failure, {.spins = 1, .deadline = Nanoseconds(1000)});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, ErrorCode::Timeout);
-  // Whatever has failed elsewhere.
+  // A failure elsewhere ends the proxy without an error of its own.
   const std::atomic<bool> runs{false};
   failure.set({ErrorCode::Aborted, "elsewhere"});
   EXPECT_TRUE(serve(all, runs, failure, {}));

@@ -174,7 +174,7 @@ TEST(CudaQueue, AnotherKernelIsAnotherLaunchInItsOrder) {
 
 class CudaStreams : public testing::TestWithParam<const char*> {};
 
-// What is on the stream before the call writes its input, late; what is behind it reads its output.
+// Work that is on the stream before the call writes its input late; work after it reads its output.
 TEST_P(CudaStreams, ACallIsOrderedWithItsStreamsWork) {
   with_queues({.transport = GetParam()}, [](QueueRank& rank) {
     constexpr std::int64_t kLength = 2000;
@@ -271,14 +271,14 @@ TEST(CudaGraphs, ACapturedCallRunsAtEachLaunchOfTheGraph) {
     const FakeStream::Graph graph = stream.end_capture();
     EXPECT_EQ(graph.size(), 2U);
     EXPECT_TRUE(are(input, kLength, 4));
-    // What has been planned since does not push it out.
+    // Calls that have been planned since then do not evict it.
     for (std::int64_t i = 0; i < 70; ++i) {
       ASSERT_TRUE(rank.communicator->run(sum(rank.numbers(i + 1, 1), rank.numbers(i + 1), i + 1)));
     }
     for (int i = 0; i < 5; ++i) stream.launch(graph);
     stream.synchronize();
     EXPECT_TRUE(are(input, kLength, 4 << 10));
-    // And other calls between them.
+    // Other calls run between them.
     ASSERT_TRUE(rank.communicator->run(sum(input, output, kLength)));
     EXPECT_TRUE(are(output, kLength, 8 << 10));
     stream.launch(graph);
@@ -288,7 +288,7 @@ TEST(CudaGraphs, ACapturedCallRunsAtEachLaunchOfTheGraph) {
   });
 }
 
-/// What is said of a call that is captured.
+/// Expects the error that a captured call returns.
 void expect_refusal(const QueueOptions& options, bool connects, const std::string& help) {
   with_queues(options, [&](QueueRank& rank) {
     FakeStream stream;
@@ -302,7 +302,7 @@ void expect_refusal(const QueueOptions& options, bool connects, const std::strin
     ASSERT_FALSE(refused);
     EXPECT_EQ(refused.error().code, ErrorCode::Unsupported);
     EXPECT_NE(refused.error().help.find(help), std::string::npos) << refused.error().help;
-    // Nothing is broken.
+    // The communicator still works afterwards.
     ASSERT_TRUE(rank.communicator->run(call));
     EXPECT_TRUE(are(static_cast<std::int32_t*>(call.output), 10, 6));
     ASSERT_TRUE(rank.communicator->finish());

@@ -7,7 +7,7 @@
 /// Ranks with a GPU each, behind one switch: on fibres, and wherever there are such GPUs.
 namespace ringside {
 
-/// What a rank ends with where there are not.
+/// The exit status of a rank on a machine without a switch.
 inline constexpr int kNoSwitch = 7;
 
 ProcessJob switch_job(int nranks, MemoryWay shares_by);
@@ -21,8 +21,9 @@ DeviceCase nvls_case(Collective collective, int nranks, std::int64_t count);
 /// By nvls and nvls_tree. Two lengths of slots, one channel and two: memory behind the switch is laid in several turns.
 std::vector<DeviceCase> nvls_cases(int nranks);
 
-/// As run_cases(), where each is to run by the switch.
-/// returns  as there; kNoSwitch; 2: one did not run so
+/// Like run_cases(), for cases that must run by the switch.
+///
+/// returns  as run_cases() does; kNoSwitch without a switch; 2 if one case did not run by it
 Result<int> run_switch_cases(const ProcessRank& rank, const std::vector<DeviceCase>& cases,
                              const std::vector<std::vector<std::vector<std::byte>>>& expected);
 

@@ -78,7 +78,7 @@ TEST(CudaSwitchProcesses, CopiesModelASwitchIfRanksShareAGpu) {
   EXPECT_MODELLED(job, true);
 }
 
-// What bench runs and prints: requests for nvls, and the grid of all algorithms.
+// Bench runs and prints requests for nvls, and the grid of all algorithms.
 TEST(CudaSwitchProcesses, ABenchmarkReportsTheUseOfASwitch) {
   const ProcessJob job = switch_job(2, MemoryWay::File);
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {
@@ -118,7 +118,7 @@ TEST(CudaSwitchProcesses, ARankThatDoesNotComeInTheKernelIsWaitedForNoLongerThan
     if (output) return 1;
     return output.error().message.find("waited in vain for") != std::string::npos ? 0 : 2;
   });
-  // As each rank reports it, the job may end with that.
+  // The job may end with the first rank's error, which every rank reports.
   if (!status && status.error().code == ErrorCode::Timeout) return;
   RINGSIDE_ENDS_WELL_OR_SKIP(status);
 }

@@ -13,7 +13,7 @@ namespace {
 /// For waits that are to end so.
 constexpr Nanoseconds kSoon = std::chrono::milliseconds(100);
 
-/// Of DeviceJob, which chooses nothing.
+/// Makes a case for DeviceJob, which chooses nothing itself.
 DeviceCase by_switch_case(Collective collective, int nranks, std::int64_t count) {
   DeviceCase test = nvls_case(collective, nranks, count);
   test.choice.by_switch = true;
@@ -40,7 +40,7 @@ class SwitchJob {
   DeviceJob job_;
 };
 
-/// As hosts do it, but by a switch.
+/// Expects the results of hosts from runs by a switch.
 void expect_the_hosts_answer(std::vector<DeviceCase> cases) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   const auto expected = host_answers(cases);
@@ -153,7 +153,8 @@ TEST(CudaSwitch, EveryMemberUsesAllSlotsAndNoMore) {
   }
 }
 
-// In one loop, which every slot has room for, rank 0 waits for the other's share; in 40, for room in its copy as well.
+// With one loop every slot has room, and rank 0 waits for the other rank's share; with 40 loops it also waits for room
+// in its copy.
 TEST(CudaSwitch, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOutAndNamed) {
   for (const Collective collective : {Collective::AllGather, Collective::ReduceScatter}) {
     for (const int loops : {1, 40}) {
@@ -239,8 +240,8 @@ TEST(CudaSwitchChoice, BlocksOfAnyTypeAreMulticast) {
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
 }
 
-// Where nodes of one rank are joined there is nothing for a switch to do; and a network that reduces is modelled, the
-// switch with it.
+// Where nodes of one rank are joined, a switch has nothing to do. A network that reduces is modelled together with the
+// switch.
 TEST(CudaSwitchChoice, NodesOfOneRankAndNetworksThatReduceAreModelled) {
   GpuSituation at = four_ranks();
   at.nranks = 3;

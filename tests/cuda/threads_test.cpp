@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Where the slots between two threads lie.
+/// The place of the slots between two threads.
 struct Place {
   const char* name;
   MemoryWay shares_by;  ///< with other processes

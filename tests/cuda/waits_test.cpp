@@ -91,7 +91,7 @@ TEST_P(CudaWaits, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOut) {
   EXPECT_EQ(outputs.error().code, ErrorCode::Timeout);
 }
 
-// What dumps report: each message counts at both ends, and a rank that has waited in between waits no more.
+// As dumps report it, each message counts at both ends, and a rank that has waited in between no longer waits.
 TEST_P(CudaWaits, BothEndsOfAConnectionReportTheirProgress) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());
@@ -175,7 +175,7 @@ TEST_P(CudaWaits, NoByteOutsideAnOutputIsTouched) {
   }
 }
 
-// What was sent 2^32 messages ago has the same flag; what lies in the slot was cleaned on the way.
+// A message sent 2^32 messages ago had the same flag; on the way the slot was cleaned.
 TEST_P(CudaWaits, RepeatedFlagsAreNotTakenForNewData) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   DeviceJob job(device.launcher());

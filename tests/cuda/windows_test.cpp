@@ -89,7 +89,8 @@ DeviceCase long_case(Collective collective, std::int64_t count) {
   return test;
 }
 
-/// What a ring's rank stores of an all-reduce of 3 chunks: 2n - 1 of them directly, 3n - 2 by slots.
+/// Returns the chunks that a ring's rank stores in an all-reduce of 3 chunks: 2n - 1 with direct stores, 3n - 2
+/// through slots.
 Result<std::uint64_t> chunks_stored(const ProcessRank& rank, std::byte* base) {
   const DeviceCase test = long_case(Collective::AllReduce, 128 * kRanks * 20);
   RINGSIDE_TRY(const auto output, run_in(rank, test, base));
@@ -111,7 +112,7 @@ TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
                    "stored " + std::to_string(found) + " chunks, not " + std::to_string(stored)};
     };
     RINGSIDE_TRY(expect(base, 7));
-    // Of a part: what begins in it but does not end there is not in it.
+    // Registers only a part of the buffer: a call that begins in it and ends outside it does not count as registered.
     RINGSIDE_TRY(const int part, rank.communicator.register_buffer(base, Bytes{kOutputs + 64}));
     RINGSIDE_TRY(expect(base, 7));
     rank.communicator.deregister_buffer(part);

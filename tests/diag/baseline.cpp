@@ -134,7 +134,7 @@ std::string text_of(const Row& row) {
                      forms);
 }
 
-/// How much better `now` is in its worst form, and in its best one.
+/// Returns how much better `now` is, in its worst form and in its best form.
 std::pair<int, int> compare_forms(const Row& before, const Row& now) {
   std::pair<int, int> range{0, 0};
   for (const auto& [form, outcome] : now.forms) {

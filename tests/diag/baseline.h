@@ -7,7 +7,8 @@
 
 #include "tests/diag/outcome.h"
 
-/// How good the answer to every labelled case is: a file with a row for each, against which a change is compared.
+/// Records how good the answer to every labelled case is, in a file with one row per case against which a change is
+/// compared.
 namespace ringside::diag {
 
 /// A row of the baseline.
@@ -44,7 +45,7 @@ Cases load_cases(const std::string& tests);
 std::vector<Row> read_baseline(const std::string& path);
 std::string write_baseline(const std::vector<Row>& rows);
 
-/// What differs, a line each.
+/// The differences, one line each.
 struct Differences {
   std::vector<std::string> worse;   ///< than the file says
   std::vector<std::string> better;  ///< than the file says

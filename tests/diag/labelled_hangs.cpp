@@ -63,7 +63,7 @@ Outcome outcome_of(const LabelledHang& hang, const ScoredHang& scored) {
       [&](const std::string& words) { return scored.why.find(words) != std::string::npos; });
   if (scored.is_right()) return says_all ? Outcome::Right : Outcome::Fair;
   if (names_innocent_rank(hang, scored)) return Outcome::Wrong;
-  // What is named is true, and incomplete.
+  // The named culprits are correct, and some are missing.
   if (scored.is_kind_right || !scored.culprits.empty()) return Outcome::Fair;
   const bool is_guess = scored.kind == "unknown" || scored.confidence < 0.5;
   return is_guess ? Outcome::Silent : Outcome::Wrong;

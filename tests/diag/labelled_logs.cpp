@@ -88,7 +88,7 @@ void expect_same_names(const std::string& folder, const std::vector<LabelledLog>
   }
 }
 
-/// What a finding says, apart from the lines that it quotes.
+/// Returns a finding's text without the lines that it quotes.
 std::string words_of(const Finding& finding) {
   std::string text = finding.title + "\n" + finding.cause + "\n" + finding.fix + "\n";
   for (const int rank : finding.ranks) text += std::to_string(rank) + "\n";
@@ -124,7 +124,7 @@ bool is_quoted(const Wanted& wanted, const Finding& finding, const Audit& audite
       [&](const QuotedLine& line) { return has_any(lower_case(line.text), wanted.quoted); });
 }
 
-/// How far a finding is the wanted one.
+/// Returns how closely a finding matches the wanted one.
 Outcome match(const Wanted& wanted, const Finding& finding, const Audit& audited) {
   if (finding.severity < wanted.at_least) return Outcome::Silent;
   if (!wanted.ids.empty() && !has_id(finding, wanted.ids)) return Outcome::Silent;

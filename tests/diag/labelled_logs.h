@@ -17,7 +17,7 @@ namespace ringside::audit {
 struct Wanted {
   std::vector<std::string> ids = {};  ///< one of them or of their families; none: any id will do
   Severity at_least = Severity::Warning;
-  /// Of each list, one is in the title, cause, fix, ranks or hosts. Case does not count.
+  /// Of each list, at least one entry must be in the title, cause, fix, ranks or hosts. Case does not count.
   std::vector<std::vector<std::string>> said = {};
   /// The same, as regular expressions, of which all match
   std::vector<std::string> said_patterns = {};

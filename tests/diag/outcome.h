@@ -5,7 +5,7 @@
 
 namespace ringside::diag {
 
-/// How good an answer is, compared with the label of its case. Ordered: a later one is better.
+/// How good an answer is, compared with the label of its case. The values are ordered: a later one is better.
 enum class Outcome : std::uint8_t {
   Wrong,   ///< a wrong cause, an innocent rank, or an alarm about a healthy job
   Silent,  ///< nothing wrong, and nothing that helps

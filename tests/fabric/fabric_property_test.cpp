@@ -96,7 +96,8 @@ TEST_P(EachFabric, JoinsEveryPairByLinksThatChain) {
   });
 }
 
-// What a switch spreads a flow over has the rate of all that leads on: each trunk at least that of one link.
+// The links over which a switch spreads a flow have the sum of their rates; each trunk has at least the rate of one
+// link.
 TEST_P(EachFabric, SpreadsFlowsOverTheLeavesOfTheStaticWay) {
   if (std::string(GetParam().fabric).find("torus") != std::string::npos) {
     EXPECT_FALSE(fabric_of(with(GetParam().fabric, "routing: adaptive"), GetParam().hosts));

@@ -124,7 +124,7 @@ TEST(Routing, FindsNoWayWhereNoneIsLeft) {
   EXPECT_FALSE((*rails)->way({0, 1}, {1, 1}, 0).links.empty());
 }
 
-// Of 4 links up of 50 GB/s one is at half: 175 GB/s are left; with background traffic of a fifth 140.
+// One of 4 links of 50 GB/s runs at half its rate: 175 GB/s remain; with background traffic of a fifth, 140 GB/s.
 TEST(AdaptiveRouting, HasWhatAllLinksHaveTogether) {
   const auto rate_up = [](const std::string& more) {
     const auto fabric =

@@ -213,7 +213,7 @@ TEST(PlatformFabric, RefusesUnsupportedQuestions) {
   EXPECT_THAT(fat("49GBps"), AllOf(StartsWith("p.xml:3: l holds"), HasSubstr("give it SHARED")));
 }
 
-// Both NICs of a host share its links; each has a cable of its own before them.
+// Both NICs of a host share its links; before those, each NIC has a cable of its own.
 TEST(PlatformFabric, AddsLatenciesAndSharesAHostsLinks) {
   FabricSettings settings{.kind = FabricKind::Platform, .where = "p.xml"};
   const auto platform = parse_platform(

@@ -50,7 +50,7 @@ TEST(FaultPlan, KeepsGivenValuesAndDrawsOpenOnesInRange) {
   }
 }
 
-// What one fault draws does not move when the one before it is given in full.
+// The random values of one fault do not change when the fault before it is given in full.
 TEST(FaultPlan, FaultsDrawIndependently) {
   FaultPlan plan = open_plan(3);
   const auto before = plan.drawn_for(8);

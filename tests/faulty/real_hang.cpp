@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kIterations = 6;
 
-/// What the plans are made of. Late and slow are omitted: such jobs end well.
+/// The kinds of faults that the plans contain. Late and slow are omitted, as such jobs finish.
 constexpr std::array kKinds{
     FaultKind::Skip,      FaultKind::Kill,    FaultKind::WrongCount,      FaultKind::Stall,
     FaultKind::Blackhole, FaultKind::Add,     FaultKind::WrongType,       FaultKind::Exit,

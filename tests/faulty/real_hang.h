@@ -22,7 +22,7 @@ struct RealHang {
 /// Drawn from the seed: kinds of faults alternate, workloads, ranks, calls and the like are drawn.
 RealHang draw_real_hang(std::uint64_t seed, int nranks = 8);
 
-/// What `ringside hang` makes of the dumps of one run.
+/// The answer of `ringside hang` to the dumps of one run.
 struct RealVerdict {
   std::string kind;
   std::vector<int> culprits;

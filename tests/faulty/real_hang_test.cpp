@@ -72,7 +72,7 @@ TEST_F(RealHangs, AllRanksThatDieTogetherAreNamed) {
   }
 }
 
-// It lives, and says that it has not come to the call.
+// The rank lives, and reports that it has not reached the call.
 TEST_F(RealHangs, ARankThatCatchesAnExceptionIsMissingAndNotDead) {
   std::uint64_t seed = 1;
   while (draw_real_hang(seed).plan.faults[0].kind != FaultKind::Throw) ++seed;

@@ -30,7 +30,7 @@ namespace {
 std::atomic<int> wrong{0};
 std::atomic<int> calls{0}, broken{0}, parts{0}, unmade{0};
 
-/// What all ranks do in one round: drawn from its seed, so that they agree.
+/// The calls of all ranks in one round: drawn from its seed, so that all ranks agree on them.
 struct Round {
   std::uint64_t seed = 0;
   int nranks = 0;

@@ -1,5 +1,5 @@
-// What attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore. The first byte chooses
-// which; the rest is all that the peer sends before it closes.
+// Feeds what attach reads from the processes of a job: a RAS service, a control plane over HTTP, a TCPStore. The first
+// byte chooses one of them; the rest is all that the peer sends before it closes the connection.
 
 #include <sys/socket.h>
 

@@ -48,7 +48,7 @@ void replay_all(const ringside::TraceFile& file) {
   }
 }
 
-/// What another host saw of ranks 0 and 1: two chunks each way.
+/// Returns what another host recorded of ranks 0 and 1: two chunks in each direction.
 std::vector<std::byte> other_host() {
   using namespace ringside;
   TraceMemorySink sink;

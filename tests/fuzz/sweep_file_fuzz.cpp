@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     RINGSIDE_ASSERT(!sweep.error().help.empty(), "no fix: {}", sweep.error().message);
     return 0;
   }
-  // What a cluster is called is a word of --on, which may name any file: other targets read these.
+  // A cluster's name is an argument of --on and may name any file; other fuzz targets read those files.
   Sweep own = *sweep;
   for (SweepCluster& cluster : own.clusters) {
     cluster.on = "one-gpu-one-nic";

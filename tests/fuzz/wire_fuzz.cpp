@@ -1,6 +1,6 @@
-// Whatever a stranger can send to a port of ours, or hand a person as an id: the handshake from both
-// sides, preambles, frames, lines, hellos, messages, the text forms of addresses and ids. The first
-// byte chooses which.
+// Feeds all that a stranger can send to a port of ours or give to a person as an id: the handshake of both sides,
+// preambles, frames, lines, hellos, messages, and the text forms of addresses and ids. The first byte chooses one of
+// them.
 
 #include <algorithm>
 #include <array>
@@ -67,7 +67,7 @@ void read_lines(Protocol protocol, std::span<const std::byte> bytes) {
   RINGSIDE_ASSERT(unpacked && std::ranges::equal(*unpacked, *data), "lines change their data");
 }
 
-/// Only one preamble is taken as ours.
+/// Only one preamble is accepted as ours.
 void read_preamble(std::span<const std::byte> bytes) {
   if (bytes.size() < kPreamble) return;
   const ConnectionShape shape{Protocol::LL, Bytes{4096}};
@@ -77,7 +77,7 @@ void read_preamble(std::span<const std::byte> bytes) {
   }
 }
 
-/// What an RDMA end is taken to have said is said again alike.
+/// A message of an RDMA end that was parsed is written as the same message again.
 void read_rdma(std::span<const std::byte> bytes) {
   const ConnectionShape shape{Protocol::LL, Bytes{4096}};
   // A peer that has come this far knows the shape.
@@ -104,7 +104,7 @@ void read_part(std::span<const std::byte> bytes) {
   RINGSIDE_ASSERT(std::ranges::equal(mark->wire(), wire), "a part has two forms");
 }
 
-/// What transports send to all ranks about themselves.
+/// Reads what transports send to all ranks about themselves.
 void read_addresses(std::string_view text) {
   const SocketCounts counts = parse_socket_counts(text);
   RINGSIDE_ASSERT(counts.sockets() >= 1 && counts.sockets() <= SocketCounts::kMostSockets,
@@ -115,7 +115,7 @@ void read_addresses(std::string_view text) {
   RINGSIDE_ASSERT(text.starts_with(rdma_kind_of(text)), "another kind");
 }
 
-/// What is read as a message is written as the same bytes.
+/// Bytes that are read as a message are written as the same bytes.
 template <typename Parse>
 void read_message(std::span<const std::byte> bytes, const Parse& parse) {
   const auto message = parse(bytes);
@@ -123,7 +123,7 @@ void read_message(std::span<const std::byte> bytes, const Parse& parse) {
   RINGSIDE_ASSERT(std::ranges::equal(to_bytes(*message), bytes), "a message has two forms");
 }
 
-/// What is read as a value is written as a text that is read as the same value.
+/// Text that is read as a value is written as a text that is read as the same value.
 template <typename Parse>
 void read_text(std::string_view text, const Parse& parse) {
   const auto value = parse(text);

@@ -186,7 +186,8 @@ bool print(const Table& table, std::FILE* bars) {
       on_failure);
 }
 
-/// Where slots lie between processes, and what chooses that. The ranks read the variable when they have been forked.
+/// The place of the slots between processes, and the variable that selects it. The ranks read the variable after they
+/// have been forked.
 struct ProcessWay {
   const char* name;
   const char* variable = nullptr;

@@ -11,7 +11,7 @@
 namespace ringside {
 namespace {
 
-/// As an illegal access leaves a GPU's context: all that comes later in the process fails.
+/// Imitates an illegal access in a GPU's context, after which every later call of the process fails.
 bool is_context_broken = false;
 
 #define EXPECT_CONTEXT() \

@@ -34,7 +34,7 @@ TEST(Document, ACallWithoutAnEndIsRecognisedByItsSteps) {
   EXPECT_EQ(document->calls.front().time.end_ns, 100'000);
 }
 
-// As `ringside run -o` writes them.
+// The files are those that `ringside run -o` writes.
 TEST(Document, ATraceOfARunShowsStuckCallsAndGroupNames) {
   const auto sink = std::make_shared<TraceMemorySink>();
   TraceInfo info = this_process_info(TraceClock::Simulated);

@@ -17,7 +17,7 @@ class FrameTest : public testing::Test {
     io.IniFilename = nullptr;
     io.DisplaySize = {1200, 800};
     io.DeltaTime = 1.0F / 60;
-    // As in the window: lists of more than 65,536 corners are drawn in parts.
+    // As in the window, lists of more than 65,536 vertices are drawn in parts.
     io.BackendFlags |= ImGuiBackendFlags_RendererHasVtxOffset;
     io.MousePos = {-1, -1};
     unsigned char* pixels = nullptr;

@@ -29,7 +29,7 @@ std::shared_ptr<const Document> two_calls() {
 std::counting_semaphore<> may_end(0);
 std::atomic<int> times_made = 0;
 
-/// As slow as the test requires.
+/// Takes as long as the test requires.
 std::uint32_t slow_sequence(const Document&, const CallFacts* const& call) {
   may_end.acquire();
   ++times_made;

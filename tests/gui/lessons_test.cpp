@@ -50,7 +50,7 @@ Panel shown(const std::shared_ptr<const Document>& document, View view, std::int
   return session.prepare(view, {.width = 1000, .height = 600});
 }
 
-/// What engine/collectives/ring.h states: 2(n - 1), and n - 1 for the half of it.
+/// engine/collectives/ring.h states 2(n - 1) rounds, and n - 1 for half of the collective.
 TEST(Lessons, ARingShowsAsManyRoundsAsItsHeaderStates) {
   for (const int ranks : {4, 8, 16}) {
     EXPECT_EQ(rounds_of(simulated("ring", ranks)), 2 * (ranks - 1)) << ranks;

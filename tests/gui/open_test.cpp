@@ -116,7 +116,7 @@ TEST(Open, ACallThatNeverEndsWaitsToTheEdge) {
   EXPECT_EQ(document.waits[0].for_whom, std::vector<int>{2});
 }
 
-// Of 60 MB the first 24 are shown while the others are read.
+// The first 24 MB of 60 MB are shown while the others are read.
 TEST(Open, ShowsTheBeginningOfALongTraceFirst) {
   const std::string path =
       testing::TempDir() + "ringside_open_" + std::to_string(::getpid()) + ".rtrace";

@@ -99,7 +99,7 @@ TEST(Decide, ATransferPendingAtBothEndsIsAConnectionFailure) {
   EXPECT_THAT(verdict.best.culprits, IsEmpty());
 }
 
-// Each of three ranks sends to the next and receives from the one before, both at once: no cycle.
+// Each of three ranks sends to the next one and receives from the one before it, both in one batch: no cycle.
 TEST(Decide, AnExchangeInOneBatchIsNotACycle) {
   SmallJob job(3);
   const int ring = job.add_group("0", {0, 1, 2}, "default_pg");
@@ -200,7 +200,7 @@ TEST(Decide, OneAgainstOneWithoutAHabitNamesNoRank) {
   EXPECT_THAT(verdict.best.missing, testing::Not(IsEmpty()));
 }
 
-// Both call all_reduce(8) and all_reduce(64) alternately; then rank 1 repeats all_reduce(8).
+// Both ranks call all_reduce(8) and all_reduce(64) alternately; then rank 1 repeats all_reduce(8).
 TEST(Decide, OneAgainstOneIsDecidedByEarlierCalls) {
   SmallJob job(2);
   const int world = job.add_group("0", {0, 1}, "default_pg");

@@ -44,7 +44,7 @@ std::string harmed(std::string text, std::mt19937& random) {
   return text;
 }
 
-// Whatever a stranger pastes is read and judged; an address or undefined-behaviour sanitizer sees the rest.
+// Arbitrary pasted text is read and judged; an address or undefined-behaviour sanitizer detects errors meanwhile.
 TEST(HostilePastes, HarmedTextIsReadAndJudged) {
   std::mt19937 random(7);
   int judged = 0;

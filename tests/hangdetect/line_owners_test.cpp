@@ -77,7 +77,7 @@ TEST(LineOwners, ALocalRankWhoseProcessIsKnownIsTheGlobalOne) {
   EXPECT_THAT(best.culprits, ElementsAre(13));
 }
 
-// Both ended in the same second: the table shows it, and the line before it names only the first.
+// Both ranks ended in the same second: the table shows both, and the line before it names only the first.
 TEST(LineOwners, ALaunchersTableOfSeveralRanksIsKept) {
   const auto fallen = [](int number, int rank, int pid) {
     return "[" + std::to_string(number) +

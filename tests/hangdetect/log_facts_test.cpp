@@ -214,7 +214,7 @@ TEST(LogFacts, NamesTheRankWithoutLinesIfTheJobsSizeIsKnown) {
   const Explanation best = Log("world_size=4\n" + three).verdict();
   EXPECT_THAT(best.culprits, ElementsAre(2));
   EXPECT_LT(best.confidence, 0.8) << "a missing log alone is no proof";
-  // Where no line shows the number of ranks, the log may just have lost one.
+  // No line shows the number of ranks, so the log may have lost one.
   EXPECT_LT(Log(three).verdict().confidence, 0.5);
 }
 

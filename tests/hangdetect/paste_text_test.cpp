@@ -42,7 +42,7 @@ TEST(PasteText, ALineThatAnEditorFilledAndSomebodyQuotedIsOneAgain) {
   EXPECT_THAT(texts(filled + "\n"), ElementsAre(kTimeout));
 }
 
-// Both lines are as wide as the text, and each begins by itself.
+// Both lines are as wide as the text, and neither continues the other.
 TEST(PasteText, LinesThatBeginByThemselvesStayApart) {
   const std::string frame =
       "    wrapper (torch/distributed/elastic/multiprocessing/errors/__init__.py:345)\n";

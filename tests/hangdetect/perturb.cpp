@@ -33,7 +33,7 @@ std::vector<int> ranks_with_dump(const std::string& folder) {
 }
 
 bool is_dump(const std::string& name) { return name.starts_with(kDump); }
-/// Only a scoring program may read these files.
+/// Returns whether only a scoring program may read the file.
 bool is_answer(const std::string& name) { return name == "label.json" || name == "meta.json"; }
 
 std::string text_of(const fs::path& path) {

@@ -180,7 +180,7 @@ TEST(Ras, RefusesTruncatedAndOtherFiles) {
   EXPECT_FALSE(parse_ras_report(std::string(1'000'000, '[')));
 }
 
-// In an issue the report is surrounded by text, quoted, and broken at the terminal's width.
+// As in an issue, the report is surrounded by text, quoted, and wrapped at the terminal's width.
 TEST(Ras, AReportBetweenOtherLinesIsRead) {
   const std::string text = report({{"0xa", {{0, 4}, {1, 4}, {2, -1}}}}, "2026-03-01 10:00:00");
   std::string paste = "What does it mean?\n\n```json\n";

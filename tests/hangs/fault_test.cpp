@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kSeeds = 12;
 
-/// What the culprit did in its group, and what another member did.
+/// The calls of the culprit in its group, and those of another member.
 struct Sight {
   Surface surface;
   const Step* own = nullptr;

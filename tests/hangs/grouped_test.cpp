@@ -92,7 +92,7 @@ TEST(Grouped, ReceivesShareTheWayInAndTheOtherWayIsFree) {
   }
 }
 
-// They share what carries them, so the one takes as long as if the other followed.
+// The collectives share links, so they take as long as if one followed the other.
 TEST(Grouped, CollectivesFollowEachOther) {
   Program program = program_of(
       "- grouped: {calls: [all_reduce: {on: world, count: 30}, all_gather: {on: world, count: "
@@ -107,7 +107,7 @@ TEST(Grouped, CollectivesFollowEachOther) {
   EXPECT_FALSE(is_done(play, 0, 1));
 }
 
-// Both halves are pending, and those that begin with them.
+// Both halves of the transfer are pending, and so are the transfers that begin with them.
 TEST(Grouped, ATransferThatTheNetworkLosesNeverEnds) {
   const Program program = program_of("- send_recv: {on: world, count: 5}\n");
   const PlayTimes times{.is_even = true};

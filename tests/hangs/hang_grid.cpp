@@ -101,7 +101,7 @@ std::vector<int> ranks_without(const std::vector<bool>& has) {
   return ranks;
 }
 
-/// All that one needs to see why the culprits themselves were not named.
+/// Returns all that a reader needs to see why the culprits themselves were not named.
 std::string describe(const hangs::HangCase& made, const Answer& answer, int i) {
   const hangs::Truth truth = hangs::find_truth(made);
   std::string right;

@@ -28,7 +28,7 @@ class SmallProgram {
     return static_cast<int>(program_.groups.size()) - 1;
   }
 
-  /// Only after the last group().
+  /// May only be called after the last group().
   Step& call(int rank, Op op, int group, std::int64_t count = 1000, int peer = 0) {
     Step step;
     step.kind = Step::Kind::Call;

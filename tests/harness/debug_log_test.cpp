@@ -16,7 +16,7 @@
 #include "engine/transport/transport.h"
 #include "harness/job.h"
 
-// What a real run says of itself, read back by the audit: by code that shares nothing with what wrote it.
+// The audit reads back what a real run logs about itself, with code that shares nothing with the code that wrote it.
 
 namespace ringside {
 namespace {
@@ -179,7 +179,7 @@ const audit::Finding* find(const audit::Audit& audit, std::string_view id) {
   return nullptr;
 }
 
-// What was left in the environment is heeded, said as NCCL says it, and found.
+// Variables that were left in the environment take effect, are logged as NCCL logs them, and are found by the audit.
 TEST(DebugLog, VariablesThatForceTcpOrCapTheChannelsAreFound) {
   for (const char* const name : {"NCCL_SHM_DISABLE", "NCCL_MAX_NCHANNELS"}) {
     const Variables variables(std::map<std::string, std::string>{{name, "1"}});
@@ -243,7 +243,7 @@ void expect_rank_2_missed(const LoggedRun& run) {
   EXPECT_THAT(run.hang.culprits, ElementsAre(2));
 }
 
-// It hears of the failure in its sleep, and reports it as all do: its calls show it.
+// The sleeping rank learns of the failure and reports it as all ranks do: its calls show it.
 TEST(DebugLog, ARankThatComesFarTooLateIsNamed) {
   for (const char* const transport : {"shm", "tcp"}) {
     expect_rank_2_missed(run_without_rank_2(transport, [] { ::sleep(1); }));
@@ -276,7 +276,7 @@ TEST(DebugLog, ConnectionsAloneDoNotShowAFallbackToHostMemory) {
   EXPECT_THAT(troubles_of(run.audit), IsEmpty());
 }
 
-/// What all ranks of a job write to stderr.
+/// Returns what all ranks of a job write to stderr.
 std::string said_by(const std::map<std::string, std::string>& variables) {
   const Variables set(variables);
   testing::internal::CaptureStderr();

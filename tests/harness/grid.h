@@ -66,7 +66,7 @@ inline std::vector<std::pair<Collective, Algorithm>> grid_pairs() {
   return pairs;
 }
 
-/// What each factor may be. Every case takes one of each.
+/// The possible values of each factor. Every case takes one of each.
 struct Grid {
   std::vector<std::pair<Collective, Algorithm>> pairs = grid_pairs();
   std::vector<Protocol> protocols{Protocol::LL, Protocol::LL128, Protocol::Simple};

@@ -27,8 +27,8 @@ JobOptions local_job(int nranks, const Transport* transport) {
   return job;
 }
 
-/// What lies in /dev/shm, but for what an Open MPI that runs at the same time has there. (Sockets of the
-/// abstract space cannot outlive the processes, which are looked for on their own.)
+/// Returns the names in /dev/shm, except those of an Open MPI that runs at the same time. (Sockets of the abstract
+/// namespace cannot outlive their processes, which the test looks for separately.)
 std::vector<std::string> leftovers() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) {
@@ -95,7 +95,7 @@ TEST(JobTrace, ThePathDistinguishesHostsAndProcesses) {
   std::filesystem::remove(filled_in);
 }
 
-// As many bytes as no machine has, and as many as no number has.
+// Tries more bytes than any machine has, and more than any number can express.
 TEST(JobMemory, MoreThanTheHostHasIsRefusedBeforeAnyRankStarts) {
   for (const Bytes each : {Bytes{1ULL << 50}, Bytes{1ULL << 63}}) {
     JobOptions job;

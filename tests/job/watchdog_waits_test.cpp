@@ -144,7 +144,7 @@ std::string exception_of(int place, const std::string& group) {
          "milliseconds before timing out.\n";
 }
 
-// In a sub-group ranks are numbered from 0: its rank 1 may be any rank of the job.
+// Ranks of a sub-group are numbered from 0, so its rank 1 may be any rank of the job.
 TEST(WatchdogWaits, ARankInASubGroupIsNotAGlobalRank) {
   const WatchdogWaits waits = waits_in(exception_of(1, "17(tp)"));
   EXPECT_THAT(waits.by_rank(), testing::IsEmpty());

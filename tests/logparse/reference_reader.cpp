@@ -9,7 +9,7 @@ namespace {
 struct Rule {
   const char* kind;
   std::regex shape;
-  /// What each field is: (w)ord, he(x) of 64 bits, or a decimal number that fits (s)16, (i)nt32, (u)int64 bits.
+  /// The type of each field: (w)ord, he(x) of 64 bits, or a decimal number that fits (s)16, (i)nt32, (u)int64 bits.
   const char* fields;
 };
 

@@ -53,8 +53,8 @@ TEST(Misconfiguration, RefusesImpossibleFaultsAndNamesTheReason) {
   EXPECT_THAT(truth.error().message, HasSubstr("one node needs no network"));
 }
 
-/// Whatever can happen to a job changes its log and has a truth. Each is tried until a host can have it, then on one case in
-/// five: all of them take minutes under a sanitizer.
+/// Every misconfiguration that a job can have changes its log and has an expected answer. Each one is tried until a
+/// host can have it, and from then on in one case of five: all cases take minutes under a sanitizer.
 TEST(Misconfiguration, EachOneShowsInTheLog) {
   const std::pair<const char*, const char*> cases[] = {{"dgx-h100", "2.21"}, {"dgx-h100", "2.30"},
                                                        {"8x-l40s", "2.12"},  {"8x-l40s", "2.26"},

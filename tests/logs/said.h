@@ -10,7 +10,7 @@
 
 namespace ringside::said {
 
-/// What a log of one communicator says, read back line by line with nothing but sscanf.
+/// The contents of a log of one communicator, read back line by line with only sscanf.
 struct Ring {
   int previous = -1, rank = -1, next = -1;
 };

@@ -19,8 +19,9 @@
 #include "trace/recorder.h"
 #include "trace/sink.h"
 
-/// What a frame of the timeline costs to prepare: everything in sight, and zoomed in, over traces of a million events and of
-/// ten. What it costs to open such a file: until something is shown, until all of it is, and in memory.
+/// Measures the preparation of a frame of the timeline, with everything in sight and zoomed in, over traces of 1
+/// million and 10 million events; and the opening of such a file: the time until something is shown, the time until
+/// all of it is, and the memory.
 namespace ringside::gui {
 namespace {
 
@@ -136,7 +137,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
       .count();
 }
 
-/// Of this thread alone: what others on a busy machine do does not count.
+/// Returns the CPU time of this thread alone: what others do on a busy machine does not count.
 double thread_milliseconds() {
   timespec now{};
   ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -157,8 +158,8 @@ void GuiPrepareView(benchmark::State& state) {
   const auto begin = std::chrono::steady_clock::now();
   session.prepare(view, canvas);
   state.counters["first_ms"] = milliseconds_since(begin);
-  // In the window a worker makes what is kept: the frame that takes the window's thread longest, by its own clock, and
-  // the longest until it is whole, of three calls.
+  // In the window a worker computes the cached values. Measured are, over three calls, the frame that takes most CPU
+  // time of the window's thread, and the longest time until the frame is complete.
   Session window(Making::InWorker);
   double slowest = 0;
   double until_whole = 0;
@@ -221,7 +222,7 @@ void GuiOpen(benchmark::State& state) {
     const auto begin = Clock::now();
     std::shared_ptr<const Document> shown;
     const auto opened = open_paths({path}, {}, [&](const std::shared_ptr<const Document>& part) {
-      // As the window does: what has been opened is seen with the next frame, and held until all of it is there.
+      // As in the window, an opened part is shown with the next frame, and held until all of the file is there.
       shown = part;
       Timeline timeline;
       Panel panel;

@@ -17,12 +17,12 @@
 #include "engine/protocol/slot_fifo.h"
 #include "tests/protocol/fifo_memory.h"
 
-/// What a protocol costs between two cores: the way of one message, and a stream of full slots. Two threads,
-/// each on a core of its own, looking without a pause. OneWay is half of a ping-pong; OneWayOfACacheLine is
-/// the least that any protocol can take: one word that goes to the other core and comes back.
+/// Measures a protocol between two cores: the latency of one message, and a stream of full slots. Two threads, each on
+/// its own core, poll without a pause. OneWay is half of a ping-pong; OneWayOfACacheLine is the lower bound of any
+/// protocol: one word that travels to the other core and back.
 ///
-/// An iteration is a batch of messages, short compared with a time slice. best_ns and best_gbs are of the best
-/// batch: on a machine that is busy with other things, that is one in which both threads ran.
+/// An iteration is a batch of messages, short compared with a time slice. best_ns and best_gbs are those of the best
+/// batch: on a machine that is busy with other work, this is a batch during which both threads ran.
 namespace ringside {
 namespace {
 

@@ -7,8 +7,8 @@
 #include "trace/file_sink.h"
 #include "trace/recorder.h"
 
-/// What recording costs a rank. An event must stay below 50 ns with the two clock readings that its
-/// caller makes; RecordOneEvent also pays its share of encoding and writing full buffers.
+/// Measures what recording costs a rank. An event must stay below 50 ns, including the two clock readings of its
+/// caller; RecordOneEvent also includes its share of encoding and writing full buffers.
 namespace ringside {
 namespace {
 
@@ -33,7 +33,7 @@ TraceEvent an_event(std::uint32_t step) {
   return event;
 }
 
-/// As a rank's loop does it, so that on and off differ by nothing but the pointer.
+/// Imitates a rank's loop, so that recording on and off differ by nothing but the pointer.
 void run_steps(benchmark::State& state, TraceLane* lane) {
   benchmark::DoNotOptimize(lane);
   std::uint64_t result = 1;
@@ -86,7 +86,7 @@ void record_to_a_file(benchmark::State& state) {
   std::remove(kPath.c_str());
 }
 
-/// As few events as fit the buffer: the price in the rank's loop.
+/// Records only as many events as fit the buffer: this is the cost in the rank's loop.
 void RecordOneEventIntoTheBuffer(benchmark::State& state) { record_to_a_file(state); }
 BENCHMARK(RecordOneEventIntoTheBuffer)
     ->Iterations(TraceRecorder::kLaneEvents - 1)

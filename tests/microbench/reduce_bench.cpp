@@ -7,12 +7,12 @@
 #include "engine/reduce/copy.h"
 #include "engine/reduce/reduce_op.h"
 
-/// What a reduction costs compared with a memcpy of as many bytes. The rate is of the result's bytes: a sum of two
-/// reads twice of that.
+/// Compares the time of a reduction with that of a memcpy of as many bytes. The rate counts the bytes of the result: a
+/// sum of two inputs reads twice as many.
 namespace ringside {
 namespace {
 
-/// As communicators get them: page-aligned, and there before the clock runs.
+/// A buffer as communicators get it: page-aligned, and mapped before the clock starts.
 class Buffer {
  public:
   explicit Buffer(std::size_t bytes)

@@ -8,7 +8,7 @@
 #include "trace/replay/replay.h"
 #include "trace/sink.h"
 
-/// What a window pays for a trace of 10 million events: opening it, and each question.
+/// Measures what a trace of 10 million events costs a window: opening it, and each query.
 namespace ringside {
 namespace {
 

@@ -1,7 +1,7 @@
-// What MPI_Allreduce of float sums reaches, timed as `ringside bench` times: per iteration the slowest
-// rank, over the iterations the median. Prints one line a size: bytes time_us busbw_gbs.
+// Measures MPI_Allreduce of float sums, timed as `ringside bench` does: the slowest rank of each iteration, the median
+// over the iterations. Prints one line per size: bytes time_us busbw_gbs.
 //
-//   mpirun -np 2 ringside_peer_mpi 8 64M 2 [iterations]
+//     mpirun -np 2 ringside_peer_mpi 8 64M 2 [iterations]
 
 #include <mpi.h>
 

@@ -115,7 +115,7 @@ TEST_F(ProbeNamespace, TwoHostsWhoseMtuDiffers) {
   EXPECT_EQ(outcome.status, 1);
 }
 
-// As bench does: a rank that may run anywhere is moved onto the core of the one that it waits for.
+// As in bench, a rank that may run on any core is moved onto the core of the rank that it waits for.
 TEST(ProbeProgram, RanksThatItStartsAreBoundToCores) {
   const auto bound_to = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"probe", "-n", "2", "--pairs", "--size", "64", "--json"};

@@ -123,7 +123,7 @@ TYPED_TEST(AnyLines, WhatAnOldStepLeftNeverPassesForNew) {
   constexpr std::uint64_t kOld = 5;
   const FifoMemory slot = zeroed_memory(TypeParam::slot_memory(kSize));
   TypeParam::pack(slot.get(), kSize, counting(kSize.value), kOld);
-  // Of the steps between, those of this slot that come last before 31 bits of the step begin again.
+  // Takes, of the steps in between, the last ones of this slot before 31 bits of the step wrap around.
   for (std::uint64_t step = 0x7ffffff8; step <= 0x7fffffff; ++step) {
     if (step % kSlots == kOld % kSlots) TypeParam::pack(slot.get(), kSize, counting(8), step);
   }

@@ -202,8 +202,8 @@ struct FlagsFirst : Lines {
   }
 };
 
-// That the tests above can fail. The thread sanitizer would report LL128's receiver, rightly: it reads
-// data that are being written.
+// Proves that the tests above can fail. The thread sanitizer would rightly report LL128's receiver: it reads data that
+// are being written.
 TYPED_TEST(StressLines, ASenderThatStoresTheFlagsFirstIsFoundOut) {
 #if defined(__SANITIZE_THREAD__)
   GTEST_SKIP() << "the race that this test makes is one";

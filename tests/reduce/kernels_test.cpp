@@ -215,7 +215,7 @@ TEST(Kernels, SeveralInputsGoLeftToRightAndToEveryOutput) {
   }
 }
 
-// In float32 1e8 + 1 rounds to 1e8: 1e8 + 1 - 1e8 is 0 from left to right, 1e8 - 1e8 + 1 is 1.
+// In float32, 1e8 + 1 rounds to 1e8: from left to right 1e8 + 1 - 1e8 is 0, and 1e8 - 1e8 + 1 is 1.
 TEST(Kernels, TheOrderOfTheInputsIsTheOrderOfTheAdditions) {
   const float large = 1e8F;
   const float one = 1;

@@ -5,7 +5,7 @@
 
 #include "base/vocabulary.h"
 
-/// What reductions must give, one element at a time, written to be seen right and not to be fast. Shares
+/// The expected results of reductions, one element at a time, written to be visibly correct and not to be fast. Shares
 /// no code with engine/reduce: a small float is the nearest of all values that its type has.
 namespace ringside::reference {
 

@@ -119,7 +119,7 @@ TEST(CriticalPath, OtherCallsAndCommunicatorsAreNotLookedAt) {
   EXPECT_TRUE(critical_path(*one.replay, 5, 0).empty());
 }
 
-// Whatever a damaged trace claims, the walk ends, and never goes forward in time.
+// The walk ends and never moves forward in time, even on a damaged trace.
 TEST(CriticalPath, EndsOnAnything) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     std::mt19937 random(seed);

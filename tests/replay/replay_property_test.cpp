@@ -9,7 +9,7 @@
 #include "tests/replay/traces.h"
 #include "trace/match.h"
 
-/// What the index answers is what going over all events gives.
+/// The index returns the same answers as a pass over all events.
 namespace ringside {
 namespace {
 

@@ -172,7 +172,7 @@ TEST(Replay, OpeningNamesAFilesProblem) {
   EXPECT_EQ(foreign.error().code, ErrorCode::Corrupt);
 }
 
-// What is whole of a file is replayed, wherever it was cut off.
+// The complete blocks of a file are replayed, wherever it was truncated.
 TEST(Replay, ATruncatedFileShowsItsWholeBlocks) {
   const Opened whole = opened(steps(0, 50), 10);
   for (std::size_t size = sizeof(rtrace::FileHeader); size < whole.bytes->size(); size += 3) {

@@ -30,7 +30,7 @@ using testing::MatchesRegex;
 
 using std::chrono::seconds;
 
-/// What each of `ranks` got from join(), when all of them try.
+/// Returns the error of each of `ranks` from join() when all of them try to join.
 std::map<int, Error> errors_of(const std::vector<int>& ranks, int nranks, const UniqueId& id,
                                Clock& clock = real_clock(), Nanoseconds join_timeout = kPlenty) {
   std::mutex mutex;

@@ -136,7 +136,7 @@ TEST_P(CallCheckOver, NoElementsWhereOthersHaveSomeAreReported) {
   expect_difference({.count = 100}, {.count = 0});
 }
 
-// As many bytes: nothing but the signature shows it.
+// Both types have the same number of bytes: only the signature shows the difference.
 TEST_P(CallCheckOver, AnotherTypeIsReported) {
   expect_difference({.count = 500, .type = DataType::Float32},
                     {.count = 500, .type = DataType::Int32});
@@ -147,7 +147,7 @@ TEST_P(CallCheckOver, AnotherOperationIsReported) {
                     {.count = 500, .type = DataType::Int32, .op = RedOp::Min});
 }
 
-// Only rank 2 goes on as before; that it does is the difference.
+// Only rank 2 continues as before; that is the difference.
 TEST_P(CallCheckOver, ReportsARankThatRepeatsACall) {
   expect_difference({.count = 16, .type = DataType::Int32, .op = RedOp::Max}, {.count = 16});
 }

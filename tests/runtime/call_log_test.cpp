@@ -134,7 +134,7 @@ TEST(CallComparison, ARaceWithTheWriterGivesNoFalseDifference) {
   }
 }
 
-// What a rank on another host reports: only its changes.
+// A rank on another host reports only its changes.
 TEST(CallComparison, ReportedChangesAreEnoughForOneSideToFindTheDifference) {
   Log mine;
   Log reported;

@@ -18,7 +18,7 @@ namespace {
 
 using Steps = std::vector<std::string>;
 
-/// What a FakeExecutor is to do, and what it was asked for.
+/// The instructions for a FakeExecutor, and a record of the calls that it received.
 struct Script {
   Steps steps = {};
   std::optional<Error> plan_error = {}, prepare_error = {}, run_error = {};

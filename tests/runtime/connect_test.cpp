@@ -161,7 +161,7 @@ std::size_t settled_sockets() {
   return count;
 }
 
-// Both ranks are threads of this process: one socket has two ends here, two sockets have four.
+// Both ranks are threads of this process: here one socket has two ends, and two sockets have four.
 TEST(ConnectBothWays, TakesOneSocketAndCarriesBothDirections) {
   const auto root = make_root(2);
   std::array<std::uint32_t, 2> heard{};

@@ -62,7 +62,7 @@ TEST(FileHandOut, EveryOtherRankGetsTheFileAndNoRankKeepsASocket) {
   EXPECT_EQ(open[0], open[1]);
 }
 
-// Who does not know the job's secret may find the name, and gets nothing for it.
+// A client without the job's secret may find the name, and receives no file.
 TEST(FileHandOut, AnUnknownClientGetsNothingAndTheRankItsFile) {
   constexpr int kTwo = 2;
   const auto root = make_root(kTwo);

@@ -24,7 +24,7 @@ TEST(HostChoice, ShortAllReducesAreOneShotAndLongOnesTwoShot) {
   EXPECT_EQ(choose_on_host(situation)->protocol, Protocol::Simple);
 }
 
-// Where lines need a completion at both ends, the shortest messages go by those that need none.
+// Where slots of lines need a completion at both ends, the shortest messages use slots that need none.
 TEST(HostChoice, UsesTheTransportsLlLimitIfNoRuleMatches) {
   const auto protocol = [](const char* transport, Bytes bytes) {
     return choose_on_host({.collective = Collective::Send,
@@ -39,7 +39,7 @@ TEST(HostChoice, UsesTheTransportsLlLimitIfNoRuleMatches) {
   EXPECT_EQ(protocol("shm", 8_B), Protocol::LL128);
 }
 
-// They join 16 ranks at most.
+// They join at most 16 ranks.
 TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 16})->algorithm, Algorithm::OneShot);
   EXPECT_EQ(choose_on_host({.bytes = 8_B, .nranks = 17})->algorithm, Algorithm::Ring);

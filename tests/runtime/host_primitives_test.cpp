@@ -51,12 +51,12 @@ std::vector<Rank> natural_order(int n) {
   return order;
 }
 
-/// What `rank` puts at place i of the logical buffer.
+/// Returns the value that `rank` contributes at place i of the logical buffer.
 std::int32_t share(int rank, std::int64_t i) {
   return static_cast<std::int32_t>((rank + 1) * 1000003 + i * 17);
 }
 
-/// What a rank multiplies its values with.
+/// Returns the factor with which a rank multiplies its values.
 std::int32_t factor(RedOp op, int rank) { return op == RedOp::PreMulSum ? 1 + rank % 2 : 1; }
 
 /// One rank's run. returns  wrong elements

@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// What a process holds that a communicator takes.
+/// The resources of a process that communicators use.
 struct Held {
   int descriptors = 0;
   int threads = 0;

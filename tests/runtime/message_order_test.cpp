@@ -25,7 +25,7 @@ struct Message {
   std::int64_t count = 0;
   int number = 0;  // of all messages: what distinguishes its data
 };
-/// Of one rank: messages that begin together. None: a sum of all ranks.
+/// The messages of one rank that begin together. Without any, the group is a sum over all ranks.
 using Group = std::vector<Message>;
 using Programs = std::vector<std::vector<Group>>;  // [rank]
 
@@ -199,7 +199,7 @@ class MessageOrder : public testing::TestWithParam<const Transport*> {};
 constexpr std::int64_t kMany = 100'000;     // 400 kB: a hundred slots
 constexpr std::int64_t kFlood = 5'000'000;  // 20 MB: more than the kernel takes of a stream, too
 
-// Once over connections that both have by then, once over those that the messages make.
+// Runs once over connections that both ranks already have, once over connections that the messages make.
 TEST_P(MessageOrder, ARankThatDoesOneAfterTheOtherMeetsOneThatDoesBothAtOnce) {
   const Message there{0, 1, kFlood, 0};
   const Message back{1, 0, kFlood, 1};

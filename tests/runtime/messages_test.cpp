@@ -79,7 +79,7 @@ TEST(Messages, PeerInfoSurvivesEncoding) {
   EXPECT_EQ(to_bytes(*got), bytes);
 }
 
-// Whatever is cut off or added makes another message of it, and none of these is valid.
+// A message from which bytes are removed or to which bytes are added is not valid.
 template <typename Parse>
 void expect_exact(const std::vector<std::byte>& bytes, const Parse& parse) {
   ASSERT_TRUE(parse(bytes));

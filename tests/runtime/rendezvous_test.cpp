@@ -90,7 +90,7 @@ TEST(Rendezvous, ASecretThatDiffersKeepsRanksOut) {
   testing::internal::GetCapturedStderr();
 }
 
-/// What rank 0 or another says while it arranges the meeting.
+/// Returns the message of rank 0 or of another rank while it arranges the meeting.
 std::string said_of_secret(int rank, Table table) {
   table.insert({{"MASTER_ADDR", "127.0.0.1"}, {"MASTER_PORT", std::to_string(free_port())}});
   testing::internal::CaptureStderr();

@@ -106,7 +106,7 @@ class StatusServices : public testing::Test {
       all_done.arrive_and_wait();
     });
   }
-  /// What comes until the service closes the connection.
+  /// Returns all that arrives until the service closes the connection.
   static std::string hear_all(const UniqueFd& fd) {
     std::string text;
     for (std::byte letter{}; recv_all(fd.get(), std::span(&letter, 1), deadline_in(kPlenty));) {
@@ -126,7 +126,7 @@ class StatusServices : public testing::Test {
   static void say(const UniqueFd& fd, const std::string& text) {
     EXPECT_TRUE(send_all(fd.get(), std::as_bytes(std::span(text)), deadline_in(kPlenty)));
   }
-  /// What comes until a line's end, or the connection's.
+  /// Returns all that arrives until the end of a line or of the connection.
   static std::string receive(const UniqueFd& fd) {
     std::string line;
     for (std::byte letter{}; !line.ends_with('\n');) {
@@ -257,7 +257,7 @@ TEST_F(StatusServices, EveryProcessOfTheHostAnswersOnThePort) {
   });
 }
 
-// One that says something now and then would hold the service for ever, were there no end to patience.
+// A client that sends a little now and then would occupy the service for ever without a limit.
 TEST_F(StatusServices, ASlowClientIsLetGo) {
   with_services(std::chrono::milliseconds(300), [](const SocketAddress& address) {
     const UniqueFd slow = connect(address);
@@ -265,7 +265,7 @@ TEST_F(StatusServices, ASlowClientIsLetGo) {
     std::jthread dripping([&] {
       const std::string_view command = "TIMEOUT 3\n";
       while (!is_over) {
-        // It may have been let go by now.
+        // The service may have closed the connection by now.
         static_cast<void>(send_some(slow.get(), std::as_bytes(std::span(command))));
         std::this_thread::sleep_for(std::chrono::milliseconds(50));
       }

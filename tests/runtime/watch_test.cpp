@@ -300,10 +300,10 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
   }
 }
 
-/// What a killed rank still does before the signal.
+/// The last actions of a killed rank before the signal.
 using FinalAction = std::function<void(int rank, Watched& self)>;
 
-/// What a rank of the next tests does in a process of its own: joins, and writes the reason to `out`.
+/// Runs one rank of the next tests in its own process: joins, and writes the reason to `out`.
 [[noreturn]] void run_killable_rank(int rank, int nranks, const FinalAction* final_action, int in,
                                     int out) {
   std::array<char, 256> text{};
@@ -371,12 +371,12 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
   std::set<std::string> reasons;
   kill_ranks(
       8, {3, 4, 5}, [](int, Watched&) {}, reasons);
-  // Whose end is missed, and whether all in time, is a race; that all get the same reason is not.
+  // Which rank's end is noticed, and whether in time, is a race; that all ranks get the same reason is not.
   ASSERT_EQ(reasons.size(), 1U);
   EXPECT_THAT(*reasons.begin(), AnyOf(StartsWith(gone(3)), StartsWith(gone(4)), gone(5)));
 }
 
-// It has passed on the other's death: that is not why it ends.
+// The rank has passed on the other's death, which is not the reason of its own end.
 TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   std::set<std::string> reasons;
   // A lock that rank 4 holds, and whose end is its end: while it lived it would deny its death.
@@ -398,8 +398,8 @@ TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   EXPECT_THAT(reasons, ElementsAre(gone(3) + ", and so did rank 4"));
 }
 
-/// What a rank of the next tests does in a process of its own: stops itself, or, when it gets a byte to go on, writes the reason
-/// to `out`. Rank 0 waits for a rank in vain.
+/// Runs one rank of the next tests in its own process: it stops itself, or writes the reason to `out` when it receives
+/// a byte to continue. Rank 0 waits for a rank in vain.
 [[noreturn]] void run_stoppable_rank(int rank, int nranks, bool is_stopped, int in, int out) {
   std::array<char, 256> text{};
   const ssize_t size = ::read(in, text.data(), text.size());

@@ -17,7 +17,7 @@ constexpr const char* kGroupedSteps =
     "from: 1, to: 0, count: 64}]}\n"
     "- all_reduce: {on: world, count: 128}\n";
 
-/// What came of it on real ranks and on simulated ones: `missing_rank [1]`.
+/// Returns the verdict on real ranks or on simulated ones, e.g. `missing_rank [1]`.
 std::string verdict(const std::string& fault, bool is_real) {
   const auto scenario = parse_scenario(
       std::string("ringside: scenario/1\nname: g\nranks: 8\niterations: 3\ngroups: {ring: [0-3, "
@@ -42,8 +42,8 @@ TEST(GroupedScenario, RealAndSimulatedRanksGiveTheSameVerdict) {
   EXPECT_EQ(verdict("skip: {rank: 1, call: 100}", true), "finished");
 }
 
-// Who has sent and received waits no more, though the set is pending until all of it is done: only rank 2 is in every
-// cycle. Recorders that still have the beginning find it by counting, others by the numbers.
+// A rank that has sent and received no longer waits, although the set is pending until all of it is done: only rank 2
+// is in every cycle. Recorders that still have the beginning find it by counting, others by the numbers.
 TEST(GroupedScenario, ARankThatSkipsARoundIsNamedWhetherOrNotTheBeginningIsKept) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(

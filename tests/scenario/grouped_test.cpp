@@ -82,7 +82,7 @@ std::vector<Op> ops_with(const std::string& fault, int rank, int iteration) {
   return ops;
 }
 
-// As on real ranks, where sends and receives of a group are one call of the communicator.
+// As on real ranks, the sends and receives of a group are one call of the communicator.
 TEST(GroupedFaults, StepsThatBeginTogetherAreOneCall) {
   using enum Op;
   EXPECT_EQ(ops_with("skip:rank=1,call=4", 1, 1), (std::vector<Op>{Send, Recv, AllReduce}));

@@ -32,7 +32,7 @@ Result<PlannedFaults> plan(const char* fault, hangs::Program& program,
   return plan_faults({.seed = 1, .faults = {*parsed}}, program, patience);
 }
 
-// Who comes after the watchdog has spoken does not come.
+// A rank that would come after the watchdog has reported never comes.
 TEST(PlanFaults, ALateRankIsAbsentOncePatienceEnds) {
   for (const double patience : {2.0, 1.0}) {
     hangs::Program program = program_of(kSteps);

@@ -108,7 +108,7 @@ INSTANTIATE_TEST_SUITE_P(Buying, SweepFiles, testing::ValuesIn(files("", "sweep/
 INSTANTIATE_TEST_SUITE_P(Files, Scenarios, testing::ValuesIn(files("")), name_of);
 INSTANTIATE_TEST_SUITE_P(Hangs, SmallScenarios, testing::ValuesIn(files("/hangs")), name_of);
 
-// What is expected and does not come is said.
+// An expectation that is not met is reported.
 TEST(ScenarioRun, AnExpectationThatDoesNotOccurFails) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/killed-rank.yaml");
   ASSERT_TRUE(scenario);
@@ -159,7 +159,8 @@ TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
   }
 }
 
-// Both wait for what the plan says will be over, and take no wrong reduction for a hang: NCCL compares none.
+// Both runs wait for ends that the plan predicts, and do not take a wrong reduction for a hang: NCCL compares no
+// reductions.
 TEST(ScenarioRun, APassingScenarioAlsoPassesOnRealRanks) {
   for (const char* const fault :
        {"late: {rank: 1, call: 2, by: 2500ms}", "wrong_op: {rank: 1, call: 2, op: max}"}) {
@@ -217,7 +218,7 @@ TEST(ScenarioRun, BandwidthsAndFindingsAreCompared) {
       << refused.error().message;
 }
 
-// What only the simulation of the cluster finds is reported at the line where the scenario names the cluster.
+// An error that only the simulation of the cluster finds is reported at the line where the scenario names the cluster.
 TEST(ScenarioRun, AClusterIsRefusedWithItsLine) {
   for (const char* const cluster : {"{on: dgx-h1000}", "{on: dgx-h100, nodes: 1}"}) {
     const auto scenario =
@@ -251,7 +252,7 @@ TEST(ScenarioRun, EqualCallsAreOneRow) {
   EXPECT_FALSE(outcome->calls.front().fidelity.empty());
 }
 
-/// What a run of a scenario of ours leaves in a new folder, which goes with the object.
+/// The files that a run of one of our scenarios leaves in a new folder, which is removed with the object.
 class KeptRun {
  public:
   /// timeout  of real ranks; who is killed is noticed at once
@@ -353,7 +354,8 @@ TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   }
 }
 
-// Of a trace the widest communicator's collectives are matched: where ranks wait in others too, it alone is no evidence.
+// Of a trace, only the collectives of the widest communicator are matched: where ranks also wait in others, it alone
+// is no evidence.
 TEST(ScenarioRun, ATraceAloneNamesNoCulpritWithoutEvidence) {
   for (const char* const name : {"pipeline-send-left-out.yaml", "crossed-order.yaml"}) {
     const KeptRun run(name);

@@ -19,7 +19,7 @@ bool is_same(const hangs::Step& a, const hangs::Step& b) {
          a.is_shift == b.is_shift && a.count == b.count && a.time == b.time;
 }
 
-/// What is written is read back as the same job.
+/// Expects that a written job is read back as the same job.
 void expect_kept(const Scenario& scenario) {
   const std::string text = to_yaml(scenario);
   const auto read = parse_scenario(text, "written.yaml");
@@ -131,7 +131,7 @@ TEST(ScenarioText, AWorkloadIsItsSteps) {
   expect_kept(scenario);
 }
 
-/// What a dump's fields may hold to become keys, comments' ends, or orders to a terminal.
+/// Returns texts with which a dump's fields could become keys, ends of comments, or control sequences of a terminal.
 std::vector<std::string> hostile_texts() {
   const std::string keys = "faults: [kill: {rank: 0, call: 0}]";
   return {"x\n" + keys,

@@ -21,7 +21,7 @@ hangs::Program made(const char* kind, const WorkloadKeys& keys) {
   return hangs::make_program(*outline);
 }
 
-/// Of a rank, in a step.
+/// Returns the time of a rank's kernels in one step, in seconds.
 double kernels(const hangs::RankProgram& own) {
   Nanoseconds sum{};
   for (const Step& step : own.body) {
@@ -53,7 +53,7 @@ TEST(Workload, KnownModelsHaveTheirSizes) {
   EXPECT_NEAR(billions("deepseek-v3"), 671, 1);
 }
 
-// And what they are said to use of them for one token.
+// Published numbers of weights that are used for one token, in billions.
 TEST(Workload, ATokenMeetsTheExpertsThatAreActive) {
   const auto billions = [](const char* name) {
     return find_transformer(name)->active_weights() / 1e9;
@@ -207,7 +207,7 @@ TEST(Workload, RanksThatShareASequenceGatherItsKeysAndValues) {
   ASSERT_EQ(shared.ranks, 4 * whole.ranks);
   const hangs::RankProgram& own = shared.programs.front();
   EXPECT_NEAR(kernels(own), kernels(whole.programs.front()) / 4, 1e-7);
-  // Of 3 layers and 3 microbatches, of a quarter of the tokens and half of 4 heads of 64 channels.
+  // There are 3 layers and 3 microbatches, with a quarter of the tokens and half of 4 heads of 64 channels.
   const std::int64_t own_keys_and_values = 3 * 3 * 512 / 4 * 2 * 4 * 64 / 2;
   EXPECT_EQ(elements(own, Op::AllGather), 2 * own_keys_and_values);
   EXPECT_EQ(elements(own, Op::ReduceScatter), own_keys_and_values);
@@ -456,7 +456,8 @@ TEST(Workload, ExpertsOperationsFollowTheActiveWeights) {
   EXPECT_NEAR(busy / (4096 * (6 * weights + 6.0 * 32 * 4096 * 4096)), 1, 1e-3);
 }
 
-// What every rank has is reduced over all of them, an expert over those that have it, too: of 16 ranks with 8 experts two.
+// The parameters that every rank has are reduced over all ranks, those of an expert over the ranks that have it: of 16
+// ranks with 8 experts, two.
 TEST(Workload, GradientsOfExpertsAreReducedWhereTheyAre) {
   const TransformerShape model = *find_transformer("mixtral-8x7b");
   const double common = 32 * model.common_weights() + 2.0 * 32000 * 4096;

@@ -88,7 +88,7 @@ TEST(SimAlgorithms, TheCollNetChainGoesUpThroughTheNetworkAndDown) {
   }
 }
 
-// To the head, through the network, back.
+// The steps are to the head, through the network, and back.
 TEST(SimAlgorithms, CollNetDirectTakesTwoStepsInAdditionToTheNetworks) {
   Case one = case_of(Collective::AllReduce, Algorithm::CollNetDirect, 8, 4, 4);
   one.request.costs.network_reduction = Seconds{30e-6};

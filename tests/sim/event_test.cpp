@@ -75,7 +75,7 @@ TEST(Event, AMessageGetsTheShareOfItsLink) {
   expect_alike(one.request, "half of the rate");
 }
 
-/// What a trace says of each step of each rank and channel, times apart; and when it ended.
+/// Returns what a trace records of each step of each rank and channel, without times, and when it ended.
 std::map<std::tuple<int, int, std::uint32_t>, std::pair<std::string, double>> steps_by(
     const char* fidelity, SimRequest request) {
   TraceMemorySink sink;

@@ -61,7 +61,7 @@ TEST(FairShare, AFlowThatBeginsLaterSharesFromThenOn) {
   EXPECT_THAT(ends_of(share), ElementsAre(Pair(2.0, 1U), Pair(3.0, 2U)));
 }
 
-// What ends at one moment makes room for what begins then.
+// A flow that ends at some moment leaves its rate to a flow that begins then.
 TEST(FairShare, AFlowMayBeginWhereAnotherEnds) {
   FairShare share(rates({10}), std::vector<std::vector<LinkUse>>{{{0}}});
   share.start(0, 10, 1);

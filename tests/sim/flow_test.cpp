@@ -69,7 +69,7 @@ TEST(Flow, RingsOfManyRanksTakeTheTimeOfEvents) {
   }
 }
 
-// What is in step and not alike is the method's limit.
+// Flows that are in step but not equal are the method's limit.
 TEST(Flow, CallsOfFewLoopsAreNearEvents) {
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     for (const Bytes bytes : {1_MiB, 16_MiB, 128_MiB}) {

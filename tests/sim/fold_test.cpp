@@ -14,7 +14,7 @@
 namespace ringside {
 namespace {
 
-/// Of all ranks and channels, each for itself: so a trace has it.
+/// Simulates all ranks and channels individually, as a trace requires.
 Result<SimResult> unfolded(SimRequest request) {
   TraceMemorySink sink;
   request.trace = &sink;

@@ -51,7 +51,7 @@ TEST(JobNetwork, FewChannelsHaveTheirOwnLinks) {
   EXPECT_EQ(many.route(Rank{9}, Rank{12}, 5).links.size(), 2U);
 }
 
-// What a head reduces, the others have scattered to it on the channel.
+// The other ranks have scattered to the head, on the channel, what it reduces.
 TEST(JobNetwork, FewChannelsHoldUpTheSwitchToo) {
   const Job job = job_of("dgx-h100", 1);
   const SimModel model = *load_sim_model();

@@ -33,7 +33,7 @@ TEST(LineTimes, CountsInstantMessagesAtTheirTime) {
   EXPECT_FLOAT_EQ(times.of(0)[3], 8);
 }
 
-// Whatever comes, in whatever order: nothing is lost, and of each half of the time it stays in its half.
+// For any values in any order, no bytes are lost, and those of each half of the time stay in that half.
 TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNoBytes) {
   std::mt19937 random(7);
   std::uniform_real_distribution<double> at(0, 1e-3);
@@ -84,7 +84,7 @@ void expect_loads(const SimRequest& request, const SimResult& result, const char
   EXPECT_NEAR(busiest, result.busiest.count(), 1e-9 * busiest) << what;
 }
 
-// Who folds what is alike, who keeps each line, and SimGrid's say the same of each link.
+// The simulation that folds equal ranks, the one that keeps each line, and SimGrid's report the same for each link.
 TEST(LinkLoads, AreTheSameHoweverTheyAreSimulated) {
   for (const Algorithm algorithm : {Algorithm::Ring, Algorithm::Tree, Algorithm::NvlsTree}) {
     const char* const what = to_string(algorithm);

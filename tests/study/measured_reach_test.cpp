@@ -16,7 +16,8 @@
 namespace ringside::study {
 namespace {
 
-/// Of the table's nodes in one that the machine's file describes: `#: unit 18`; 0: there is no such file.
+/// Returns how many of the table's nodes form one node of the machine's file: the line `#: unit 18`, or 1; 0 without
+/// such a file.
 int unit_of(const PublishedRow& row) {
   const std::string folder = shared_folder() + "/published/machines/";
   const std::string per_node = row.system + "@" + std::to_string(row.ranks / row.nodes);

@@ -68,7 +68,7 @@ JobWords words_of(const TraceFile& file, const RankOf& rank_of) {
   return words;
 }
 
-/// How every call is made.
+/// The way in which every call is made.
 struct Way {
   Algorithm algorithm = Algorithm::Ring;
   Protocol protocol = Protocol::Simple;

@@ -206,7 +206,7 @@ std::string dump_without_peers(const std::string& ops) {
          entries + "]}";
 }
 
-// In a group of two there is only one peer; and a receive's size is that of its output.
+// A group of two has only one peer, and a receive's size is that of its output.
 TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const fs::path folder = testing::TempDir() + "reproduction_of_two_" + std::to_string(::getpid());
   fs::create_directories(folder);
@@ -231,7 +231,7 @@ TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   EXPECT_TRUE(outcome->unmet.empty());
 }
 
-// Of long histories the last calls are kept.
+// The last calls of long histories are kept.
 TEST(ReproductionErrors, AsManyCallsAreKeptAsAreAskedFor) {
   const MadeHang made(FaultClass::MissingRank, 2);
   const auto evidence = made.examine();

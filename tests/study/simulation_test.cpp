@@ -33,7 +33,7 @@ TEST(Simulation, ACallHasItsTimeAndTheLinkThatLimitsIt) {
   ASSERT_TRUE(row) << row.error().message;
   EXPECT_GT(row->busbw.value, 0);
   EXPECT_LE(in_gbs(row->busbw), 8 * 48.0);
-  // Of an all-reduce among 16 ranks busbw is 2 x 15 / 16 of algbw.
+  // For an all-reduce among 16 ranks, busbw is 2 x 15 / 16 of algbw.
   EXPECT_DOUBLE_EQ(row->busbw.value, row->algbw.value * 1.875);
   ASSERT_TRUE(row->busiest);
   EXPECT_GT(row->busy_share(), 0);
@@ -85,7 +85,7 @@ TEST(Simulation, CallsOfALoopOverlapAlongAChain) {
   EXPECT_EQ(simulated("all_reduce", "8K", true).overlap, Seconds{});
 }
 
-// How far NCCL's own model is off is not how far the simulation is.
+// The error of NCCL's own model is not the error of the simulation.
 TEST(Simulation, TheModelHasItsOwnError) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
   const auto error_of = [](const SimQuestion& asked) {

@@ -224,7 +224,7 @@ TEST(SweepReport, ADearerPriceForTheSameTimeIsBeyondTheErrorBars) {
   EXPECT_EQ(report.cluster_name(report.rows[cheapest.row]), "cheap");
   EXPECT_TRUE(cheapest.is_beyond_error);
   EXPECT_FALSE(report.workloads[0].fastest->is_beyond_error);
-  // Of two times the errors of the communication are independent: hypot(0.1, 0.15) s.
+  // The errors of two communication times are independent: hypot(0.1, 0.15) s.
   const SweepReport near = make_sweep_report(sweep, rows_of(sweep, {1, 1.5}), {});
   EXPECT_TRUE(near.workloads[0].fastest->is_beyond_error);
   const SweepReport nearer = make_sweep_report(sweep, rows_of(sweep, {1, 1.1}), {});

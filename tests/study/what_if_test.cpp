@@ -137,7 +137,8 @@ TEST(WhatIf, ACommaWithinBracketsOrQuotesIsTheValuesOwn) {
   EXPECT_THAT(refusal({"nics=\"\",4"}), HasSubstr("is not KEY=VALUE"));
 }
 
-// There are only 8 NICs: the next variant is simulated nevertheless, and only a base ends the whole.
+// There are only 8 NICs: the next variant is simulated all the same, and only an error of the base ends the whole
+// study.
 TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   const auto planned = plan_variants(*variants_of(base(), {"nics=16,4"}, {}));
   ASSERT_TRUE(planned) << planned.error().message;

@@ -10,7 +10,7 @@
 namespace ringside::oracle {
 namespace {
 
-/// What a golden file has and we do not compute.
+/// Removes members that a golden file has and we do not compute.
 Json without(Json object, std::initializer_list<const char*> keys) {
   if (!object.is_object()) return object;  // of a release that has none
   for (const char* key : keys) object.erase(key);

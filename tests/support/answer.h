@@ -9,11 +9,12 @@
 #include "engine/channels/job.h"
 #include "engine/tuning/select.h"
 
-/// What is decided about a job, in the words of the golden files, so that ours and NCCL's can be compared and summed up
-/// by the same few functions. The words are in the README next to the golden files; a row of `choices` is an object here.
+/// The decisions about a job, in the words of the golden files, so that ours and NCCL's can be compared and summed up
+/// by the same few functions. The README next to the golden files explains the words; a row of `choices` is an object
+/// here.
 namespace ringside::oracle {
 
-/// In the order in which one follows from the other.
+/// The parts in the order in which one follows from the other.
 enum class Part : std::uint8_t { Systems, Searches, Merged, Counts, Channels, Costs, Choices };
 inline constexpr std::array kParts{Part::Systems,  Part::Searches, Part::Merged, Part::Counts,
                                    Part::Channels, Part::Costs,    Part::Choices};
@@ -29,7 +30,7 @@ Json our_part(const Job& job, const Tuner& tuner, Part part);
 Json our_costs(const Tuner& tuner);
 Json our_choices(const Tuner& tuner);
 
-/// How two answers compare: how many numbers and words were looked at, and in words where they differ.
+/// The result of comparing two answers: how many numbers and words were compared, and a text of their differences.
 struct Comparison {
   int checked = 0;
   std::vector<std::string> differences = {};

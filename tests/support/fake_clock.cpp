@@ -13,7 +13,7 @@
 namespace ringside {
 namespace {
 
-/// What one thread has sent over loopback may reach the other's socket a moment after the call.
+/// Data that one thread has sent over loopback may reach the other's socket a moment after the call.
 constexpr int kInFlightMs = 5;
 
 }  // namespace

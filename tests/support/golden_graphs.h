@@ -13,9 +13,9 @@ struct GoldenNodes {
   std::vector<JobNode> nodes;
 };
 
-/// Whatever golden files hold of a node: graphs from `systems[].search`, CPU and GPUs from
-/// `systems[].topo`, NIC counts and NVLink flags from `comm` (the same for all nodes),
-/// p2p_channels_per_peer worked out from paths and NICs as NCCL does (ncclTopoGetNchannels).
+/// Returns all that golden files hold of a node: graphs from `systems[].search`, CPU and GPUs from `systems[].topo`,
+/// NIC counts and NVLink flags from `comm` (the same for all nodes), p2p_channels_per_peer computed from paths and
+/// NICs as NCCL does (ncclTopoGetNchannels).
 GoldenNodes golden_nodes(const Json& golden);
 
 /// `systems[index].search`. GPU and NIC numbers are indices within the node.

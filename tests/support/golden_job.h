@@ -8,7 +8,7 @@
 
 namespace ringside::oracle {
 
-/// What a golden file was computed for.
+/// The job that a golden file was computed for.
 struct Case {
   JobHosts hosts;
   TopologyParameters topology;

@@ -16,7 +16,7 @@ PathType path_type(const std::string& name) {
   throw std::runtime_error("unknown path type " + name);
 }
 
-/// What a release did not have is null, and is as before it came.
+/// A value that a release did not have is null, and keeps the default of the time before it was introduced.
 template <typename Value>
 Value value_or(const Json& json, Value missing) {
   return json.is_null() ? missing : json.get<Value>();

@@ -40,7 +40,7 @@ std::string replaced(const std::string& text, const char* what, const char* with
 
 std::string as_it_is(const std::string& text) { return text; }
 
-// What people cut of NCCL's prefix, `host:pid:tid [n] file:line`.
+// Removes what people cut of NCCL's prefix, `host:pid:tid [n] file:line`.
 std::string without_process(const std::string& text) {
   return replaced(text, R"([A-Za-z0-9._-]+:\d+:\d+( \[\d+\])? )", "");
 }
@@ -75,7 +75,7 @@ std::string with_names_redacted(const std::string& text) {
 std::string wrapped_at_80(const std::string& text) { return wrapped_at(text, 80); }
 std::string wrapped_at_120(const std::string& text) { return wrapped_at(text, 120); }
 
-/// As an editor does it: before the word that does not fit, and on at the margin.
+/// Wraps as an editor does: before the word that does not fit, with the rest continued at the margin.
 std::string filled_to(const std::string& text, std::size_t width) {
   return each_line(text, [&](const std::string& line, std::size_t) {
     std::string out;

@@ -20,7 +20,7 @@ struct Variant {
 /// All of them: the first leaves everything as it is.
 const std::vector<Variant>& variants();
 
-/// As a terminal wraps it: at the column, within words; a character counts once, however many bytes it has.
+/// Wraps as a terminal does: at the column, within words; a character counts once, however many bytes it has.
 std::string wrapped_at(std::string_view text, std::size_t columns);
 
 }  // namespace ringside::pastes

@@ -30,7 +30,7 @@ class Crews : public testing::Test {
     return *std::move(store);
   }
 
-  /// How often a point was begun: a file in the folder, for the work is another process's.
+  /// Returns how often a point was begun, counted in a file in the folder, as another process does the work.
   [[nodiscard]] int tries(const std::string& key) const {
     std::ifstream lines(folder_ + "/" + key);
     int count = 0;

@@ -22,7 +22,8 @@ class ResultStores : public testing::Test {
   ResultStores() { fs::remove_all(folder_); }
   ~ResultStores() override { fs::remove_all(folder_); }
 
-  /// In a process of its own, as workers are: a lock is a process's. It takes a point, says so, and waits to be killed.
+  /// Forks a process, as workers are processes and a lock belongs to one. It takes a point, reports that, and waits to
+  /// be killed.
   pid_t take_elsewhere() {
     int ends[2];
     EXPECT_EQ(::pipe(ends), 0);

@@ -81,7 +81,7 @@ class Sweeps : public testing::Test {
     ASSERT_GE(done().size(), least);
   }
 
-  /// Of each point how often it was begun.
+  /// Returns how often each point was begun.
   [[nodiscard]] std::map<std::string, int> attempts() const {
     std::map<std::string, int> count;
     for (const std::string& key : ask("SELECT key FROM attempts")) ++count[key];
@@ -147,7 +147,7 @@ TEST_F(Sweeps, UnderMpirunOutliveARankThatIsKilled) {
       start({"mpirun", "--allow-run-as-root", "--oversubscribe", "--enable-recovery", "-n", "4",
              RINGSIDE_PROGRAM, "sweep", file(), "-o", results(), "--jobs", "1"});
   wait_for_done(8);
-  // Not the first to come, which may be the one that reports.
+  // Does not take the first worker, which may be the one that reports.
   const std::vector<std::string> workers =
       ask("SELECT pid FROM workers WHERE id > 1 AND id IN (SELECT worker FROM points WHERE result "
           "IS NULL)");

@@ -41,7 +41,7 @@ TEST(Presets, GpuCountsMatchTheirNames) {
   }
 }
 
-// What a preset says, NCCL's XML can say: writing and reading it loses nothing.
+// NCCL's XML can express all that a preset describes: writing and reading it loses nothing.
 TEST(Presets, SurviveNcclsXml) {
   for (const Preset& preset : kHostPresets) {
     SCOPED_TRACE(preset.name);

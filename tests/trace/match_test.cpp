@@ -143,7 +143,7 @@ TEST(TransferMatcher, SharesAndResultsOfHeadsAreDistinguishedByTheirPlace) {
   }
   EXPECT_THAT(ids, ElementsAre(Ids{1, 11}, Ids{3, 12}, Ids{2, 13}, Ids{4, 14}));
   EXPECT_EQ(matcher.unmatched(), 0U);
-  // Of one number both ends ascend, for those who keep transfers as runs.
+  // Among transfers with one connection number the ids of both ends ascend, for readers that store transfers as runs.
   EXPECT_EQ(*std::ranges::max_element(numbers), 1U);
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (std::size_t later = i + 1; later < ids.size(); ++later) {

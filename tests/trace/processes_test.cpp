@@ -69,7 +69,7 @@ TEST(TraceProcesses, AKilledProcessesEventsStayInTheFile) {
   EXPECT_EQ(file->counts().malformed_blocks, 0U);
   std::array<std::uint32_t, 10> next{};
   file->for_each_event([&](const TraceEvent& event) {
-    // Nothing is lost or twice, and each rank's events are in order.
+    // No event is lost or duplicated, and the events of each rank are in order.
     ASSERT_EQ(event.step, next.at(static_cast<std::size_t>(event.rank))++);
   });
   EXPECT_EQ(next[0], kEvents);

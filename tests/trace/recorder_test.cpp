@@ -333,7 +333,7 @@ TEST(TraceRecorder, ADiskThatFillsUpStopsTheRecordingAndNotTheRun) {
       const FileSizeLimit limit(4096);
       for (const TraceEvent& event : steps(0, 320)) lane->record(event);
     }
-    // There is room again, but what would follow the gap could be taken for all there was.
+    // There is room again, but events after the gap could be taken for a complete record.
     for (const TraceEvent& event : steps(320, 32)) lane->record(event);
     stats = (*recorder)->stats();
   }

@@ -32,7 +32,7 @@ TEST(TransportTable, CanBeOpenedHere) {
   }
 }
 
-/// And whether the slots of both ends are lent to them.
+/// The last member says whether the slots of both ends are lent.
 using ContractCase = std::tuple<const Transport*, Protocol, bool>;
 
 std::string case_name(const testing::TestParamInfo<ContractCase>& test) {
@@ -40,7 +40,7 @@ std::string case_name(const testing::TestParamInfo<ContractCase>& test) {
   return std::string(transport->name) + "_" + to_string(protocol) + (lends ? "_lent" : "");
 }
 
-/// What every transport does, in every protocol.
+/// Tests the behaviour of every transport, in every protocol.
 class TransportContract : public testing::TestWithParam<ContractCase> {
  protected:
   const Transport& transport_ = *std::get<0>(GetParam());
@@ -346,7 +346,7 @@ INSTANTIATE_TEST_SUITE_P(Lent, TransportContract,
                                           testing::Values(Protocol::Simple), testing::Values(true)),
                          case_name);
 
-/// What those do that join two processes.
+/// Tests the behaviour of the transports that join two processes.
 class TransportBetween : public TransportContract {};
 
 TEST_P(TransportBetween, ReceivesDataPostedBeforeThePeerEnded) {

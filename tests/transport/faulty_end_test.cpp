@@ -24,7 +24,7 @@ class FaultyEnd : public testing::TestWithParam<TransportAndProtocol> {
     return ends_.send->send(std::as_bytes(std::span(&word, 1)));
   }
 
-  /// What comes within `wait`.
+  /// Returns the message that arrives within `wait`, or nullopt.
   std::optional<std::uint64_t> take(Nanoseconds wait) {
     for (const Deadline deadline = deadline_in(wait); !has_passed(deadline);) {
       static_cast<void>(ends_.send->progress());

@@ -129,7 +129,7 @@ TEST(FilePassing, AMissingFileTimesOutAndAWaitCanBeCancelled) {
   EXPECT_EQ(called_off.error().code, ErrorCode::Aborted);
 }
 
-// Who never reads lets a sender wait, and no longer than that may take.
+// A peer that never reads makes a sender wait, but no longer than its time limit.
 TEST(FilePassing, AFullSocketIsATimeout) {
   auto [mine, other] = socket_pair();
   const UniqueFd memory = memory_with("hello");

@@ -85,7 +85,7 @@ TEST_P(LentEnds, MessagesFillTheLentSlotsInOrderOnBothSides) {
   }));
 }
 
-// As a kernel that is behind: none is given back before all are there.
+// Imitates a kernel that lags behind: it gives no slot back before all of them are there.
 TEST_P(LentEnds, SeveralMessagesMayArriveBeforeARelease) {
   const TwoRanks ranks(transport_, {.send = true, .recv = true});
   const Ends ends = ranks.connect(shape_);

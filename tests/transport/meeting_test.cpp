@@ -1,5 +1,5 @@
-// How connections come to be, over every row of the table: many of them, waits that are called off, and the
-// other rank's death at each step.
+// Tests how connections are made, over every row of the table: many of them, cancelled waits, and the other rank's
+// death at each step.
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -52,7 +52,7 @@ class EveryTransport : public testing::TestWithParam<const Transport*> {
   const Transport& transport_ = *GetParam();
 };
 
-// Both ends of each are this process's: 2 descriptors a connection, and some.
+// Both ends of each connection belong to this process: 2 descriptors per connection, and a few more.
 TEST_P(EveryTransport, AThousandConnectionsCarryEachItsOwn) {
   constexpr std::uint64_t kConnections = 1000;
   rlimit files{};
@@ -149,14 +149,14 @@ TEST_P(JoiningTransport, MakingASendingEndCanBeCancelled) {
 /// Another rank, in a process of its own, which `body` makes out. To be made before this process has threads.
 class OtherRank {
  public:
-  /// What the other process can do.
+  /// The actions of the other process.
   struct Self {
     const Transport& transport;
     OpenTransports& open;
     int talk;
 
     void say(std::byte what) const { static_cast<void>(send_all(talk, {&what, 1}, in_20_s())); }
-    /// Where the first rank is, once it has said so.
+    /// Returns the address of the first rank once it has sent it.
     [[nodiscard]] Whereabouts other() const { return recv_whereabouts(transport, talk); }
   };
 
@@ -283,7 +283,7 @@ void send_numbers(OtherRank::Self& self) {
   }
 }
 
-// In the midst of what it sends: what arrives is whole and in order, and then there is an end.
+// The sender dies in the middle of a message: what arrives is complete and in order, and then the connection ends.
 TEST_P(JoiningTransport, ADeadSendersSlotsAreReceivedBeforeItsEnd) {
   OtherRank other(transport_, send_numbers);
   other.send_own_whereabouts();

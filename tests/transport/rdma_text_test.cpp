@@ -1,4 +1,4 @@
-// What RDMA decides and says before an adapter is asked for anything: settings, ports, GIDs, messages, error texts.
+// Tests what RDMA decides and writes before it uses an adapter: settings, ports, GIDs, messages, error texts.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,7 +156,7 @@ TEST(RdmaCards, SkipsCardsOfAnotherNetworkNamespace) {
   const std::vector<RdmaPort> there{roce("rx1", 1, "rx1"), roce("rx2", 2, "rx2")};
   const std::array own{ipv4(2)};
   EXPECT_THAT(devices_of(*choose_rdma_cards(there, {}, own)), ElementsAre("rx2"));
-  // Where none is known to be its own, all are.
+  // If no card is known to be the rank's own, all cards are.
   EXPECT_EQ(choose_rdma_cards(there, {}, {})->size(), 2U);
 }
 

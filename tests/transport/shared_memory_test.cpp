@@ -52,7 +52,7 @@ TEST(SharedMemory, RefusesMoreMemoryThanTheHostHas) {
       << memory.error().message;
 }
 
-/// Both ends of a connection, in one process.
+/// Holds both ends of a connection in one process.
 class References : public testing::Test {
  protected:
   void SetUp() override {

@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 constexpr Bytes kLong = 256_KiB;
 
-/// Both ends in this process, and nothing else.
+/// Holds both ends in this process, and nothing else.
 struct Striped {
   std::unique_ptr<SendEnd> send;
   std::unique_ptr<RecvEnd> recv;
@@ -90,7 +90,7 @@ TEST(StripedEnds, DataSentBeforeTheEndArrives) {
   const auto message = made_up(kLong.value, 7);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(sends(*ends.send, message));
   while (!ends.send->is_drained()) {
-    // Of three long slots the kernel does not take all at once.
+    // The kernel does not accept three long slots at once.
     if (const auto slot = ends.recv->peek(); slot && !slot->empty()) break;
   }
   std::jthread drained([&] {
@@ -115,7 +115,7 @@ TEST(StripedEnds, AbortEndsBothSides) {
   EXPECT_EQ(end_of(*ends.recv), ErrorCode::Aborted);
 }
 
-/// What the receiving end says of a sender that sends this.
+/// Returns the error of the receiving end for a sender that sends these bytes.
 Error refusal_of(std::span<const std::byte> bytes) {
   auto [a, b] = socket_pair();
   std::vector<UniqueFd> sockets;

@@ -25,8 +25,8 @@ inline Status can_be_opened(const Transport& transport) {
   return opened || opened.error().code != ErrorCode::Unsupported ? Status() : opened.error();
 }
 
-/// What the tests of transports go over: rows of the table, not names, so that a new row is tested as it is. Those that
-/// this machine cannot open are skipped; TransportTable.CanBeOpenedHere says so.
+/// Returns the transports that tests run on: rows of the table, not names, so that a new row is tested unchanged.
+/// Those that this machine cannot open are skipped; TransportTable.CanBeOpenedHere names them.
 inline std::vector<const Transport*> every_transport() {
   std::vector<const Transport*> all;
   for (const Transport& transport : transports()) {
@@ -35,14 +35,14 @@ inline std::vector<const Transport*> every_transport() {
   return all;
 }
 
-/// Those that join different ranks.
+/// Returns those that join different ranks.
 inline std::vector<const Transport*> joining_transports() {
   std::vector<const Transport*> all = every_transport();
   std::erase_if(all, [](const Transport* transport) { return transport->is_inner(); });
   return all;
 }
 
-/// Those whose ends may be lent their slots.
+/// Returns those whose ends can lend their slots.
 inline std::vector<const Transport*> lending_transports() {
   std::vector<const Transport*> all = every_transport();
   std::erase_if(all, [](const Transport* transport) { return !transport->takes_lent_slots; });
@@ -159,7 +159,7 @@ class TwoRanks {
   std::unique_ptr<OpenTransports> second_;
 };
 
-/// What an end says of a peer that has died, sooner or later: of its own accord or when it is asked.
+/// Returns the error of an end whose peer has died, which it reports on its own or when it is asked.
 inline ErrorCode end_of(SendEnd& send) {
   for (const Deadline deadline = in_20_s(); !has_passed(deadline);) {
     if (const auto slot = send.acquire(); !slot) return slot.error().code;

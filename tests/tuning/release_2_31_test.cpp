@@ -3,7 +3,7 @@
 #include "engine/tuning/select.h"
 #include "tests/tuning/reference_shapes.h"
 
-// What NCCL 2.31 prices and chooses differently from 2.30, a rule a test: on one shape, both releases.
+// Tests what NCCL 2.31 prices and chooses differently from 2.30, one rule per test, on one shape with both releases.
 namespace ringside {
 namespace {
 
