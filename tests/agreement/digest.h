@@ -24,7 +24,7 @@ Digest digest_of(const Json& part);
 
 bool is_same(const Digest& a, const Digest& b);
 
-/// `1193:9f1c2a33:812.3324`, and back; throws where the text is none.
+/// Converts to and from text like `1193:9f1c2a33:812.3324`; throws if the text is not a digest.
 std::string to_text(const Digest& digest);
 Digest parse_digest(std::string_view text);
 

@@ -10,7 +10,7 @@
 
 namespace ringside {
 
-/// A GPU stops at a pack that lies askew.
+/// A GPU stops at an unaligned pack.
 template <typename Byte>
 Byte* place_of_pack(Byte* place) {
   RINGSIDE_ASSERT(reinterpret_cast<std::uintptr_t>(place) % sizeof(Pack) == 0, "a pack at {}",
@@ -18,7 +18,7 @@ Byte* place_of_pack(Byte* place) {
   return place;
 }
 
-/// A block and its tables where nothing else lies.
+/// A copy of a block and its tables, with nothing else beside it.
 struct FibreBlockCopy {
   DeviceBlock block;
   std::vector<std::byte> ends;
@@ -31,7 +31,7 @@ struct FibreBlockCopy {
   }
 };
 
-/// A barrier of fibres, which says whether any of them brought `true`.
+/// A barrier of fibres that also returns whether any of them passed `true`.
 struct FibreBarrier {
   int arrived = 0;
   std::uint64_t generation = 0;
@@ -70,7 +70,7 @@ struct FibreStrand {
   std::vector<Acquired> acquired;
   std::int64_t loaded = 0, stored = 0;  ///< bytes of data, by Simple
 
-  /// All warps have come to a barrier.
+  /// Called when all warps have reached a barrier.
   void join() {
     for (Pending& one : pending) one.is_joined = true;
     if (!acquired.empty()) acquired = {{.warp = 0, .is_joined = true}};

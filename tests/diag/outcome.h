@@ -21,7 +21,8 @@ inline const char* to_string(Outcome outcome) {
 /// The answer to one case.
 struct Answer {
   Outcome outcome = Outcome::Silent;
-  std::string verdict;  ///< in a few words that do not change without reason: "dead_rank [3] high"
+  /// In a few words that stay the same without a reason to change: "dead_rank [3] high"
+  std::string verdict;
   std::string details;  ///< for a person: what was expected, and what was answered
 };
 

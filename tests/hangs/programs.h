@@ -9,7 +9,7 @@
 
 namespace ringside::hangs {
 
-/// Programs of a few steps, for tests that show the arithmetic. Hosts all start within 2 ms.
+/// Programs of a few steps, for tests that show the arithmetic. All hosts start within 2 ms.
 class SmallProgram {
  public:
   explicit SmallProgram(int ranks) {
@@ -21,7 +21,7 @@ class SmallProgram {
     program_ = make_program(outline_);
   }
 
-  /// Another group; returns its index. The ranks of groups of one family must not overlap.
+  /// Adds another group and returns its index. The ranks of groups of one family must not overlap.
   int group(std::vector<int> ranks) {
     outline_.families.push_back({"f" + std::to_string(outline_.families.size()), "F", {ranks}});
     program_ = make_program(outline_);

@@ -12,8 +12,8 @@
 #include "harness/bench.h"
 #include "harness/job.h"
 
-/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size x memory, and what runs
-/// them on real processes.
+/// Cases of the grid collective x algorithm x protocol x type x operation x ranks x size x memory, and the code that
+/// runs them with real processes.
 namespace ringside {
 
 struct GridCase {
@@ -51,7 +51,7 @@ inline CallSettings settings_of(const GridCase& one) {
   return {.algorithm = one.algorithm, .protocol = one.protocol};
 }
 
-/// The pairs of collective and algorithm that there are.
+/// Returns all pairs of a collective and an algorithm that it has.
 inline std::vector<std::pair<Collective, Algorithm>> grid_pairs() {
   std::vector<std::pair<Collective, Algorithm>> pairs;
   for (int c = 0; c <= static_cast<int>(Collective::AllGatherV); ++c) {
@@ -94,7 +94,7 @@ inline bool is_valid(const GridCase& one) {
   return check_bench(options_of(one), settings_of(one)).has_value();
 }
 
-/// Valid cases in which each two levels of different factors meet at least once, as far as they may.
+/// Returns valid cases in which any two levels of different factors meet at least once, if a valid case can have both.
 inline std::vector<GridCase> pairwise(const Grid& grid) {
   using Pair = std::array<std::size_t, 4>;  // factor, level, other factor, its level
   const Grid::Choice levels = grid.levels();
@@ -130,7 +130,7 @@ inline std::vector<GridCase> pairwise(const Grid& grid) {
       best = choice;
     }
     if (most == 0) {
-      wanted.erase(seed);  // no valid case has it
+      wanted.erase(seed);  // no valid case has the pair
       continue;
     }
     each_pair(best, [&](const Pair& pair) { wanted.erase(pair); });

@@ -34,7 +34,7 @@ struct Log {
 };
 Log read(const std::string& text);
 
-/// The whole log of a job.
+/// Returns a request for the whole log of a job.
 LogRequest request(const std::string& preset, int nodes, const std::string& version);
 Log log_of(const LogRequest& request);
 std::string text_of(const LogRequest& request);

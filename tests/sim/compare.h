@@ -7,7 +7,7 @@
 
 #include "sim/fidelity.h"
 
-/// Fidelities held against each other.
+/// Compares the fidelities of simulations with each other.
 namespace ringside {
 
 inline Result<SimResult> by(const char* fidelity, const SimRequest& request) {

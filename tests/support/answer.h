@@ -20,13 +20,14 @@ inline constexpr std::array kParts{Part::Systems,  Part::Searches, Part::Merged,
                                    Part::Channels, Part::Costs,    Part::Choices};
 const char* to_string(Part part);
 
-/// NCCL's answer: what a golden file holds of a part and we compute.
+/// Returns NCCL's answer: the values of a part that a golden file holds and we compute.
 Json golden_part(const Json& golden, Part part);
 
-/// Our answer.
+/// Returns our answer for a part.
 Json our_part(const Job& job, const Tuner& tuner, Part part);
 
-/// The parts that need no job: latency, bandwidth and threads of every combination; the choice for every size.
+/// Returns the values that need no job: latency, bandwidth and threads of every combination; the choice for every
+/// size.
 Json our_costs(const Tuner& tuner);
 Json our_choices(const Tuner& tuner);
 
@@ -36,10 +37,11 @@ struct Comparison {
   std::vector<std::string> differences = {};
 };
 
-/// Whole numbers and words are equal; what is measured (rates, times) is near: to 1e-5 of it, and near 0 to 1e-8.
+/// Compares two answers: whole numbers and words must be equal, measured values (rates, times) within a relative error
+/// of 1e-5, and near 0 within 1e-8.
 Comparison compare(const Json& golden, const Json& ours);
 
-/// Rates and times: a number below this key. All other numbers count something.
+/// Returns whether a number with this key is a measured value, a rate or a time. All other numbers count something.
 bool is_measure(const std::string& key);
 
 }  // namespace ringside::oracle

@@ -5,7 +5,7 @@
 
 namespace ringside::oracle {
 
-/// One kind of node after paths and trimming, as `systems[].topo`.
+/// Returns one kind of node after paths and trimming, in the form of `systems[].topo`.
 Json topo_of(const System& system);
 
 /// Returns the name of a network device in a graph: a number, and within an NVLink domain the host and a number.
