@@ -2,7 +2,7 @@
 #include "engine/collectives/device_task.h"
 #include "engine/collectives/run.h"
 
-// By the include guards of the two standard libraries.
+// Detects the header by the include guards of the two standard libraries.
 #if defined(_GLIBCXX_VECTOR) || defined(_LIBCPP_VECTOR)
 #error "a header that device code includes draws in <vector>"
 #endif

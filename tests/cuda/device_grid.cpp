@@ -29,7 +29,7 @@ class Turns {
  public:
   explicit Turns(std::uint64_t seed) : turn_(seed) {}
 
-  /// type  none: the next that the algorithm has
+  /// type  nullopt: the next type that the algorithm supports
   DeviceCase next(Collective collective, Algorithm algorithm, Protocol protocol, int nranks,
                   std::optional<DataType> type) {
     ++turn_;

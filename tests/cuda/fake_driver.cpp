@@ -19,10 +19,10 @@ namespace {
 struct FakeState {
   struct Reservation {
     std::size_t size = 0;
-    CUmemGenericAllocationHandle at = 0;  ///< 0: nothing lies there
+    CUmemGenericAllocationHandle at = 0;  ///< 0: nothing is mapped
   };
 
-  /// Shared by all handles of it: its file is the same.
+  /// Shared by all its handles, as they refer to the same file.
   struct Multicast {
     std::size_t members = 0;
     std::size_t size = 0;
@@ -45,7 +45,7 @@ CUresult outcome_of(const char* function) {
   return state->fails == function ? CUDA_ERROR_OUT_OF_MEMORY : CUDA_SUCCESS;
 }
 
-/// Leaves a function that is to fail.
+/// Returns from a function that is to fail.
 #define RINGSIDE_MAY_FAIL(name) \
   if (outcome_of(name) != CUDA_SUCCESS) return outcome_of(name)
 

@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// One rank's call. In place as DeviceJob::run() lays it.
+/// Makes one rank's call. In place, buffers overlap as in DeviceJob::run().
 std::vector<std::byte> answer(runtime::Communicator& communicator, const DeviceCase& test,
                               int rank) {
   const DeviceSizes sizes = sizes_of(test);
@@ -55,7 +55,7 @@ std::vector<std::vector<std::vector<std::byte>>> host_answers(std::vector<Device
     for (std::size_t i = 0; i < cases.size(); ++i) {
       answers[i][static_cast<std::size_t>(rank)] = answer(communicator, cases[i], rank);
     }
-    EXPECT_TRUE(communicator.barrier());  // no rank reads a case any more
+    EXPECT_TRUE(communicator.barrier());  // no rank reads a case after this
     for (DeviceCase& test : cases) {
       if (rank != 0) continue;
       communicator.set_settings({.algorithm = test.choice.algorithm,

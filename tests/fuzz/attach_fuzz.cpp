@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   UniqueFd mine(ends[0]);
   UniqueFd peer(ends[1]);
-  // The kernel keeps what fits into the socket; the peer has closed its side before anything is read.
+  // The kernel keeps what fits the socket; the peer has closed its side before anything is read.
   static_cast<void>(send_some(peer.get(), std::as_bytes(std::span(data + 1, size - 1))));
   ::shutdown(peer.get(), SHUT_WR);
   const Patience patience(deadline_in(std::chrono::milliseconds(200)));

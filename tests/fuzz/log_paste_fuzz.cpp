@@ -6,7 +6,8 @@
 #include "diag/logparse/bare_prefix.h"
 #include "diag/logparse/paste.h"
 
-/// Pastes: every line of them is in one of the repaired ones, in order, and what is read of a prefix lies within it.
+/// Feeds pastes: each of their lines is contained in one of the restored lines, in order, and the parts read of a
+/// prefix lie within it.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside::logs;
   constexpr std::size_t kMost = 16 << 10;

@@ -6,7 +6,7 @@
 #include "study/interchange/import.h"
 #include "study/interchange/profiler_trace.h"
 
-/// A profiler's trace from a stranger: refused with the fix, or calls that a scenario can hold.
+/// Feeds a profiler's trace from a stranger: it is refused with the fix, or read as calls that a scenario can hold.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ringside;
   auto job = study::import_profiler_traces({{"a.json", std::string(data, data + size)}});
@@ -14,7 +14,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     RINGSIDE_ASSERT(!job.error().help.empty(), "no fix: {}", job.error().message);
     return 0;
   }
-  constexpr std::size_t kFew = 256;  // larger jobs hold nothing more, and take long
+  constexpr std::size_t kFew = 256;  // larger jobs contain nothing more, and are slow
   if (job->ranks.size() > kFew) return 0;
   const auto scenario = study::scenario_of(*std::move(job));
   if (!scenario) return 0;

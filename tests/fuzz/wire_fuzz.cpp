@@ -25,7 +25,7 @@
 namespace ringside {
 namespace {
 
-/// No peer without the secret is let in, however the bytes are cut.
+/// A peer without the secret is never accepted, however the bytes are split.
 void shake(HandshakeRole role, std::span<const std::byte> bytes, std::size_t piece) {
   Handshake handshake(role, Secret{});
   while (!bytes.empty() && handshake.wanted() > 0) {
@@ -50,7 +50,7 @@ void read_frames(std::span<const std::byte> bytes) {
   }
 }
 
-/// Lines that are taken are those that the data make, but for the rest of the last line.
+/// Accepted lines are those that the data make, except for the rest of the last line.
 void read_lines(Protocol protocol, std::span<const std::byte> bytes) {
   constexpr std::uint64_t kStep = 0x0102;
   alignas(8) std::array<std::byte, 4096> wire{};
@@ -91,7 +91,7 @@ void read_rdma(std::span<const std::byte> bytes) {
   static_cast<void>(parse_rdma_answer(bytes));
 }
 
-/// A part of a slot, as several sockets carry it, lies within the slot.
+/// The parts of a slot that several sockets carry lie within the slot.
 void read_part(std::span<const std::byte> bytes) {
   if (bytes.size() < PartMark::kSize) return;
   constexpr Bytes kLongest{1 << 18};

@@ -1,5 +1,5 @@
-// Replaces ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests whose names run.sh knows, and one that does what
-// RINGSIDE_STANDIN says.
+// Replaces ringside_gpu_test and ringside_gpu_processes_test in run_test.py: tests with names that run.sh knows, and
+// one that does what RINGSIDE_STANDIN says.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <unistd.h>

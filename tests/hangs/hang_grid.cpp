@@ -26,7 +26,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace ringside;  // NOLINT: a program
 
-/// A confidence that people act on.
+/// The confidence from which on people act.
 constexpr double kConfident = 0.8;
 
 struct Tally {
@@ -55,7 +55,7 @@ struct Answer {
 };
 
 Answer ask(const std::string& folder) {
-  // The truth is no input.
+  // The truth must not be an input.
   fs::rename(folder + "/truth.json", folder + "/../truth.json");
   const auto examined = hang::examine({folder});
   fs::rename(folder + "/../truth.json", folder + "/truth.json");

@@ -26,7 +26,7 @@ bool fits(char type, const std::string& field) {
     case 'i':
       return fits(field, "2147483647");
     case 'u':
-      return field.size() <= 19;  // a number's digits, as many as 64 bits hold
+      return field.size() <= 19;  // digits of a number that fits 64 bits
     case 'x':
       return field.size() - (field.starts_with("0x") ? 2 : 0) <= 16;
     default:

@@ -28,7 +28,7 @@ namespace {
 constexpr int kRanks = 64;
 constexpr int kChannels = 4;
 
-/// Rings as 64 processes record them.
+/// Records rings as 64 processes do.
 void record_rings(TraceRecorder& recorder, std::int64_t events) {
   std::vector<TraceLane*> lanes;
   for (int rank = 0; rank < kRanks; ++rank) lanes.push_back(recorder.add_lane());
@@ -70,7 +70,8 @@ const Document& document(std::int64_t events) {
   return *made;
 }
 
-/// events, then what is in sight: 1 of so many parts of the whole; then whether all lanes have rows of their own
+/// Arguments: the number of events; the visible part of the whole, as 1 of so many; whether all lanes have rows of
+/// their own.
 void GuiPrepareTimeline(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   State view = first_state(shown);
@@ -94,7 +95,8 @@ BENCHMARK(GuiPrepareTimeline)
     ->ArgsProduct({{1'000'000, 10'000'000}, {1, 10, 30, 100, 1000}, {0, 1}})
     ->Unit(benchmark::kMicrosecond);
 
-/// events, whether all lanes have rows of their own: the slowest of all zooms, each the median of 9 frames.
+/// Arguments: the number of events; whether all lanes have rows of their own. Reports the slowest of all zooms, each
+/// as the median of 9 frames.
 void GuiPrepareAtAnyZoom(benchmark::State& state) {
   const Document& shown = document(state.range(0));
   const Canvas canvas{.width = 1600, .height = 1000};
@@ -144,7 +146,8 @@ double thread_milliseconds() {
   return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
 }
 
-/// events, view: a frame in the middle of the trace, once the view has made what it keeps of a call.
+/// Arguments: the number of events; the view. Measures a frame in the middle of the trace, once the view has computed
+/// what it caches for a call.
 void GuiPrepareView(benchmark::State& state) {
   const auto view = static_cast<View>(state.range(1));
   state.SetLabel(to_string(view));
@@ -192,7 +195,7 @@ BENCHMARK(GuiPrepareView)
 
 // ---- opening -----------------------------------------------------------------------------------
 
-/// The most memory that the process has held so far, the mapped file's pages among it.
+/// Returns the peak memory of the process in bytes so far, including the pages of the mapped file.
 double peak_bytes() {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {
@@ -201,10 +204,10 @@ double peak_bytes() {
   return 0;
 }
 
-/// The pages that have been touched until now do not count.
+/// Excludes the pages that have been touched until now.
 void forget_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
-/// A trace of so many events, in a file that has been read before.
+/// Opens a trace of so many events, in a file that has been read before.
 void GuiOpen(benchmark::State& state) {
   const std::string path = (std::filesystem::temp_directory_path() /
                             ("ringside_gui_bench_" + std::to_string(::getpid()) + ".rtrace"))

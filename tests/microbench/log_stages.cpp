@@ -81,7 +81,7 @@ int run(const std::string& path, int rounds, const std::string& only) {
       {"read",
        [&] {
          read_file(path, [](const char* data, std::size_t size) {
-           for (std::size_t at = 0; at < size; at += 64) {  // a line of the cache
+           for (std::size_t at = 0; at < size; at += 64) {  // a cache line
              kept = kept + static_cast<unsigned char>(data[at]);
            }
          });

@@ -42,8 +42,10 @@ struct Connection {
   Fifo receiver{memory.get(), kSlot};
 };
 
-/// Looks until ready() says yes. A thread that waits for long gives its core away: the other side may not
-/// be running. returns  false: it was stopped
+/// Polls until ready() returns true. A thread that waits for long yields its core, as the other side may not be
+/// running.
+///
+/// returns  false if it was stopped
 template <typename Ready>
 bool wait_until(const std::stop_token& stop, Ready ready) {
   for (int looks = 1; !ready(); ++looks) {
@@ -72,7 +74,9 @@ bool take_all(Fifo& fifo, std::span<std::byte> to, const std::stop_token& stop =
   return true;
 }
 
-/// Times each batch. returns  nanoseconds of the best
+/// Times each batch.
+///
+/// returns  the nanoseconds of the fastest
 template <typename Batch>
 double best_of(benchmark::State& state, Batch batch) {
   double best = 1e18;

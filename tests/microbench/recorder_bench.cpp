@@ -19,7 +19,7 @@ std::uint64_t work(std::uint64_t state) {
   return state * 6364136223846793005U + 1442695040888963407U;
 }
 
-/// A rank's way round a ring of 8, as all-reduces take it: primitives, offsets and sequence vary.
+/// Returns an event of a rank in a ring of 8, as all-reduces produce them: primitives, offsets and sequence vary.
 TraceEvent an_event(std::uint32_t step) {
   TraceEvent event;
   event.offset = std::uint64_t{step % 8} * 65536;
@@ -93,7 +93,7 @@ BENCHMARK(RecordOneEventIntoTheBuffer)
     ->Repetitions(20)
     ->ReportAggregatesOnly();
 
-/// Millions of events: with the share of each in writing the file.
+/// Records millions of events, including the share of each in writing the file.
 void RecordOneEvent(benchmark::State& state) { record_to_a_file(state); }
 BENCHMARK(RecordOneEvent)->Iterations(4'000'000)->Repetitions(5)->ReportAggregatesOnly();
 

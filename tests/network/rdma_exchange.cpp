@@ -76,7 +76,7 @@ class Process {
     while (theirs_.stage < stage_) sched_yield();
   }
 
-  /// One of 64 is reported, which frees the room of those before it.
+  /// One write of 64 is reported, which frees the room of those before it.
   void write(std::uint64_t word) {
     words_[1] = word;
     ibv_sge piece{reinterpret_cast<std::uint64_t>(words_ + 1), 8, key_};
@@ -137,7 +137,7 @@ class Process {
 
   Message& mine_;
   Message& theirs_;
-  std::uint64_t* words_ = nullptr;  ///< what came, what goes
+  std::uint64_t* words_ = nullptr;  ///< the received word, the sent word
   std::uint32_t key_ = 0;
   ibv_cq* completions_ = nullptr;
   ibv_qp* pair_ = nullptr;

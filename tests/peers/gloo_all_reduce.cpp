@@ -28,7 +28,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-/// returns  median of the slowest rank's times, in us
+/// returns  the median of the slowest rank's times, in us
 double median_us(const std::shared_ptr<gloo::Context>& context, gloo::Algorithm& algorithm,
                  std::int64_t iterations) {
   constexpr int kWarmup = 5;

@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const auto sizes = size_range(*from, *to, static_cast<std::uint64_t>(*factor));
   if (!sizes) MPI_Abort(MPI_COMM_WORLD, 2);
   const std::size_t most = to->value / sizeof(float);
-  // The memory that the library itself would have its users take.
+  // Allocates the memory that the library itself recommends to its users.
   const auto allocate = [&](float value) {
     float* memory = nullptr;
     if (MPI_Alloc_mem(static_cast<MPI_Aint>(most * sizeof(float)), MPI_INFO_NULL, &memory) != 0) {

@@ -12,9 +12,9 @@ struct Variant {
   std::string_view name;
   std::string (*change)(const std::string& text);
   std::string_view extension = {};  ///< the file's extension in this form; empty: it keeps its own
-  /// Whether hosts and addresses are replaced, so that no expectation about them can be met
+  /// Whether hosts and addresses are replaced, so that no expectation about them can be met.
   bool hides_names = false;
-  /// Adds words about a job, so that the text of another program no longer counts as one.
+  /// Whether it adds words about a job, so that the text of another program no longer counts as one.
   bool speaks_of_a_job = false;
 };
 
