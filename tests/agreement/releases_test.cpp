@@ -17,7 +17,7 @@ TEST_P(Release, TunerDecidesLikeNcclsOwnCode) {
   EXPECT_THAT(agreement.differences, testing::IsEmpty());
 }
 
-// From the topology on, and all of it: graphs, rings, trees, channels, then what is chosen on them.
+// Compares everything from the topology on: graphs, rings, trees, channels, then the choices on them.
 TEST_P(Release, DecidesFromTheTopologyLikeNcclsOwnCode) {
   const WholeAgreement agreement = compare_whole_release(GetParam());
   EXPECT_GT(agreement.files, 50);

@@ -1,4 +1,4 @@
-// Ranks, sizes and channels that a line claims: they size no memory.
+// Tests that ranks, sizes and channels that a line claims do not determine how much memory is allocated.
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>

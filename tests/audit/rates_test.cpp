@@ -7,7 +7,7 @@
 #include "diag/audit/audit.h"
 #include "diag/audit/cost.h"
 
-// Measured rates compared with the rates that are expected of the hosts.
+// Compares measured rates with the rates that are expected of the hosts.
 
 namespace ringside::audit {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "diag/audit/audit.h"
 
-// Each rule on two invented logs: one on which it must fire, and its neighbour on which it must not.
+// Tests each rule with two invented logs: one that it must report, and a similar one that it must not.
 
 namespace ringside::audit {
 namespace {

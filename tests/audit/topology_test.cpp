@@ -69,7 +69,7 @@ TEST(AuditTopologies, RebuildsTheChoicesFromGeneratedLogs) {
   }
 }
 
-// One line of the dump after the other is lost, every 7th: the model is used nevertheless, and nothing crashes.
+// Each test loses one line of the dump, every 7th line in turn: the model is used all the same, and nothing crashes.
 TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   LogRequest request;
   request.hosts = *load_hosts("dgx-a100", 1, std::nullopt);
@@ -89,7 +89,7 @@ TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   EXPECT_GT(lost, 40);
 }
 
-// 18 hosts of 4 GPUs dump their topologies behind each other: one of them is the host.
+// 18 hosts of 4 GPUs each write their topologies after each other: one of them describes the host.
 TEST(AuditTopologies, FindsTheHostsOfAnNvLinkDomain) {
   const auto rebuilt = expected_job(audit_of("gb200-nvl72", 1, "2.28").facts, "");
   ASSERT_TRUE(rebuilt) << rebuilt.error().message;

@@ -23,7 +23,7 @@ std::string those_that_do(Collective collective) {
   return those([=](const AlgorithmFacts& facts) { return facts.collectives.contains(collective); });
 }
 
-// NCCL's tables, its variables and the traces go by these numbers.
+// NCCL's tables, its variables and the traces use these numbers.
 TEST(Algorithms, TheirNumbersAreNccls) {
   EXPECT_EQ(those([](const auto&) { return true; }),
             "tree ring collnet_direct collnet_chain nvls nvls_tree pat one_shot two_shot ");

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A place of its own, gone afterwards.
+/// A new folder that is removed afterwards.
 class EmptyFolder : public testing::Test {
  protected:
   EmptyFolder() { fs::create_directories(root_); }

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-/// A host of 8 GiB that is made up below a folder.
+/// An invented host of 8 GiB below a folder.
 class FreeMemoryOf : public testing::Test {
  protected:
   FreeMemoryOf() {

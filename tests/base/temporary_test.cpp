@@ -98,7 +98,7 @@ TEST_F(Temporary, AnotherUsersLinkInASharedFolderIsNotWrittenThrough) {
   EXPECT_FALSE(open_for_writing(root_ / "link", O_TRUNC));
   EXPECT_EQ(errno, EACCES);
   EXPECT_EQ(*read_file(root_ / "victim"), "precious");
-  // A file that takes its name when it is whole takes the link's place.
+  // A file that is renamed into place when it is complete replaces the link.
   plant_link("other", root_ / "victim");
   fs::permissions(root_, fs::perms::all);
   ASSERT_TRUE(write_file(root_ / "other", "text"));

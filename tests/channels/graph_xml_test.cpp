@@ -121,7 +121,7 @@ TEST(GraphXml, WrittenGraphsReadBackUnchanged) {
   expect_same_when_read_back(load_hosts("gb300-nvl72", 4, 2).value(), {});
 }
 
-/// Gives the NICs below a device to a network that reduces; returns how many there are.
+/// Marks the NICs below a device as belonging to a network that reduces; returns their number.
 int let_reduce(HostPci& pci) {
   int nets = 0;
   if (pci.nic) {

@@ -21,10 +21,10 @@ std::string text_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// docs/reference/clusters.md: its example, and the command lines below it.
+/// The example of docs/reference/clusters.md, and the command lines below it.
 struct Page {
   std::string cluster;
-  std::string platform;  ///< SimGrid's
+  std::string platform;  ///< for SimGrid
   std::vector<std::vector<std::string>> commands;
 };
 
@@ -51,7 +51,7 @@ Page read_page() {
   return page;
 }
 
-/// A folder of its own, in which the test runs.
+/// A new folder in which the test runs.
 class Clusters : public testing::Test {
  protected:
   void SetUp() override {
@@ -167,7 +167,7 @@ TEST_F(Clusters, AnEmptyPlacementHasItsOwnError) {
   EXPECT_THAT(topo.err, HasSubstr("c.yaml:5: a placement that lists no node"));
 }
 
-// A setting has no line in the file.
+// A rule that comes from a setting has no line in the file.
 TEST_F(Clusters, ARuleThatIsSetIsNamedByItsOption) {
   write("c.yaml", "{kind: leaf_spine, hosts_per_leaf: 2}");
   const Outcome topo = run_program({"topo", "--on", "c.yaml", "--set",

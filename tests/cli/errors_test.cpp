@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 struct BadUsage {
   const char* name;
   std::vector<std::string> words;
-  const char* said;  ///< what stderr must hold
+  const char* said;  ///< text that stderr must contain
 };
 
 void PrintTo(const BadUsage& usage, std::ostream* out) { *out << usage.name; }

@@ -23,7 +23,7 @@ std::vector<fs::path> files_of(const fs::path& folder) {
   return files;
 }
 
-/// One made-up hang, without its truth, in a folder of its own.
+/// Makes a hang without its truth in a folder of its own.
 fs::path made_up(const std::string& name, const std::string& kind) {
   const fs::path folder = temporary_path(name);
   fs::remove_all(folder);
@@ -76,7 +76,7 @@ TEST(HangWatch, AFolderIsReportedOnWithin15SecondsOfItsLastGrowth) {
   std::optional<Attendance> here(clock);
   auto watch = async_on(clock, [&] { return cli::watch_for_hang(folder, Seconds{3600}, clock); });
   for (const fs::path& file : files_of(from)) {
-    clock.sleep(std::chrono::seconds(5));  // long, but not long enough to be called still
+    clock.sleep(std::chrono::seconds(5));  // long, but not long enough to count as stopped
     fs::copy_file(file, folder / file.filename());
   }
   const Nanoseconds grown = clock.elapsed();

@@ -51,7 +51,7 @@ TEST(Progress, AnInterruptReportsTheProgress) {
       testing::KilledBySignal(SIGINT), "interrupted after 1 s, 40 % into: simulating 1G");
 }
 
-// Progress may not be shown for long: the time is that of the interrupt.
+// Progress may be shown late: the time is that of the interrupt.
 TEST(Progress, AnInterruptReportsTheTimeSinceTheBeginning) {
   EXPECT_EXIT(
       {

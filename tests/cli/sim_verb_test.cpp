@@ -57,7 +57,7 @@ TEST(SimVerb, TakesNcclsChoiceAndShowsItsPredictionWithTheSimulatedTime) {
   EXPECT_EQ(result["busiest_link"]["name"].get<std::string>().substr(0, 4), "node");
 }
 
-// The critical path's legs follow each other from the launch to the last step.
+// The parts of the critical path follow each other from the launch to the last step.
 TEST(SimVerb, AProfileShowsWhereTheTimeGoes) {
   const json result = simulate({"all_reduce", "--bytes", "16M", "--on", "dgx-h100", "--nodes", "2",
                                 "--profile"})["results"][0];
@@ -204,7 +204,7 @@ TEST(SimVerb, NamesWhyAnAlgorithmIsUnavailable) {
       << outcome.err;
 }
 
-// The answer is about the words that were typed.
+// The answer uses the words that the user typed.
 TEST(SimVerb, RefusalsNameTheOptionThatWasGiven) {
   const auto refusal = [](const std::vector<std::string>& more) {
     std::vector<std::string> words{"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-h100"};
@@ -284,7 +284,7 @@ TEST(SimVerb, NotesQuestionsBeyondTheMeasuredRange) {
   EXPECT_NE(table.find(starred(model)), std::string::npos) << table;
 }
 
-// The first of three cannot be; the table, and the document, have the other two.
+// The first of three variants is impossible; the table and the document have the other two.
 TEST(SimVerb, AVariantThatCannotBeIsARowAndAStatus) {
   const std::vector<std::string> words{"sim",      "all_reduce", "--bytes", "1M",     "--on",
                                        "dgx-h100", "--nodes",    "2",       "--vary", "nics=16,4"};
@@ -373,7 +373,7 @@ TEST(SimVerb, TheModelIsNcclsOwn) {
   EXPECT_NE(none.err.find("NCCL predicts no time for all_to_all"), std::string::npos) << none.err;
 }
 
-// SimGrid takes tens of ms to load, which no other verb is to pay. (This is what ldd does.)
+// Loading SimGrid takes tens of ms, which no other verb should pay. (The test does what ldd does.)
 TEST(Program, LoadsNoSimulator) {
   const Outcome outcome = run_program({"--version"}, {"LD_TRACE_LOADED_OBJECTS=1"});
   EXPECT_NE(outcome.out.find("libc.so"), std::string::npos) << outcome.out;

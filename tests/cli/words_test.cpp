@@ -6,7 +6,7 @@
 
 #include "tests/cli/program.h"
 
-// The order of words on the command line: a word in an argument's place is never a verb.
+// Tests the order of words on the command line: a word in an argument's place is never a verb.
 
 namespace ringside {
 namespace {
@@ -17,7 +17,7 @@ using testing::StartsWith;
 
 constexpr const char* kLog = "n01:411:411 [0] NCCL INFO Bootstrap: Using eth0:10.1.0.1<0>\n";
 
-/// Every verb's name is a folder with a log in it, of the current folder.
+/// A current folder with a folder for every verb's name, each with a log in it.
 class VerbsAsFolders : public testing::Test {
  protected:
   VerbsAsFolders() {

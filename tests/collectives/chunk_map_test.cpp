@@ -32,7 +32,8 @@ std::vector<int> coverage(const ChunkMap::Shape& shape, std::int64_t buffer) {
   return times;
 }
 
-// Rank 2 of 1000 sends 7 elements to rank 3 and receives 5 from rank 1: a row each, not 2,000.
+// Rank 2 of 1000 sends 7 elements to rank 3 and receives 5 from rank 1: the map has a row for each of these, not
+// 2,000.
 TEST(ChunkMap, AnExchangeWithAFewHasRoomForThemAlone) {
   const std::vector<ChannelPart> sends{{0, 7}}, recvs{{20, 5}};
   ChunkMap::Shape shape{.collective = Collective::SendRecv,

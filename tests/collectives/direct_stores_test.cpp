@@ -8,7 +8,7 @@
 namespace ringside {
 namespace {
 
-/// Over all ranks: messages that are stored directly, and messages that their receivers take so.
+/// Over all ranks, the messages that are stored directly, and the messages that their receivers accept in that way.
 struct Totals {
   int stored = 0, taken = 0;
   friend bool operator==(const Totals&, const Totals&) = default;
@@ -30,7 +30,7 @@ Totals totals_of(PlannedCall planned) {
   return totals_of(find_direct_stores(plan_all(planned).front()));
 }
 
-// Six steps of a ring of four: what goes round the second time is in its place; what is reduced is not.
+// In six steps of a ring of four, data that go round the second time are in their place, and reduced data are not.
 TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   const auto tasks = plan_all({.nranks = 4, .call = {.count = 3 * 4 * kTestChunk}}).front();
   for (const DirectStores& rank : find_direct_stores(tasks)) {
@@ -39,7 +39,7 @@ TEST(DirectStores, ARingStoresDirectlyInItsSecondRound) {
   }
 }
 
-// n ranks, of all loops' steps those of one.
+// The counts for n ranks, over the steps of one loop.
 TEST(DirectStores, AreAllThatAreNotReduced) {
   using enum Collective;
   const auto both = [](int count) { return Totals{count, count}; };
@@ -88,7 +88,8 @@ std::string verdict(const std::vector<ChannelTask>& tasks,
   return proof ? "" : proof.error().message;
 }
 
-// The same with these stores: the bytes are the same ones, but who stores does not know that they have been read.
+// As above, but with these stores: they write the same bytes, but the storing rank does not know that they have been
+// read.
 TEST(DirectStores, RefusesStoresThatMayPrecedeARead) {
   const auto tasks = gather_on_nodes();
   auto direct = find_direct_stores(tasks);

@@ -43,7 +43,7 @@ TEST(DeviceCheck, CountsWhatHostsCount) {
       expect_the_hosts_count(memory, collective, type, RedOp::Sum);
     }
   }
-  // An average of three is off by a little: that is not counted as wrong, on either side.
+  // An average of three is off by a rounding error, which neither side counts as wrong.
   expect_the_hosts_count(memory, Collective::AllReduce, DataType::Bfloat16, RedOp::Avg);
 }
 

@@ -12,7 +12,8 @@
 namespace ringside {
 namespace {
 
-// A ring of 3: 5 primitives a rank and loop, and one event of the call itself; of one run a size, not of those timed.
+// In a ring of 3, a rank records 5 primitives per loop, and one event of the call itself; one run per size is
+// recorded, not the timed ones.
 TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   FibreGpu gpu;
   auto sink = std::make_shared<TraceMemorySink>();
@@ -37,7 +38,7 @@ TEST(GpuBench, OneRunOfEachSizeIsInTheTrace) {
   EXPECT_EQ((*recorder)->stats().events, 2U * 3U * (5U + 1U));
 }
 
-// 4 of the ring's messages a size and rank would be twice as many calls one by one; and clocks are warmed first.
+// 4 of the ring's messages per size and rank would be twice as many calls one by one; clocks are warmed up first.
 TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
   FibreGpu gpu;
   BenchOptions options;
@@ -55,7 +56,7 @@ TEST(GpuBench, GraphsAreTimedWhereTheyAreRequested) {
   EXPECT_NEAR(bench->warmed.count(), 1e-3, 1e-9);  // 1000 copies
 }
 
-// Each placement: a warm-up, 3 calls that are captured, one that is checked; 20 graphs of them are timed.
+// Each placement has a warm-up, 3 captured calls, and one that is checked; 20 graphs of them are timed.
 TEST(GpuBench, RanksWithSeparateKernelsHaveGraphs) {
   const auto root = make_root(2);
   run_ranks(first_ranks(2), [&](int rank) {

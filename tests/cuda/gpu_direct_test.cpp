@@ -55,7 +55,7 @@ TEST(GpuDirect, SendsFromAmpereOnOrAsRequested) {
   EXPECT_FALSE(may_lend({.reads = false}, a_gpu(90), false));
 }
 
-/// A tree as the kernel shows it.
+/// A PCI tree as the kernel shows it.
 class PciTree {
  public:
   PciTree() {

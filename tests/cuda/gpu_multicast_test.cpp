@@ -21,7 +21,8 @@ void expect_no_share_left(const FakeDriver& driver) {
   EXPECT_EQ(driver.handles(), 0);
 }
 
-// Each has a share of its own, and an address of all; the object and what is bound go with the last who has it.
+// Each member has a share of its own, and an address for all shares; the object and the bound memory are released with
+// the last member that has them.
 TEST(GpuMulticast, EachMemberHasAShareAndAnAddressOfAll) {
   const FakeDriver driver;
   {

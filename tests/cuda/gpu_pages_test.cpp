@@ -49,7 +49,7 @@ TEST(GpuPages, GoWithTheirAddressesWhenTheyAreLetGo) {
     EXPECT_EQ(driver.handles(), 1);
     auto others = fresh_pages(driver);
     ASSERT_TRUE(others);
-    moved = *std::move(others);  // the first are let go with `others`
+    moved = *std::move(others);  // the first pages are released with `others`
     EXPECT_EQ(moved.data()[0], std::byte{0});
   }
   expect_nothing_left(driver);

@@ -17,7 +17,7 @@ struct NcclJob {
 };
 Result<int> run_by_nccl(const NcclJob& asked,
                         const std::function<Result<int>(runtime::Communicator&)>& main) {
-  NcclLibrary library;  // each rank's, in its process
+  NcclLibrary library;  // the library of each rank, in its process
   const NcclStream stream{nullptr, asked.is_idle};
   JobOptions job;
   job.local_ranks = 3;
@@ -89,7 +89,7 @@ TEST(Nccl, ChoosesAlgorithmsItself) {
   EXPECT_NE(status.error().help.find("NCCL_ALGO"), std::string::npos);
 }
 
-// Its names and its words, without a GPU: 2.18 is 21800.
+// Checks its functions and texts without a GPU: version 2.18 has the number 21800.
 TEST(NcclLibrary, TheInstalledLibraryHasAllCalledFunctions) {
   const auto library = NcclLibrary::open();
   if (!library) GTEST_SKIP() << library.error().message;

@@ -67,18 +67,18 @@ std::string link_of(int file) {
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(file)).string();
 }
 
-/// Open files of this process that lead to the same kind of thing.
+/// Counts the open files of this process whose links have that target.
 int count_open(const std::string& link) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
-    std::error_code gone;  // the folder's own
+    std::error_code gone;  // the folder's own entry
     count += std::filesystem::read_symlink(entry.path(), gone) == link ? 1 : 0;
   }
   return count;
 }
 
-// Memory that is open needs no file any more, at neither end. A driver opens files of its own, also of the kind that cuMem exports:
-// those are there once memory has crossed for the first time, so the second time is what counts.
+// Opened memory needs no file any more, at either end. A driver opens files of its own, also of the kind that cuMem
+// exports, when memory has been exchanged for the first time, so only the second time counts.
 TEST(CudaProcessMemory, NoFileStaysOpenOfMemoryThatHasCrossed) {
   const ProcessJob job{.shares_by = MemoryWay::File, .memory = {.by_file = true}};
   const auto status = run_processes(job, [&](const ProcessRank& rank) -> Result<int> {

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// For waits that are to end so.
+/// The time-out of waits that are meant to time out.
 constexpr Nanoseconds kSoon = std::chrono::milliseconds(100);
 
 /// Makes a case for DeviceJob, which chooses nothing itself.
@@ -67,8 +67,9 @@ constexpr std::array kOpsOfSwitch{RedOp::Sum, RedOp::Min, RedOp::Max};
 
 class CudaSwitch : public testing::TestWithParam<int> {};
 
-// Lengths with and without tails, buffers askew, in place and not, one channel and two, one warp to three; a node, and
-// two nodes whose heads are joined by a tree. Calls follow each other, so groups of nodes of both lengths alternate.
+// Lengths with and without tails, unaligned buffers, in place and not, one channel and two, one warp to three; one
+// node, and two nodes whose heads are joined by a tree. Calls follow each other, so groups of nodes of both lengths
+// alternate.
 TEST_P(CudaSwitch, EveryCollectiveGivesTheHostsAnswer) {
   constexpr std::array<std::int64_t, 8> kCounts{1, 3, 64, 65, 257, 1001, 2048, 3333};
   const int nranks = GetParam();
@@ -113,7 +114,7 @@ TEST(CudaSwitch, EveryTypeAndOperationThatItReducesGivesTheHostsAnswer) {
   expect_the_hosts_answer(std::move(cases));
 }
 
-// The one list is NCCL's, the other PTX's: what may be asked for is what the instruction has.
+// One list is NCCL's, the other PTX's: the tuner may request what the instruction supports.
 TEST(CudaSwitch, ReducesWhatNvlsMayBeAskedFor) {
   for (int type = 0; type < 12; ++type) {
     for (const RedOp op : {RedOp::Sum, RedOp::Prod, RedOp::Min, RedOp::Max}) {
@@ -124,7 +125,7 @@ TEST(CudaSwitch, ReducesWhatNvlsMayBeAskedFor) {
   }
 }
 
-/// The sum over ranks of what they put in, of int32.
+/// Returns the sum of the ranks' inputs, of int32.
 std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
   std::vector<std::byte> sum = input_of(test, 0);
   const ReduceOp op = *make_reduce_op(test.call.type, RedOp::Sum, test.nranks);
@@ -136,7 +137,7 @@ std::vector<std::byte> sum_of_ranks(const DeviceCase& test) {
   return sum;
 }
 
-// 40 loops: a rank that does not wait for room writes over what is not read yet, in copies of which one rank is late.
+// With 40 loops, a rank that does not wait for room overwrites unread data, in copies of which one rank is late.
 TEST(CudaSwitch, EveryMemberUsesAllSlotsAndNoMore) {
   for (int slots = 1; slots <= kSlots; slots *= 2) {
     SCOPED_TRACE(slots);
@@ -172,7 +173,7 @@ TEST(CudaSwitch, ARankThatDoesNotComeIsWaitedForNoLongerThanTheTimeOutAndNamed) 
   }
 }
 
-// All wait for a head, which waits for it.
+// All ranks wait for a head, which waits for the missing rank.
 TEST(CudaSwitch, AnAllReduceWithoutARankEndsAtTheTimeOut) {
   RINGSIDE_DEVICE_OR_SKIP(device);
   device.dead_rank = 2;
@@ -223,7 +224,7 @@ TEST(CudaSwitchChoice, NvlsRunsByTheSwitchWhereThereIsOne) {
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
   EXPECT_TRUE(is_by_switch(at, {.algorithm = Algorithm::NvlsTree}));
   EXPECT_FALSE(is_by_switch(at, {.algorithm = Algorithm::Ring}));
-  EXPECT_FALSE(is_by_switch(at, {}));  // nothing measured speaks for it
+  EXPECT_FALSE(is_by_switch(at, {}));  // no measurement favours it
   at.has_switch = false;
   EXPECT_FALSE(is_by_switch(at, {.algorithm = Algorithm::Nvls}));
 }

@@ -9,7 +9,7 @@
 #include "tests/cuda/host_answer.h"
 #include "tests/cuda/process_job.h"
 
-// Buffers that ranks which are processes have registered: others store straight into them.
+// Buffers that ranks in different processes have registered: other ranks store directly into them.
 namespace ringside {
 namespace {
 
@@ -24,7 +24,7 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
             .shares_by = GetParam(),
             .memory = {.by_file = GetParam() == MemoryWay::File}};
   }
-  /// Memory that others can open.
+  /// Takes memory that others can open.
   static Result<std::byte*> take(const ProcessRank& rank) {
     return rank.device.launcher().memory.take_to_share(Bytes{2 * kRoom + 4096}, GetParam());
   }
@@ -39,7 +39,7 @@ class CudaWindows : public testing::TestWithParam<MemoryWay> {
   }
 };
 
-/// The call's input and output next to each other in `base`, the output as many bytes askew.
+/// Makes the call with input and output next to each other in `base`, the output shifted by as many bytes.
 Result<std::vector<std::byte>> run_in(const ProcessRank& rank, const DeviceCase& test,
                                       std::byte* base) {
   std::byte* const out = base + kOutputs + test.offset;
@@ -57,7 +57,8 @@ int print_wrong(const DeviceCase& test, int rank, const std::string& what) {
   return 1;
 }
 
-// Places of all kinds in one registered buffer, call after call; with LL between, which has none of it.
+// Calls at all kinds of places in one registered buffer, one after the other; LL in between does not use the
+// registration.
 TEST_P(CudaWindows, EveryCollectiveAndAlgorithmGivesTheHostsBits) {
   std::vector<DeviceCase> cases = integer_grid(kRanks, false);
   for (std::size_t i = 0; i < cases.size(); ++i) {
@@ -97,7 +98,8 @@ Result<std::uint64_t> chunks_stored(const ProcessRank& rank, std::byte* base) {
   return rank.device.last_traffic.stored.value * kRanks / output.size();
 }
 
-// Before it is registered, and when it is no more; outside of a window; and of a rank whose memory no other can open.
+// Before the buffer is registered, after it is deregistered, outside of a window, and with a rank whose memory no
+// other can open.
 TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));
@@ -123,7 +125,8 @@ TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
     RINGSIDE_TRY(expect(base, 5));
     rank.communicator.deregister_buffer(number);
     RINGSIDE_TRY(expect(base, 7));
-    // Rank 1's neighbours store it nothing; what it passes on to rank 2 lies there at once, and so on.
+    // Rank 1's neighbours store nothing directly into its memory; rank 1 stores its messages to rank 2 directly, and
+    // so on.
     RINGSIDE_TRY(
         rank.communicator.register_buffer(rank.rank == 1 ? own : base, Bytes{2 * kRoom + 4096}));
     RINGSIDE_TRY(expect(rank.rank == 1 ? own : base, rank.rank == 1 ? 7 : 5));
@@ -131,8 +134,8 @@ TEST_P(CudaWindows, UnregisteredMemoryUsesSlots) {
   });
 }
 
-// Rank 0 is done with its part of a chain long before, and its next call has begun: still rank 1 has what it was given for
-// as long as it is in no call.
+// Rank 0 finishes its part of a chain early, and its next call has begun: rank 1 keeps its data as long as it is in no
+// call.
 TEST_P(CudaWindows, NoStoreHappensBetweenAReceiversCalls) {
   run(job(), [&](const ProcessRank& rank) -> Result<int> {
     RINGSIDE_TRY(std::byte* const base, take(rank));

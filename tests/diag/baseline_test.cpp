@@ -84,7 +84,7 @@ hang::ScoredHang score_nothing(std::vector<std::string> kinds,
                       .files = {{"a.txt", "nothing at all\n"}}});
 }
 
-// A scorer that accepts everything would pass the baseline.
+// A scorer that accepts everything would pass the comparison with the baseline.
 TEST(LabelledHang, AnEmptyTextIsUnknown) {
   EXPECT_EQ(score_nothing({"unknown"}, {{}}).outcome, Outcome::Right);
   EXPECT_EQ(score_nothing({"dead_rank"}, {{1}}).outcome, Outcome::Silent);

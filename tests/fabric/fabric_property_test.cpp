@@ -19,7 +19,8 @@ std::string end_of(FabricPort port) {
   return "host " + std::to_string(port.host) + " nic " + std::to_string(port.nic);
 }
 
-/// The most that can flow at once from any of `from` to any of `to` over the links as built.
+/// Returns the maximum flow from all of `from` to all of `to` over the links as built.
+///
 /// source  Edmonds and Karp, J. ACM 19 (1972)
 double most_flow(const Fabric& fabric, const std::vector<FabricPort>& from,
                  const std::vector<FabricPort>& to) {
@@ -168,7 +169,8 @@ TEST_P(EachFabric, CountsItsCables) {
   EXPECT_EQ(static_cast<std::int64_t>(ends.size()), switches);
 }
 
-// All links of a tier at half their rate: so is the bisection, wherever it is cut, if NICs are not what limits.
+// With all links of a tier at half their rate the bisection has half its rate, wherever it is cut, unless NICs limit
+// it.
 TEST_P(EachFabric, AppliesItsRuleToEveryLink) {
   const auto whole = make();
   const Fabric::Wire any = whole->wire(0);

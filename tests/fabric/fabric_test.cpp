@@ -77,7 +77,7 @@ TEST(Clos, SpreadsADragonflysCablesOverSpinesAndGroups) {
   }
 }
 
-// A leaf's 8 links are hit at random: some by several of 8 flows, some by none.
+// A leaf's 8 links are chosen at random: some by several of 8 flows, some by none.
 TEST(StaticRouting, LetsFlowsCollide) {
   const auto fabric = fabric_of("{kind: leaf_spine, hosts_per_leaf: 4}", 8);
   std::map<int, int> users;
@@ -168,7 +168,7 @@ TEST(Torus, RoutesAroundLinksThatAreDown) {
   EXPECT_EQ(names(**fabric, (*fabric)->way({0, 0}, {1, 0}, 0)).size(), 5U);  // the other way round
 }
 
-// Arithmetic, not tables: 12,500 hosts of 8 NICs cost what is asked of them.
+// Paths are computed, not looked up: 12,500 hosts of 8 NICs only cost the paths that are requested.
 TEST(Fabric, ALargeFabricNeedsNoListOfLinks) {
   const auto fabric = fabric_of(
       "{kind: fat_tree, rails: optimised, hosts_per_leaf: 32, hosts_per_pod: 512}", 12'500, 8);

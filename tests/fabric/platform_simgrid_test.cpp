@@ -51,7 +51,7 @@ void print_simgrids_ways(const std::string& path, const std::string& into) {
   }
 }
 
-/// returns  nothing where SimGrid dies of the file
+/// returns  nullopt if SimGrid dies of the file
 std::optional<Ways> simgrids_ways(const std::string& path) {
   const std::string into = testing::TempDir() + "ways_" + std::to_string(getpid());
   const pid_t child = fork();

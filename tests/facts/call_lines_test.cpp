@@ -13,7 +13,7 @@
 namespace ringside::facts {
 namespace {
 
-/// The calls of a line as text, `; ` between them; `label=` of a bare number before the line as `#N `.
+/// Returns the calls of a line as text, separated by `; `; for a bare number before the line, `#N ` precedes them.
 std::string calls(std::string_view line) {
   std::string text;
   for (const Call& call : read_calls(line)) {

@@ -38,7 +38,7 @@ TEST(FaultPlan, KeepsGivenValuesAndDrawsOpenOnesInRange) {
     const std::vector<Fault>& faults = plan->faults;
     EXPECT_GE(*faults[0].rank, 0);
     EXPECT_LT(*faults[0].rank, 5);
-    // From a quarter of the calls on.
+    // The call is drawn from the last three quarters of the calls.
     EXPECT_GE(*faults[0].call, 10);
     EXPECT_LT(*faults[0].call, 40);
     EXPECT_EQ(faults[1].rank, 2);
@@ -60,7 +60,7 @@ TEST(FaultPlan, FaultsDrawIndependently) {
   EXPECT_EQ(before->faults[3], after->faults[3]);
 }
 
-// Two skips of one plan: were they drawn alike, each seed would name one rank twice.
+// A plan with two skips: with equal draws, each seed would name one rank twice.
 TEST(FaultPlan, FaultsOfOnePlanAreDrawnApart) {
   int apart = 0;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -96,7 +96,7 @@ TEST(ChangedBy, EveryChangeDiffersFromEveryCall) {
           call.type = static_cast<DataType>(type);
           call.op = static_cast<RedOp>(op);
           call.root = 2;
-          call.count = op;  // 0, too
+          call.count = op;  // 0 is valid, too
           EXPECT_NE(changed_by(fault, call, 3), call) << text;
         }
       }

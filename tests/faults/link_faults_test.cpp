@@ -30,7 +30,7 @@ TEST(LinkFaults, AFaultHitsItsEndsItsChannelAndItsCommunicator) {
   EXPECT_EQ(LinkFaults{}.find(0, 1, 0), nullptr);
 }
 
-// 100 bytes and 2 messages: the third message is the first that both have been reached for.
+// After 100 bytes and 2 messages: only before the third message both limits have been reached.
 TEST(LinkState, AFaultStartsAfterItsBytesAndItsStep) {
   LinkState state = state_of("blackhole:after=100,step=2");
   EXPECT_EQ(state.next_outcome(), Outcome::Delivered);
@@ -61,7 +61,7 @@ TEST(LinkState, AStallEndsWhenItsTimeIsOverOrNever) {
   LinkState state = state_of("stall_link:by=5ms,step=1");
   EXPECT_TRUE(state.may_send(100 * kMs));
   state.sent(1_B, 100 * kMs);
-  EXPECT_FALSE(state.may_send(101 * kMs));  // from here on
+  EXPECT_FALSE(state.may_send(101 * kMs));  // blocked from here on
   EXPECT_FALSE(state.may_send(105 * kMs));
   EXPECT_TRUE(state.may_send(106 * kMs));
   LinkState never = state_of("stall_link");

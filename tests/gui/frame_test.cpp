@@ -8,7 +8,7 @@
 namespace ringside::gui {
 namespace {
 
-/// ImGui without a window: fonts, frames, and a pointer that the test moves.
+/// Runs ImGui without a window: fonts, frames, and a pointer that the test moves.
 class FrameTest : public testing::Test {
  protected:
   FrameTest() {

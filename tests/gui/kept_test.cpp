@@ -59,7 +59,7 @@ TEST(Kept, TheCallerContinuesWhileAWorkerComputes) {
   EXPECT_EQ(times_made, 2);
 }
 
-// A file that is closed while a worker is at it stays until it is done, and no longer.
+// A closed file stays as long as a worker uses it, and no longer.
 TEST(Kept, ADocumentGoesWhenItsWorkerIsDone) {
   auto document = two_calls();
   const std::weak_ptr<const Document> watched = document;
@@ -82,7 +82,7 @@ TEST(Kept, NowItIsThereAtOnce) {
   EXPECT_EQ(*kept.of(document, &document->calls[0]), 0U);
 }
 
-/// The final content of a view, computed by a worker.
+/// Returns the final content of a view, computed by a worker.
 std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
   constexpr Canvas kCanvas{.width = 900, .height = 500};
   session.state().now_ns = now_ns;
@@ -94,7 +94,7 @@ std::string shown_in_the_end(Session& session, View view, std::int64_t now_ns) {
   return to_text(session.prepare(view, kCanvas));
 }
 
-// Documents come and go while workers are at them.
+// Documents are opened and closed while workers use them.
 TEST(Kept, AWorkerGivesTheSameResultAsADirectCall) {
   Session session(Making::InWorker);
   for (int round = 0; round < 3; ++round) {

@@ -8,7 +8,7 @@
 #include "gui/model/session/session.h"
 #include "tests/gui/documents.h"
 
-/// Files as they are found on disks: a message or a window that can be used.
+/// Opens files as they exist on disks: each gives a message or a usable window.
 namespace ringside::gui {
 namespace {
 
@@ -64,7 +64,7 @@ TEST_F(OpenTrace, CutAnywhereItIsShownUpToThere) {
   }
 }
 
-// A wrong byte costs its block, and the window reports it.
+// A wrong byte loses its block, which the window reports.
 TEST_F(OpenTrace, ShowsADamagedTraceAndItsLosses) {
   FileBytes bytes = file_of(regular_events(4, 2, 20), 40);
   bytes[bytes.size() / 2] ^= std::byte{0x40};

@@ -30,7 +30,7 @@ TEST(Session, AnUntouchedDocumentIsShownAsAWhole) {
   EXPECT_GE(session.state().visible.end_ns, 99'900);
 }
 
-// A lesson with other numbers: half of the one is half of the other.
+// The lesson is loaded again with other numbers: half of one is half of the other.
 TEST(Session, AReplacedDocumentContinuesAtTheSameShareOfItsTime) {
   Session session;
   session.open(document_of(regular_events(2, 1, 10)));

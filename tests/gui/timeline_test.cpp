@@ -54,7 +54,7 @@ TEST(Timeline, DrawsOnlyInsideItsCanvas) {
   }
 }
 
-/// The property that makes it fit to search with: however far one is zoomed out, what lasts long is seen for itself.
+/// The property that makes the timeline suitable for searching: at every zoom, long events are visible individually.
 TEST(Timeline, TheLongestEventCanAlwaysBeSelected) {
   std::vector<TraceEvent> events = regular_events(2, 1, 100'000);
   events[150'001].end_ns += 2'000'000;  // rank 1, a fiftieth of the whole

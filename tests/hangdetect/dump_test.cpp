@@ -50,7 +50,7 @@ TEST(DumpJson, ADumpMayHaveNoEntries) {
   EXPECT_TRUE(dump->calls.empty());
 }
 
-// 1.x: groups have numbers, calls one counter for everything.
+// In 1.x, groups have numbers, and all calls share one counter.
 TEST(DumpJson, FormatsBeforeTwoAreRead) {
   Names names;
   const auto dump = parse(
@@ -135,7 +135,7 @@ TEST(DumpFiles, TheRankIsTheLastNumberOfTheName) {
   EXPECT_EQ(rank_of_name("trace"), -1);
 }
 
-/// Two dumps in a folder of their own, the second cut; both go with the object.
+/// Two dumps in a folder of their own, the second one truncated; both are removed with the object.
 class CutJob {
  public:
   explicit CutJob(const std::string& status) {

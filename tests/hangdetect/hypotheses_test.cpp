@@ -10,7 +10,7 @@
 #include "tests/diag/labelled_hangs.h"
 #include "tests/hangdetect/small_job.h"
 
-// Which ranks may be named: membership is evidence, and a missing log is not evidence against a rank.
+// Tests which ranks may be named: membership is evidence, and a missing log is not evidence against a rank.
 
 namespace ringside::hang {
 namespace {

@@ -26,7 +26,7 @@ Explanation verdict_of(const std::string& text) {
   return decide(job, facts).best;
 }
 
-/// The next step that is advised.
+/// Returns the next step that is advised.
 std::string step_of(const std::string& text) {
   Names names;
   const LogFacts facts = read_log_text(text, "paste.txt", names);

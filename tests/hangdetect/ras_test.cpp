@@ -17,8 +17,8 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-/// A communicator of a report: which ranks of the job are in it, and all-reduces that each launched; -1 for
-/// one that did not answer, -2 for one that is considered dead.
+/// A communicator of a report: the ranks of the job that are in it, and the number of all-reduces that each launched;
+/// -1 for a rank that did not answer, -2 for one that is considered dead.
 struct Communicator {
   std::string hash;
   std::vector<std::pair<int, int>> members;
@@ -98,7 +98,7 @@ TEST(Ras, NamesTheRankThatLaunchedLessAndWaitsNowhere) {
   EXPECT_LT(best.confidence, 0.8) << "one report: the job may move";
 }
 
-// Three all-gathers and seven all-reduces against four and six: ten of each.
+// Three all-gathers and seven all-reduces, compared with four and six: ten operations each.
 TEST(Ras, AsManyOperationsAndOtherOnesAreAMismatch) {
   RasCommunicator communicator;
   for (const int rank : {0, 1, 2}) {
@@ -205,7 +205,7 @@ std::string with_completions(std::string text, int launched) {
   return text;
 }
 
-// No rank differs from another, and two reports show no call that ended: they are all inside one.
+// No rank differs from another, and two reports show no completed call in between: all ranks are in one call.
 TEST(Ras, IfAllAreInOneCallItIsNamedWithoutACulprit) {
   const Folder folder;
   const std::vector<Communicator> all{{"0xa", {{0, 11}, {1, 11}, {2, 11}}}};

@@ -5,7 +5,7 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// The rank of a task, an actor, a pod or a GPU, in the words of JAX, Ray, Kubernetes and ROCm.
+// Tests the rank of a task, an actor, a pod or a GPU, in the words of JAX, Ray, Kubernetes and ROCm.
 
 namespace ringside::hang {
 namespace {

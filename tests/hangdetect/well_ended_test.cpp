@@ -5,7 +5,8 @@
 
 #include "tests/diag/labelled_hangs.h"
 
-// Texts that look like a hang but are not: reports of a job that moves, the end of a healthy job, a slow start.
+// Tests texts that look like a hang but are not: reports of a job that progresses, the end of a healthy job, a slow
+// start.
 
 namespace ringside::hang {
 namespace {

@@ -9,7 +9,7 @@
 #include "diag/hangdetect/verdict/decide.h"
 #include "diag/report/sentences/hang_sentences.h"
 
-// The sentences of a verdict: they claim nothing that the text does not show.
+// Tests the sentences of a verdict: they claim nothing that the text does not show.
 
 namespace ringside::hang {
 namespace {

@@ -20,7 +20,7 @@ std::vector<std::byte> filled(const CheckData& data, DataType type, int rank,
   return buffer;
 }
 
-/// The reduction over nranks, from the last rank down: another order than the check's.
+/// Reduces over nranks from the last rank to the first, which is another order than the check's.
 std::vector<std::byte> reduced(const CheckData& data, DataType type, RedOp op, int nranks) {
   std::vector<std::byte> result(kCount * size_of(type).value);
   const std::array outputs{result.data()};

@@ -27,7 +27,7 @@ using testing::IsEmpty;
 
 constexpr const char* kAllSubsystems = "INIT,BOOTSTRAP,NET,GRAPH,COLL,TUNING,DESTROY";
 
-/// Variables for as long as it lives; the ranks inherit them.
+/// Sets variables as long as the object lives; the ranks inherit them.
 class Variables {
  public:
   explicit Variables(std::map<std::string, std::string> values) : values_(std::move(values)) {
@@ -68,7 +68,7 @@ Result<int> three_calls(JobRank& rank) {
 struct LoggedRun {
   Result<int> status;
   audit::Audit audit;
-  hang::Explanation hang;  ///< what the hang verb says of the same files
+  hang::Explanation hang;  ///< the verdict of the hang verb on the same files
 };
 
 /// Runs the job with a log file for each rank, and audits those.
@@ -91,7 +91,7 @@ LoggedRun run_logged(const JobOptions& job, const JobMain& main,
           examined ? examined->verdict.best : hang::Explanation{}};
 }
 
-/// Findings that ask for something.
+/// Returns the findings that require an action.
 std::vector<std::string> troubles_of(const audit::Audit& audit) {
   std::vector<std::string> troubles;
   for (const audit::Finding& finding : audit.findings) {
@@ -108,7 +108,7 @@ std::vector<std::string> not_understood(const audit::Audit& audit) {
   return lines;
 }
 
-/// "0-1": who is joined to whom, by connections of that kind.
+/// Returns the pairs of ranks, e.g. "0-1", that connections of that kind join.
 std::set<std::string> pairs_via(const audit::CommFacts& comm, logs::Via via) {
   std::set<std::string> pairs;
   for (const audit::Link& link : comm.links) {
@@ -219,7 +219,7 @@ TEST(DebugLog, ARankThatDiesIsNamed) {
   EXPECT_THAT(not_understood(run.audit), IsEmpty());
 }
 
-/// Rank 2 does this after its third call, and does not come to its fourth.
+/// Rank 2 calls the function after its third call, and does not reach its fourth.
 LoggedRun run_without_rank_2(const char* transport, void (*instead)()) {
   JobOptions job = ring_job(transport);
   job.communicator.op_timeout = Seconds{0.5};
@@ -250,7 +250,7 @@ TEST(DebugLog, ARankThatComesFarTooLateIsNamed) {
   }
 }
 
-// All others report, and it does not.
+// All others report that they wait, and the stopped rank does not.
 TEST(DebugLog, ARankThatIsStoppedIsNamed) {
   for (const char* const transport : {"shm", "tcp"}) {
     expect_rank_2_missed(run_without_rank_2(transport, [] { ::raise(SIGSTOP); }));

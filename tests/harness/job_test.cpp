@@ -71,7 +71,7 @@ TEST_P(Job, EveryCollectiveIsRightOnRealProcesses) {
   }
 }
 
-/// All-reduces until something ends them, or `rounds` are over.
+/// Repeats all-reduces until something ends them or `rounds` are over.
 Result<int> reduce_for_ever(JobRank& rank, const std::function<void(int)>& before_round) {
   std::vector<float> data(1 << 16, 1.0F);
   for (int round = 0;; ++round) {
@@ -91,7 +91,7 @@ TEST(JobTrace, ThePathDistinguishesHostsAndProcesses) {
                                 std::to_string(::getpid()) + ".rtrace";
   const auto trace = TraceFile::open(filled_in);
   ASSERT_TRUE(trace) << trace.error().message;
-  EXPECT_EQ(trace->counts().processes, 3U);  // who made it, and both ranks
+  EXPECT_EQ(trace->counts().processes, 3U);  // the process that made it, and both ranks
   std::filesystem::remove(filled_in);
 }
 
@@ -111,7 +111,8 @@ TEST(JobMemory, MoreThanTheHostHasIsRefusedBeforeAnyRankStarts) {
   }
 }
 
-/// The promise for every failure: soon, one clear message, no process, no memory, a readable trace.
+/// Checks the promise for every failure: it ends soon, with one clear message, no process, no shared memory and a
+/// readable trace.
 void expect_clean_end(JobOptions job, const JobMain& main, const std::string& name) {
   const auto before = leftovers();
   job.trace_path = trace_path(name);
@@ -166,7 +167,7 @@ TEST_P(Job, ARankKilledInMidTransferEndsTheJobCleanlyAndItsTraceIsReadable) {
       "transfer");
 }
 
-// The one killed had recorded for 700 ms: at least its first flush, at 250 ms, is in the file.
+// The killed rank had recorded for 700 ms: at least its first flush, at 250 ms, is in the file.
 TEST_P(Job, TheTraceContainsTheKilledRanksEvents) {
   JobOptions job = local_job(2, GetParam());
   job.trace_path = trace_path("killed");

@@ -88,7 +88,7 @@ TEST(ProfilerTrace, ReadsCallsAndTheKernelsBetweenThem) {
                                    "kernel 30", "synchronize"));
 }
 
-// One rank's trace is a job in which the others do the same.
+// With the trace of one rank, the other ranks of the job do the same.
 TEST(ProfilerTrace, RanksWithoutATraceGoAlong) {
   auto job = import_profiler_traces({{"a", job_of(1)}});
   ASSERT_TRUE(job) << job.error().message;
@@ -121,7 +121,7 @@ TEST(ProfilerTrace, EndsOfATransferMeet) {
   EXPECT_EQ(own->at->rank, 1);
 }
 
-// Older traces have the host's events alone.
+// Older traces contain only the host's events.
 TEST(ProfilerTrace, UsesHostEventsIfThereAreNoKernels) {
   const auto host = trace(
       0, {R"({"ph": "X", "cat": "cpu_op", "name": "record_param_comms", "ts": 5, "dur": 1, "args":

@@ -59,7 +59,7 @@ TEST_F(LargeFile, EachBlockFollowsTheKeptBytes) {
                 std::string_view(all).substr(at, block.size()))
           << at;
       at += block.size();
-      kept += block.size();  // what may be kept of it
+      kept += block.size();  // the part of it that is kept
     }
     EXPECT_EQ(at, all.size());
     EXPECT_TRUE(blocks->status().has_value());

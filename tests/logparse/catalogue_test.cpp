@@ -8,7 +8,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The first record of a text is this pattern's message.
+/// Expects that the first record of a text is this pattern's message.
 void expect_pattern(const std::string& line, const MessagePattern& pattern, std::size_t index) {
   bool is_first = true;
   each_record(line, [&](const Record& record, const Speaker&) {

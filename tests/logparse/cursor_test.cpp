@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The number at the start of a text; nothing if there is none, and then nothing was taken.
+/// Returns the number at the start of a text; nullopt if there is none, in which case nothing was consumed.
 template <typename T>
 std::optional<T> number_at(const std::string& text, std::size_t left = 0) {
   Cursor cursor(text);

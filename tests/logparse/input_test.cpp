@@ -150,7 +150,7 @@ TEST_F(Inputs, ReadsCompressedLogsAndTruncatedOnesUpToTheirEnd) {
 }
 
 TEST_F(Inputs, APackedBombIsOneLongLineAndBoundedMemory) {
-  // 16 MiB of one letter without a line end: a part of the promise, and the same path.
+  // 16 MiB of one letter without a line end: a part of what is promised, on the same code path.
   const Read bomb =
       read({write("bomb.gz", gzipped(std::string(16 << 20, 'x') + "\n" + line_of(1)))});
   EXPECT_EQ(bomb.report.counts.overlong, 1U);
@@ -170,7 +170,7 @@ TEST_F(Inputs, OtherFilesAreNamedAndTheRestIsRead) {
   EXPECT_NE(some.report.problems[0].what.find("an executable"), std::string::npos);
 }
 
-// A pipe in a folder would be waited for; a link to nothing is worth a word.
+// A pipe in a folder would block the reader; a link to nothing is worth a note.
 TEST_F(Inputs, AFolderWithoutPermissionIsNotEmpty) {
   write("a/rank0.log", line_of(0));
   write("b/rank1.log", line_of(1));
@@ -254,7 +254,7 @@ TEST_F(Inputs, GrowingFilesAreFollowedThroughRotation) {
   (*follower)->poll();
   EXPECT_EQ(seen, (std::vector<std::string>{"101@0", "102@1", "103@2"}));
   EXPECT_EQ((*follower)->poll().value, 0U);
-  write("f.log", line_of(4));  // shorter: begun anew
+  write("f.log", line_of(4));  // shorter: it was begun again
   (*follower)->poll();
   ASSERT_EQ(seen.size(), 4U);
   EXPECT_EQ(seen.back(), "104@0");

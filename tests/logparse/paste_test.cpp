@@ -93,7 +93,7 @@ TEST(Pastes, JoinsPiecesWithTheSameTag) {
     const std::string paste = tag + text.substr(0, 62) + "\n" + tag + text.substr(62) + "\n";
     EXPECT_EQ(texts(paste), (Lines{tag + text})) << tag;
   }
-  // Whole lines behind one tag are several.
+  // Several complete lines follow one tag.
   const std::string tag = "[1,3]<stderr>:";
   EXPECT_EQ(texts(tag + warning + "\n" + tag + "step 3 of 100\n"),
             (Lines{tag + warning, tag + "step 3 of 100"}));
@@ -250,7 +250,7 @@ TEST(Pastes, DoesNotJoinLinesThatBeginAlike) {
   EXPECT_EQ(texts(bar), each);
 }
 
-// A pod's name, and one that a second collector has put behind it.
+// A pod's name, and one that a second collector has appended.
 TEST(Pastes, RemovesSeveralLabels) {
   EXPECT_EQ(texts("job-7d9f-x2 pod/llm-0 one\njob-7d9f-x2 pod/llm-1 two\n"), (Lines{"one", "two"}));
 }

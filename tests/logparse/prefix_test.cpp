@@ -11,7 +11,7 @@
 namespace ringside::logs {
 namespace {
 
-/// The records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
+/// Returns the records of a text as `kind host:pid/launcher/local`, with a `!` where a line is torn.
 std::vector<std::string> records_of(std::string_view text) {
   std::vector<std::string> found;
   each_record(text, [&](const Record& record, const Speaker& speaker) {
@@ -58,7 +58,7 @@ TEST(Wrappers, LauncherTagsGiveTheRank) {
             (Lines{"fragment :-1/-1/-1!", "network_in_use n01:411/-1/-1"}));
 }
 
-/// `rank=3 pid=77`: the keys of a wrapping.
+/// Returns the keys of a wrapping, e.g. `rank=3 pid=77`.
 std::string keys_of(const Wrapping& wrapping) {
   std::string keys;
   const auto add = [&](const char* name, const std::string& value) {
@@ -173,7 +173,7 @@ TEST(TornLines, AreCutAtEachBeginning) {
                  "n01:411:980 [3] NCCL INFO Channel 00/0 : 0[0] -> 8[0] [send] via NET/IB/1"
                  "n02:77:80 [1] NCCL INFO Connected all rings"),
       (Lines{"connected n02:77/-1/-1", "channel_edge n01:411/-1/-1!", "connected n02:77/-1/-1"}));
-  // A known host ends the text that is glued to it.
+  // A known host ends the text that is directly before it.
   EXPECT_EQ(
       records_of("n02:77:80 [1] NCCL INFO Connected all trees\n"
                  "n01:411:980 [3] NCCL INFO Setting affinity for GPU 3 ton02:77:80 [1] NCCL INFO "

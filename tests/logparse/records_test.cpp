@@ -380,7 +380,7 @@ TEST(Calls, TuningTextsThatComeAgainMeanTheSame) {
   const std::string first =
       "n01.cluster.local:411101:411980 [3] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n"
       "n02.cluster.local:411102:411981 [4] NCCL INFO 4194304 Bytes -> Algo 1 proto 2 time 45.5\n";
-  // Knowledge applies only after the lines that are matched together: the writer, then the text.
+  // What was learned applies only after the lines that are matched together: the writer, then the text.
   const std::string together(64, '\n');
   const std::string text =
       first + together + first + together +
@@ -474,7 +474,7 @@ TEST(Benchmarks, RowsOfAllLayouts) {
   row("  1024  256  float  sum  -1  12.3  0.08  0.15  N/A  12.1  0.08  0.15  N/A",
       [](const BenchmarkRow& r) { EXPECT_FLOAT_EQ(r.out_of_place.wrong, -1); });
   row("  1024  256  float  sum  -1",
-      [](const BenchmarkRow& r) {  // a stall: the size alone was written
+      [](const BenchmarkRow& r) {  // a stall: only the size was written
         EXPECT_EQ(r.root, -1);
         EXPECT_FLOAT_EQ(r.out_of_place.time_us, -1);
       });

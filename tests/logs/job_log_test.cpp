@@ -22,7 +22,7 @@ using testing::StartsWith;
 const std::vector<std::string> kVersions{"2.7",  "2.12", "2.16", "2.18",
                                          "2.21", "2.23", "2.30", "2.31"};
 
-/// Every preset as one node and as two.
+/// Tests every preset as one node and as two.
 class EveryPreset : public testing::TestWithParam<std::tuple<std::string, int>> {
  protected:
   static std::string preset() { return std::get<0>(GetParam()); }
@@ -114,7 +114,7 @@ TEST_P(EveryPreset, NetworkSendsAndReceivesMatch) {
 }
 
 TEST_P(EveryPreset, AHealthyJobHasNoWarningInAnyVersion) {
-  // Every third release, another one first from preset to preset: ringside_audit_grid has all.
+  // Tests every third release, starting with another one for each preset: ringside_audit_grid tests all.
   const std::size_t first = (std::string(preset()).size() + static_cast<std::size_t>(nodes())) % 3;
   for (std::size_t i = first; i < std::size(kVersions); i += 3) {
     const std::string& version = kVersions[i];

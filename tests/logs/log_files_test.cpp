@@ -18,7 +18,7 @@ namespace {
 using testing::HasSubstr;
 using testing::SizeIs;
 
-/// A folder of its own, gone afterwards.
+/// A new folder that is removed afterwards.
 class LogFilesTest : public testing::Test {
  protected:
   void SetUp() override {

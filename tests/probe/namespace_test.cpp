@@ -8,7 +8,7 @@
 
 #include "tests/cli/program.h"
 
-/// The program in a network of its own: a link without a peer, and one thing wrong with it.
+/// Runs the program in a network of its own: a link without a peer, and one fault in it.
 namespace ringside {
 namespace {
 
@@ -42,7 +42,7 @@ class ProbeNamespace : public testing::Test {
       GTEST_SKIP() << "this machine's clock is a finding already";
   }
 
-  /// The ids that the program reports after these commands, which follow a link that works.
+  /// Returns the ids that the program reports after these commands, which follow a link that works.
   static Ids found_after(const std::string& commands, const std::string& link = kLink) {
     const Outcome outcome = in_namespace(kStart + link + commands + "; " + kProbe);
     Ids ids;

@@ -55,7 +55,7 @@ TEST(Ll128, AFlagFollowsEach120Bytes) {
   EXPECT_EQ(word(memory, 32), 0xefeeedecebeae9e8U);  // byte 232 = 0xe8
 }
 
-// Over more slots each has its turn: 32 steps before the low 31 bits begin again.
+// With more slots, each one is used in turn: 32 steps before the low 31 bits wrap around.
 TEST(Ll, FillsEachOfMoreSlotsOnce) {
   EXPECT_FALSE(Ll::fills_slot(0x7fffffdf, 32));
   for (std::uint64_t step = 0x7fffffe0; step <= 0x7fffffff; ++step) {
@@ -89,7 +89,7 @@ struct LinesName {
 };
 TYPED_TEST_SUITE(AnyLines, BothLines, LinesName);
 
-// A sender that is half way: its lines appear one by one, and none is taken before it is there.
+// The sender is half way: its lines appear one by one, and none is accepted before it is there.
 TYPED_TEST(AnyLines, AStepIsTakenAsItArrives) {
   constexpr Bytes kSize = 1000_B;
   constexpr std::uint64_t kStep = 12;
@@ -104,7 +104,7 @@ TYPED_TEST(AnyLines, AStepIsTakenAsItArrives) {
   const std::uint64_t lines = TypeParam::wire_size(kSize).value / TypeParam::kLine;
   for (std::uint64_t line = 0; line < lines; ++line) {
     ASSERT_EQ(TypeParam::unpack(slot.get(), kSize, kStep, to.data(), so_far), Arrival::Partly);
-    // The line before carries the size's 8 or 4 bytes, which are no data.
+    // The line before it carries the size in 8 or 4 bytes, which are not data.
     const std::uint64_t arrived = line * TypeParam::kLineData;
     const std::uint64_t no_data = TypeParam::kProtocol == Protocol::LL ? 4 : 8;
     EXPECT_EQ(so_far.done, arrived < no_data ? 0 : arrived - no_data);

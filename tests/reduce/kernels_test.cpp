@@ -14,7 +14,7 @@ namespace {
 using reference::Bits;
 
 constexpr std::array kOps{RedOp::Sum, RedOp::Prod, RedOp::Max, RedOp::Min, RedOp::PreMulSum};
-/// Every pair of two 8-bit elements, and of each other type as many.
+/// Every pair of two 8-bit elements, and as many pairs of each other type.
 constexpr std::size_t kPool = 65536;
 
 std::size_t width_of(DataType type) { return size_of(type).value; }
@@ -158,7 +158,7 @@ class Placed {
   }
 
  private:
-  /// Another distance from alignment for each operand.
+  /// Gives each operand another distance from alignment.
   static std::size_t place(std::size_t k, std::size_t shift) { return 64 + shift * (k + 1) % 64; }
 
   static int changed_around(const std::vector<std::byte>& memory, std::size_t from,

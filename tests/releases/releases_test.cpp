@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-// Written so that one more release takes its file and no change here.
+// Written so that one more release needs its file and no change here.
 TEST(Releases, NewestFirst) {
   ASSERT_GT(release_versions().size(), 12U);
   const auto base = std::ranges::find(release_versions(), kBaseRelease);
