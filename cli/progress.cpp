@@ -21,8 +21,8 @@ namespace {
 constexpr std::chrono::milliseconds kFirst{1000};
 constexpr std::chrono::milliseconds kEvery{200};
 constexpr std::size_t kCells = 30;
-constexpr double kLeastToGuess =
-    0.02;  // before that, an estimate of the remaining time would fluctuate
+// Before that, an estimate of the remaining time would fluctuate.
+constexpr double kLeastToGuess = 0.02;
 
 /// The text that an interrupt prints: made beforehand, as a signal's handler must not format.
 struct InterruptText {

@@ -251,8 +251,8 @@ Status check_bench(const BenchOptions& options, const CallSettings& settings) {
 }
 
 Bytes bench_memory(const BenchOptions& options) {
-  constexpr std::uint64_t kBuffers =
-      2;  // input and output; the data to verify is computed element by element
+  // Input and output; the data to verify is computed element by element.
+  constexpr std::uint64_t kBuffers = 2;
   return largest_size(options) * kBuffers;
 }
 

@@ -208,8 +208,8 @@ Result<int> run_launched_rank(const LaunchInfo& info, const JobOptions& options,
 /// Checks that this host has the memory for all its ranks. Each rank checks before it joins, so that none has
 /// allocated memory by then.
 Status check_host_memory(const JobOptions& options, int ranks) {
-  constexpr Bytes kRank =
-      16_MiB;  // the process and its connections; 6 to 16 MiB were measured over shm
+  // The process and its connections; 6 to 16 MiB were measured over shm.
+  constexpr Bytes kRank = 16_MiB;
   if (options.memory == 0_B) return {};
   Bytes all = options.memory + kRank;
   if (__builtin_mul_overflow(all.value, ranks, &all.value)) all = Bytes{UINT64_MAX};

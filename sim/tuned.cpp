@@ -32,8 +32,8 @@ Bytes transfer_of(const TuningCall& call, int nranks) {
   return is_whole ? call.bytes : call.bytes / static_cast<std::uint64_t>(std::max(nranks, 1));
 }
 
-constexpr std::uint64_t kMostByLl =
-    16384;  // bytes per channel; source  NCCL_P2P_LL_THRESHOLD's default
+// Bytes per channel; source  NCCL_P2P_LL_THRESHOLD's default.
+constexpr std::uint64_t kMostByLl = 16384;
 
 /// Connections to other hosts share one set of buffers, which does not support LL: a call with such connections uses
 /// Simple.

@@ -38,8 +38,8 @@ struct Seat {
 using Place = std::tuple<std::vector<int>, std::size_t, std::vector<int>>;
 
 /// The inputs that determine a call's time.
-using CallKey =
-    std::tuple<int, std::string, std::uint64_t, Place>;  // family, collective, bytes, placement
+// Family, collective, bytes, placement.
+using CallKey = std::tuple<int, std::string, std::uint64_t, Place>;
 /// The same in the program's terms: group, call, type, elements, path.
 using StepKey = std::tuple<int, Op, DataType, std::int64_t, bool, int>;
 

@@ -101,8 +101,8 @@ void set_processor(const std::string& details, HostCpu& cpu) {
 
 /// Reads `0/a0000001/1/50.000000`: whether it reduces, the adapter, its port, GB/s.
 void set_adapter(const std::string& details, HostNet& net) {
-  net.guid =
-      static_cast<std::uint64_t>(net.dev) + 1;  // adapters of unknown identity count as different
+  // Adapters of unknown identity count as different.
+  net.guid = static_cast<std::uint64_t>(net.dev) + 1;
   const std::size_t first = details.find('/');
   if (first == std::string::npos) return;
   net.coll = details[0] == '1';

@@ -501,8 +501,8 @@ void LineParser::follow_traceback(const Wrapping& wrapping, std::string_view tex
   if (traceback_left_ == 0) return;
   --traceback_left_;
   if (wrapping.size > 0) {
-    traceback_left_ =
-        0;  // the line has another process's tag, or every line of the traceback has one
+    // The line has another process's tag, or every line of the traceback has one.
+    traceback_left_ = 0;
     return;
   }
   record.speaker = traceback_speaker_;

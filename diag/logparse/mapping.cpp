@@ -22,8 +22,8 @@ thread_local Watched watched;
 
 std::mutex watch_mutex;
 int mappings = 0;  // this and the next members are guarded by watch_mutex
-bool is_watching =
-    false;  // the handler is installed, or a handler that was installed later calls it
+// The handler is installed, or a handler that was installed later calls it.
+bool is_watching = false;
 struct sigaction sigbus_before {};
 const auto page_size = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
 

@@ -147,8 +147,8 @@ class MachineGrid {
     const float step = (box.x1 - box.x0) / static_cast<float>(std::max<std::size_t>(row.size(), 8));
     float left = box.x0;
     for (std::size_t i = 0; i < row.size(); ++i) {
-      const float behind =
-          static_cast<float>(row.size() - i) - 0.5F;  // room that the remaining members need
+      // Room that the remaining members need.
+      const float behind = static_cast<float>(row.size() - i) - 0.5F;
       const float x = std::max(left + step / 2, std::min(wanted(row[i]), box.x1 - step * behind));
       made_.at[row[i]] = {x, y};
       made_.half[row[i]] = std::min(step * 0.42F, canvas_.letter * 5);

@@ -146,8 +146,8 @@ class ProgramReader {
   Status read_loop(const YAML::Node& node, int depth) {
     const char* example = "repeat: {times: 4, steps: [kernel: 1ms]}";
     if (depth > kMaxLoops) return root_.bad(node, "loops in too many loops", "write some out");
-    const YAML::Node value =
-        node.begin()->second;  // the iterator's node is destroyed with the iterator
+    // The iterator's node is destroyed with the iterator.
+    const YAML::Node value = node.begin()->second;
     const YamlMapping loop(value, root_.where());
     RINGSIDE_TRY(loop.check(std::array<std::string_view, 2>{"times", "steps"}));
     RINGSIDE_TRY(const int times, loop.whole("times", 1, kMaxIterations, "4"));

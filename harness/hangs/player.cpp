@@ -363,8 +363,8 @@ class Player {
         continue;
       }
       Member member{rank, static_cast<int>(s), head.record, false};
-      const int end =
-          head.record + head.calls;  // the last member that is done removes it from the queue
+      // The last member that is done removes it from the queue.
+      const int end = head.record + head.calls;
       for (; member.record < end; ++member.record) record_of(member).started = ready;
       for (member.record = head.record; member.record < end; ++member.record) {
         const Record& record = record_of(member);

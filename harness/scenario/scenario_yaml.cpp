@@ -167,8 +167,8 @@ class ScenarioReader {
     WorkloadKeys keys;
     std::map<std::string, YAML::Node, std::less<>> places;
     const YAML::Node name = node.begin()->first;
-    const YAML::Node values =
-        node.begin()->second;  // the iterator's node is destroyed with the iterator
+    // The iterator's node is destroyed with the iterator.
+    const YAML::Node values = node.begin()->second;
     for (const auto& entry : values) {
       if (!entry.first.IsScalar() || !entry.second.IsScalar()) {
         return root_.bad(entry.first, "keys and values of a workload are words", kExample);

@@ -99,11 +99,11 @@ class ChunkSequence {
                repeat_ = 0;  ///< the current run, which may continue
 };
 
-constexpr std::int64_t kMostCounts =
-    1 << 24;  // for larger jobs, visiting each task takes longer than folding saves
+// For larger jobs, visiting each task takes longer than folding saves.
+constexpr std::int64_t kMostCounts = 1 << 24;
 
-constexpr double kLittle =
-    1e-3;  // chunks of a call whose elements differ by at most this share count as equal
+// Chunks of a call whose elements differ by at most this share count as equal.
+constexpr double kLittle = 1e-3;
 
 /// Returns the values that determine the length of each loop's first chunk.
 std::array<std::int64_t, 9> lengths_of(const ChunkRule& rule) {

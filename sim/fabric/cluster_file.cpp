@@ -22,8 +22,8 @@ constexpr std::size_t kMostRules = 256;
 constexpr double kLeastLeft = 1e-6;  // smallest share of its rate that a link that is up can have
 // Longest list of rules. From larger texts, yaml-cpp would allocate 60 bytes per entry before they can be counted.
 constexpr std::size_t kMostText = 1 << 20;
-constexpr std::size_t kMostEntries =
-    1024;  // maximum entries of nodes: aliases let a short text be a long list
+// Maximum entries of nodes: aliases let a short text be a long list.
+constexpr std::size_t kMostEntries = 1024;
 constexpr double kMostRatio = 1000;
 constexpr Seconds kMostLatency{1};
 constexpr BytesPerSecond kLeastRate{1e3}, kMostRate{1e15};

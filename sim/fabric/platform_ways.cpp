@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-constexpr int kMostTurns =
-    100'000;  // maximum hops between gateways, because zones may refer to each other endlessly
+// Maximum hops between gateways, because zones may refer to each other endlessly.
+constexpr int kMostTurns = 100'000;
 
 class WaySearch {
  public:

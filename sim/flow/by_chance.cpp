@@ -17,13 +17,13 @@ namespace ringside {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-constexpr std::int64_t kMostSteps =
-    4'000'000;  // maximum lines of a channel's kinds that are simulated one by one
+// Maximum lines of a channel's kinds that are simulated one by one.
+constexpr std::int64_t kMostSteps = 4'000'000;
 constexpr int kMostTurns = 12;
-constexpr double kSettled =
-    1e-3;  // iteration stops when a channel's time changes by less than this share
-constexpr double kSteady =
-    1e-3;  // loops count as steady when their time changes by less than this share
+// Iteration stops when a channel's time changes by less than this share.
+constexpr double kSettled = 1e-3;
+// Loops count as steady when their time changes by less than this share.
+constexpr double kSteady = 1e-3;
 
 /// Rates of the kinds of lines of a class, bytes/s. Lines of one kind run at the pace of the slowest, because they
 /// wait for each other.

@@ -12,10 +12,10 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kMostTasks =
-    1 << 15;  // loops of all ranks and channels that can be wired and folded in half a second
-constexpr std::int64_t kMostSharedSteps =
-    250'000;  // steps over shared links that take one or two seconds
+// Loops of all ranks and channels that can be wired and folded in half a second.
+constexpr std::int64_t kMostTasks = 1 << 15;
+// Steps over shared links that take one or two seconds.
+constexpr std::int64_t kMostSharedSteps = 250'000;
 constexpr std::int32_t kFirstSteps = 128;
 
 /// A folded job, and the number of its steps.

@@ -14,11 +14,11 @@
 namespace ringside {
 namespace {
 
-constexpr std::int64_t kMostAlone =
-    1 << 17;  // transfers over links that only the ranks of one host share
+// Transfers over links that only the ranks of one host share.
+constexpr std::int64_t kMostAlone = 1 << 17;
 constexpr std::int64_t kMostOnFabric = 1 << 12;  // transfers over the fabric
-constexpr int kBlocks =
-    32;  // ranks are summed in such blocks, and the blocks in order, so that results are reproducible
+// Ranks are summed in such blocks, and the blocks in order, so that results are reproducible.
+constexpr int kBlocks = 32;
 
 /// Sums over the sends of some ranks.
 struct ExchangeSums {

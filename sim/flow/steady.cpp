@@ -6,8 +6,8 @@
 namespace ringside {
 namespace {
 
-constexpr double kSamePace =
-    1e-3;  // loops count as steady when their time changes by less than this share
+// Loops count as steady when their time changes by less than this share.
+constexpr double kSamePace = 1e-3;
 
 }  // namespace
 

@@ -26,8 +26,8 @@ std::vector<CallMark> made_up_calls(std::size_t count) {
     if (i % 5'000 == 4'999) place = {place.piece + 1, 0};
     std::uint32_t& counter = counters[speaker];
     counter = i % 997 == 0 ? static_cast<std::uint32_t>(random()) : counter + 1;
-    const auto part =
-        i % 1'003 == 0 ? 0xffffffU + speaker : speaker;  // beyond the range of a short one
+    // Beyond the range of a short one.
+    const auto part = i % 1'003 == 0 ? 0xffffffU + speaker : speaker;
     calls.push_back({static_cast<std::uint32_t>(random() % 90'000), part, counter, place});
   }
   return calls;

@@ -93,8 +93,8 @@ TEST(CudaProcessMemory, NoFileStaysOpenOfMemoryThatHasCrossed) {
     }
     RINGSIDE_TRY(rank.communicator.barrier());
     const int before = count_open(kind);
-    test.choice.slot =
-        1_KiB;  // connections of their own: each rank shares one more piece, and opens one
+    // Connections of their own: each rank shares one more piece, and opens one.
+    test.choice.slot = 1_KiB;
     RINGSIDE_TRY(const auto second, run_case(rank, test));
     RINGSIDE_TRY(rank.communicator.barrier());
     const int after = count_open(kind);

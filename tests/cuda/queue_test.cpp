@@ -116,8 +116,8 @@ TEST(CudaQueue, CallsOfAGroupAreOneLaunchWhateverTheirLengths) {
         calls.push_back(
             sum(rank.numbers(length, 10 * i + rank.rank), rank.numbers(length), length));
       }
-      ASSERT_TRUE(
-          rank.communicator->run_all(calls));  // the first call connects, which separates them
+      // The first call connects, which separates them.
+      ASSERT_TRUE(rank.communicator->run_all(calls));
       rank.queue().launches.clear();
       for (const CollectiveCall& call : calls) {
         std::fill_n(static_cast<std::int32_t*>(call.output), call.count, -1);

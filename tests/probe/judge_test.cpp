@@ -122,8 +122,8 @@ TEST(ProbeJudge, NoVerbsNode) {
 TEST(ProbeJudge, AVerbsNodeThatMayNotBeOpened) {
   MadeUpMachine made;
   Machine machine = read_machine(made.sources);
-  machine.verbs_nodes.at(0).is_usable =
-      false;  // root can open all files, so the file system does not decide
+  // Root can open all files, so the file system does not decide.
+  machine.verbs_nodes.at(0).is_usable = false;
   const auto findings = judge(machine);
   ASSERT_EQ(findings.size(), 1u);
   EXPECT_EQ(findings[0].id, "ib_device_unusable");

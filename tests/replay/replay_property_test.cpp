@@ -29,7 +29,7 @@ std::vector<TimeRange> random_ranges(std::mt19937& random, const Shape& shape) {
   return ranges;
 }
 
-/// By beginning, then by number.
+/// Ordered by begin, then by number.
 std::vector<EventId> scan(const std::vector<TraceEvent>& events, const LaneKey& lane,
                           TimeRange range) {
   std::vector<EventId> found;
@@ -97,8 +97,8 @@ TEST_P(RandomTrace, ARangeEqualsAFullScan) {
   }
 }
 
-// Each event seen is in one fold; what is as long as the resolution has its own; the longest of a fold is
-// its longest; sums are sums.
+// Each visible event is in one fold; events at least as long as the resolution have folds of their own; a fold's
+// longest event is correct, and so are its sums.
 TEST_P(RandomTrace, FoldsContainEveryEvent) {
   std::vector<Fold> folds;
   for (const TimeRange range : random_ranges(random_, GetParam().shape)) {

@@ -114,7 +114,7 @@ TEST(FindingTypes, AreSortedAndTheirFamiliesAreIdsWithoutOne) {
   EXPECT_EQ(finding_type("no_such_id"), nullptr);
 }
 
-// Health and ignorance must not look alike.
+// A healthy job and an unreadable one must not look alike.
 TEST(AuditReport, UnreadInputsAreListed) {
   const Audit odd =
       audit_text("n01:1:1 [0] init.cc:77 NCCL WARN The flux of the network is inverted\n");

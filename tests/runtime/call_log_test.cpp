@@ -79,7 +79,8 @@ TEST(CallLog, ForgetsOldRuns) {
   EXPECT_EQ(one.log.find(one.log.oldest())->signature, sum_of(100 - CallLog::kRuns + 1));
 }
 
-// A a a b against a a a a: only one of them changes, both find it, and not before both are there.
+// Rank A calls a a b, the other a a a a: only one changes, both find the difference, and not before both have begun
+// the call.
 TEST(CallComparison, ADifferenceIsFoundOnceBothHaveBegunTheCall) {
   Log mine;
   Log theirs;
@@ -119,7 +120,7 @@ TEST(CallComparison, ARankFarAheadIsComparedAtTheSameCalls) {
   }
 }
 
-// All looks race with all writes; the calls are alike, so whatever a look finds is a false alarm.
+// All reads race with all writes; the calls are equal, so every difference that is found is a false alarm.
 TEST(CallComparison, ARaceWithTheWriterGivesNoFalseDifference) {
   Log mine;
   Log theirs;

@@ -24,7 +24,7 @@ struct Script {
   std::optional<Error> plan_error = {}, prepare_error = {}, run_error = {};
 };
 
-/// Runs nothing, and writes down what it is asked for.
+/// Runs nothing, and records the requests that it receives.
 class FakeExecutor final : public Executor {
  public:
   FakeExecutor(Script& script, const ExecutorSetup& setup)
@@ -84,7 +84,7 @@ TEST(Communicator, HasItsExecutorPlanPrepareRunAndDrainEachCallInOrder) {
                                  "prepare", "run 1", "drain"}));
 }
 
-// Rank 1 comes 5 s late, where a call in which nothing moves for 1 s fails: the first has to connect.
+// Rank 1 comes 5 s late, where a call without progress for 1 s fails: the first call has to connect.
 TEST(Communicator, TheFirstCallWaitsForConnectionsByTheLongerTimeout) {
   FakeClock clock;
   const auto root = make_root(2, kPlenty, clock);
@@ -128,7 +128,7 @@ TEST(Communicator, AFailedPreparationBreaksTheCommunicator) {
     ASSERT_FALSE(broken);
     EXPECT_EQ(broken.error().message, "no peer there");
   }
-  // The second call asks for nothing; the waits of the first were ended, as those of all ranks.
+  // The second call requests nothing; the waits of the first one were ended, as those of all ranks.
   EXPECT_EQ(script.steps, (Steps{"plan 8", "prepare", "abort"}));
 }
 

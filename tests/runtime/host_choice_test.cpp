@@ -5,7 +5,7 @@
 namespace ringside {
 namespace {
 
-// A long line wants more on its way than a cache holds; short calls do not.
+// A long network path needs more data in flight than a cache holds; short calls do not.
 TEST(HostChoice, SlotsBetweenHostsAreTheTransports) {
   const Transport& tcp = **parse_transport("tcp");
   HostSituation at{.bytes = 64_MiB, .nranks = 2, .transport = &tcp};
@@ -47,7 +47,7 @@ TEST(HostChoice, AllPairsAreNotChosenForMoreRanksThanTheyJoin) {
   EXPECT_EQ(choose_on_host({.bytes = 1_MiB, .nranks = 17})->algorithm, Algorithm::Ring);
 }
 
-// Each part of the answer, for one size and number of ranks: nothing is left for others to fill in.
+// The choice for one size and number of ranks has every field set.
 TEST(HostChoice, IsTheCompleteAnswer) {
   const auto choice = choose_on_host({.bytes = 64_MiB, .nranks = 2, .cache = 2_MiB});
   ASSERT_TRUE(choice);
@@ -106,7 +106,7 @@ TEST(HostChoice, RefusesReductionsThatTheSwitchLacks) {
   EXPECT_EQ(choice.error().code, ErrorCode::InvalidArgument);
 }
 
-// Nodes of a half each; an odd number of ranks plays nodes of one.
+// Each node has half of the ranks; with an odd number of ranks, each rank is a node.
 TEST(HostChoice, SimulatedNodesHaveEqualSizes) {
   EXPECT_EQ(played_ranks_per_node(8), 4);
   EXPECT_EQ(played_ranks_per_node(5), 1);

@@ -18,7 +18,8 @@ TEST(HostTable, ReadsWhatItWrites) {
   EXPECT_EQ(read->rules, usual_host_table().rules);
 }
 
-// 3 ranks: the rules of 2 are nearer than none, those of 4 are beyond them. Sizes up to and with the limit.
+// With 3 ranks, the rules for 2 apply rather than none, and those for 4 do not. A rule holds for sizes up to and
+// including its limit.
 TEST(HostTable, TheRulesOfTheLargestNumberOfRanksNotAboveTheCallsCount) {
   const HostTable table{{rule(2, 1_KiB, Algorithm::OneShot), rule(2, kNoLimit, Algorithm::Ring),
                          rule(4, kNoLimit, Algorithm::Tree)}};

@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using Table = std::map<std::string, std::string>;
 
-/// "Open MPI 3/8 local 1/4", "no launcher", or "error: ...".
+/// Returns "Open MPI 3/8 local 1/4", "no launcher", or "error: ...".
 std::string launched(const Table& table) {
   const auto result = launch_from_environment(environment_of(table));
   if (!result) return "error: " + result.error().message;
@@ -59,7 +59,7 @@ TEST(Launch, SrunThatSpeaksPmi2IsSlurmAndHydraBelowItIsNot) {
                    {"SLURM_NTASKS", "4"},  {"SLURM_LOCALID", "0"},
                    {"SLURM_NODEID", "1"},  {"SLURM_STEP_TASKS_PER_NODE", "2(x2)"}};
   EXPECT_EQ(launched(srun), "Slurm 2/4 local 0/2");
-  // mpiexec of Hydra in a job of two nodes: srun has started its proxies.
+  // Hydra's mpiexec in a job of two nodes, where srun has started its proxies.
   Table hydra = srun;
   hydra["PMI_RANK"] = "5";
   hydra["PMI_SIZE"] = "8";

@@ -1,4 +1,5 @@
-// The status service: what ranks report of themselves, to whom, and that strangers cannot disturb it. Ranks are threads.
+// Tests the status service: what ranks report about themselves, to whom, and that strangers cannot disturb it. Ranks
+// are threads.
 
 #include <gtest/gtest.h>
 
@@ -57,7 +58,7 @@ TEST(StatusReport, RefusesOtherMessages) {
   EXPECT_FALSE(parse_rank_status(wire));
 }
 
-// Rank 1 has launched one fewer, rank 2 does not answer.
+// Rank 1 has launched one operation fewer, and rank 2 does not answer.
 TEST(StatusReport, TheJsonIsRassWithCompletionsAndTheTextNamesRanksThatDiffer) {
   const std::vector<RankStatus> ranks{rank_status(9, 8), rank_status(8, 8), RankStatus{}};
   const json report = json::parse(status_json(ranks, Seconds{0.5}));
@@ -83,7 +84,7 @@ TEST(StatusPort, NcclsVariablesNameIt) {
   EXPECT_FALSE(status_port(environment_of({{"NCCL_RAS_ADDR", "4000"}})));
 }
 
-/// Three ranks with their services; the test asks while they stand.
+/// Three ranks with their services; the test queries them while they are idle.
 class StatusServices : public testing::Test {
  protected:
   void with_services(Nanoseconds patience, const std::function<void(const SocketAddress&)>& body) {
@@ -249,7 +250,7 @@ TEST_F(StatusServices, MonitorReportsARankThatHasEnded) {
 
 TEST_F(StatusServices, EveryProcessOfTheHostAnswersOnThePort) {
   with_services(kLong, [](const SocketAddress& address) {
-    // The kernel spreads connections over the three; all of them answer for all.
+    // The kernel spreads connections over the three services; each of them answers for all.
     for (int i = 0; i < 12; ++i) {
       EXPECT_NE(ask(address).find("3 processes, 3 answer"), std::string::npos);
     }

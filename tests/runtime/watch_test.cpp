@@ -29,7 +29,7 @@ using testing::AnyOf;
 using testing::ElementsAre;
 using testing::StartsWith;
 
-/// One rank under test: its watch, and the reason that its callback was given.
+/// One rank under test: its watch, and the reason that its callback received.
 struct Watched {
   std::promise<Error> reason;
   std::atomic<int> calls = 0;
@@ -144,7 +144,7 @@ TEST(Watch, ARankThatLeavesAfterTheNewsIsNotReportedDead) {
   Verdicts verdicts;
   watch_ranks(6, [&](int rank, Watched& self) {
     if (rank == 1) self.watch->abort({ErrorCode::Corrupt, "wrong data"});
-    ASSERT_TRUE(self.bootstrap->barrier());  // by now the news are with both neighbours
+    ASSERT_TRUE(self.bootstrap->barrier());  // both neighbours have the news by now
     if (rank == 2) {
       self.watch.reset();  // does not wait until the reason is settled
     } else {
@@ -155,8 +155,8 @@ TEST(Watch, ARankThatLeavesAfterTheNewsIsNotReportedDead) {
   EXPECT_EQ(verdicts.messages(), std::set<std::string>{"wrong data"});
 }
 
-// A rank that is destroyed here is not quite a killed process: if it hears of the other's death first it
-// leaves with a goodbye. So which of them is named is chance; that all name the same one is not.
+// A rank that is destroyed here is not quite a killed process: if it learns of the other's death first, it leaves with
+// a goodbye. So which of them is named is chance; that all ranks name the same one is not.
 TEST(Watch, TwoDeathsAtOnceGiveOneReasonEverywhere) {
   Verdicts verdicts;
   std::barrier together(2);
@@ -178,9 +178,8 @@ TEST(Watch, AllDeathsOfOneMomentAreReported) {
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
     const bool is_called_dead = rank == 2 || rank == 6 || rank == 7;
-    if (is_called_dead)
-      self.watch
-          ->goodbye();  // or it, which lives and passes on what it hears, would deny its death
+    // Without a goodbye this rank, which lives and passes on news, would deny its death.
+    if (is_called_dead) self.watch->goodbye();
     together.arrive_and_wait();
     if (is_called_dead) return;
     const int dead = rank == 1 ? 6 : rank == 3 ? 2 : rank == 5 ? 7 : -1;
@@ -197,7 +196,7 @@ TEST(Watch, EveryRankAbortsAtOnceAndAllReportTheSame) {
   std::barrier together(8);
   watch_ranks(8, [&](int rank, Watched& self) {
     together.arrive_and_wait();
-    // Ranks 0-3 lost somebody, ranks 4-7 found something wrong themselves: these go first.
+    // Ranks 0-3 lost another rank, ranks 4-7 found an error themselves, and these have precedence.
     self.watch->abort({rank < 4 ? ErrorCode::PeerGone : ErrorCode::Timeout,
                        fmt::format("rank {} says so", rank)});
     verdicts.wait_for(self);
@@ -224,7 +223,7 @@ TEST(Watch, ADeathHasPrecedenceOverItsConsequences) {
   EXPECT_EQ(verdicts.messages(), std::set{gone(4)});
 }
 
-// A reset by a cut network looks like the end of a process; the process knows better.
+// A reset by a disconnected network looks like the end of a process; the process itself knows better.
 TEST(Watch, ARankDeniesNewsOfItsOwnDeath) {
   Verdicts verdicts;
   watch_ranks(4, [&](int rank, Watched& self) {
@@ -243,7 +242,7 @@ TEST(Watch, AGoodbyeIsNotADeath) {
   watch_ranks(4, [](int, Watched& self) {
     ASSERT_TRUE(self.bootstrap->barrier());
     self.watch->goodbye();
-    self.watch->goodbye();  // once more changes nothing
+    self.watch->goodbye();  // a second goodbye changes nothing
     self.watch.reset();
     EXPECT_EQ(self.calls, 0);
   });
@@ -293,7 +292,7 @@ TEST(Watch, MayGoAtAnyTimeWhileOthersAbort) {
   for (int round = 0; round < 10; ++round) {
     watch_ranks(4, [&](int rank, Watched& self) {
       if (rank % 2 == 0) self.watch->abort({ErrorCode::Aborted, "go"});
-      // Real time, to meet the others' threads at whatever they are at.
+      // Waits in real time, so that the end comes at a random point of the other threads' work.
       std::this_thread::sleep_for(std::chrono::microseconds(200) * rank * round);
       self.watch.reset();
     });
@@ -321,7 +320,7 @@ using FinalAction = std::function<void(int rank, Watched& self)>;
   ::_exit(is_written ? 0 : 1);
 }
 
-/// Runs ranks as processes, kills `victims`, and returns the reasons that the others got.
+/// Runs ranks as processes, kills `victims`, and returns the reasons that the others received.
 void kill_ranks(int nranks, const std::set<int>& victims, const FinalAction& final_action,
                 std::set<std::string>& reasons) {
   std::vector<pid_t> children;
@@ -379,7 +378,7 @@ TEST(Watch, AHostOfProcessesThatIsKilledGivesOneReasonEverywhere) {
 // The rank has passed on the other's death, which is not the reason of its own end.
 TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   std::set<std::string> reasons;
-  // A lock that rank 4 holds, and whose end is its end: while it lived it would deny its death.
+  // Rank 4 holds a lock that is released when it ends: as long as it lived, it would deny its death.
   const UniqueFd file(::memfd_create("alive", MFD_CLOEXEC));
   struct flock whole = {
       .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1, .l_pid = 0};
@@ -415,7 +414,7 @@ TEST(Watch, ARankKilledAfterItSawAnotherDieIsNamedToo) {
   ::_exit(is_written ? 0 : 1);
 }
 
-/// returns  the reasons of the ranks that run on when rank 0 gives up, rank by rank; of stopped ones nothing
+/// returns  the reasons, rank by rank, of the ranks that still run when rank 0 gives up; empty for stopped ones
 std::vector<std::string> reasons_when_stopped(int nranks, const std::set<int>& stopped) {
   std::vector<pid_t> children;
   std::vector<UniqueFd> inputs;
@@ -469,7 +468,7 @@ TEST(Watch, AStoppedRankIsNamedWhenAnotherGivesUp) {
   EXPECT_THAT(reasons_when_stopped(4, {2}), ElementsAre(why, why, "", why));
 }
 
-// Whether 3 and 4 live does not show from 0 and 1. Here they do not, or they would wait for ever: no news reaches them.
+// Ranks 0 and 1 cannot see whether 3 and 4 live. Here those do not, or they would wait for ever: no news reaches them.
 TEST(Watch, ReportsNothingAboutRanksBetweenTwoStoppedRanks) {
   const std::string why =
       "ranks 2,5 do not answer: they are stopped, or cannot be reached; nothing is heard of ranks "

@@ -10,7 +10,7 @@
 namespace ringside {
 namespace {
 
-/// Calls 0 to 2 of an iteration: a ring, both ways between two, all.
+/// Calls 0 to 2 of an iteration are a ring, an exchange between two, and a call of all ranks.
 constexpr const char* kGroupedSteps =
     "- send_recv: {on: ring, count: 4096}\n"
     "- grouped: {calls: [transfer: {on: ring, from: 0, to: 1, count: 64}, transfer: {on: ring, "

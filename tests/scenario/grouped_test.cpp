@@ -62,7 +62,7 @@ TEST(GroupedYaml, RefusesInvalidStepsAndNamesTheLine) {
               HasSubstr("cannot name a stream"));
 }
 
-/// Calls 0 to 2 of an iteration: a ring, both ways between two, all.
+/// Calls 0 to 2 of an iteration are a ring, an exchange between two, and a call of all ranks.
 constexpr const char* kGroupedSteps =
     "- send_recv: {on: ring, count: 4096}\n"
     "- grouped: {calls: [transfer: {on: ring, from: 0, to: 1, count: 64}, transfer: {on: ring, "
@@ -104,7 +104,8 @@ TEST(GroupedFaults, AChangedCountIsThatOfAllItsTransfers) {
   EXPECT_EQ(body[1].count, 77);
 }
 
-// Rank 0's first send to rank 1 has 16 KiB, its second, in the grouped transfers, 256 B: beyond 16 KiB it is that one.
+// Rank 0's first send to rank 1 has 16 KiB, its second one, in the grouped transfers, 256 B: a fault beyond 16 KiB is
+// in the second one.
 TEST(GroupedFaults, AConnectionThatFailsLosesATransfer) {
   const auto lost = [](const std::string& after) {
     hangs::Program program = hangs::make_program(grouped_scenario(kGroupedSteps).outline);

@@ -42,7 +42,7 @@ TEST(PlanFaults, ALateRankIsAbsentOncePatienceEnds) {
   }
 }
 
-// The first call that uses the connection takes so much longer; beyond patience it never ends.
+// The first call that uses the connection takes that much longer; beyond the time-out it never ends.
 TEST(PlanFaults, AConnectionStallsForAWhile) {
   const auto longest = [](std::optional<Seconds> patience) {
     hangs::Program program = program_of(kSteps);
@@ -154,7 +154,7 @@ TEST(PlanFaults, LateIsNotNever) {
   EXPECT_GE(play.ranks[1].records.back().completed, 5'000'000);
 }
 
-// 30 floats a broadcast, 120 bytes each: more than 200 have been sent by the second.
+// Each broadcast of 30 floats sends 120 bytes: the second one exceeds 200 bytes.
 TEST(PlanFaults, AConnectionStallsTheCallThatComesToIt) {
   hangs::Program program = program_of(kSteps);
   const auto planned = plan("blackhole:from=0,to=3,after=200,on=world", program);
@@ -184,7 +184,7 @@ TEST(PlanFaults, AConnectionOfOneKindOfGroupsIsSlowInTheirCallsAlone) {
   EXPECT_FALSE(plan("slow_link:from=0,by=1s,on=tensors", program));
 }
 
-// 4,000 bytes at 1 kB/s: 4 s, of the transfer between those two alone.
+// 4,000 bytes at 1 kB/s take 4 s; only the transfer between these two is slowed.
 TEST(PlanFaults, ASlowConnectionTakesItsTimeOfTransfers) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: ring\nranks: 4\n"
@@ -241,7 +241,7 @@ TEST(PlanFaults, AppliesFaultsToTheKnownSends) {
     EXPECT_NEAR(slowed(planned->slow, call, group, some_sends).count(), time, 1e-9) << fault;
     EXPECT_EQ(planned->idle.empty(), time > 0) << fault;
   }
-  // 100 bytes a call: the third one's are those beyond 200.
+  // Each call sends 100 bytes: those of the third one are beyond 200.
   const auto stalled = planned_for("blackhole:from=0,to=2,after=200,on=world", program);
   ASSERT_TRUE(stalled) << stalled.error().message;
   EXPECT_EQ(stalled->network.seq, 3);

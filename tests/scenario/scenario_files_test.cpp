@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Returns whether its head says that it is that; comments may stand above.
+/// Returns whether the file's head names that kind; comments may precede it.
 bool is_of(const std::string& path, const std::string& kind) {
   std::ifstream file(path);
   for (std::string line; std::getline(file, line);) {
@@ -82,14 +82,14 @@ TEST_P(SmallScenarios, ComeOutTheSameOnRealRanks) {
   ASSERT_TRUE(scenario) << scenario.error().message;
   ASSERT_LE(scenario->outline.ranks, 8);
   ScenarioQuestion question{.scenario = *scenario, .is_real = true};
-  // The first call makes the connections: of eight processes, on a machine that has other things to do.
+  // The first call makes the connections of eight processes, on a machine that is also busy otherwise.
   if (!scenario->watchdog) question.timeout = Seconds{3};
   const auto outcome = run_scenario(question);
   ASSERT_TRUE(outcome) << outcome.error().message << "; " << outcome.error().help;
   EXPECT_TRUE(outcome->unmet.empty()) << joined(outcome->unmet) << outcome->failure;
 }
 
-// Each cluster with each workload, at the first value of each setting.
+// Tests each cluster with each workload, at the first value of each setting.
 TEST_P(SweepFiles, HavePointsThatFinish) {
   const auto sweep = load_sweep(GetParam());
   ASSERT_TRUE(sweep) << sweep.error().message;
@@ -138,7 +138,8 @@ TEST(ScenarioRun, FaultsThatNeverFireAreReported) {
   }
 }
 
-// A fault of the calls on one family of groups is that, simulated or real, whatever real communicators are called.
+// A fault in the calls of one family of groups is in these calls, simulated or real, whatever the names of the real
+// communicators are.
 TEST(ScenarioRun, AFaultOnAGroupIsOnItOnRealRanksToo) {
   for (const char* const on : {"tensor", "data", "world"}) {
     const auto scenario = parse_scenario(
@@ -179,7 +180,7 @@ TEST(ScenarioRun, APassingScenarioAlsoPassesOnRealRanks) {
   }
 }
 
-// A scenario's watchdog is that of both.
+// Both runs use the scenario's watchdog.
 TEST(ScenarioRun, AWatchdogEndsWhatLastsLonger) {
   const auto scenario = parse_scenario(
       "ringside: scenario/1\nname: x\nranks: 3\niterations: 4\nsteps:\n"
@@ -196,7 +197,7 @@ TEST(ScenarioRun, AWatchdogEndsWhatLastsLonger) {
   }
 }
 
-// Each bound, and each finding, that does not come is said.
+// Each bound and each finding that is not met is reported.
 TEST(ScenarioRun, BandwidthsAndFindingsAreCompared) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/slow-by-sockets.yaml");
   ASSERT_TRUE(scenario);
@@ -240,7 +241,7 @@ TEST(ScenarioRun, EqualCallsAreOneRow) {
       "x.yaml");
   ASSERT_TRUE(scenario);
   auto faulty = *scenario;
-  Fault late;  // rank by rank, not one for all that are like it
+  Fault late;  // keeps the ranks separate instead of one for all equal ones
   late.kind = FaultKind::Late;
   late.rank = 0;
   late.call = 0;
@@ -255,7 +256,7 @@ TEST(ScenarioRun, EqualCallsAreOneRow) {
 /// The files that a run of one of our scenarios leaves in a new folder, which is removed with the object.
 class KeptRun {
  public:
-  /// timeout  of real ranks; who is killed is noticed at once
+  /// timeout  of real ranks; a killed rank is noticed at once
   explicit KeptRun(const std::string& name, bool is_real = false, Seconds timeout = Seconds{20})
       : folder(testing::TempDir() + "kept_run_" + std::to_string(::getpid())) {
     fs::remove_all(folder);
@@ -284,7 +285,7 @@ class KeptRun {
   ScenarioOutcome outcome;
 };
 
-// Rank 1 dies when it would make its tenth call, which the seven others wait in.
+// Rank 1 dies before its tenth call, in which the seven others wait.
 TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   const KeptRun run("killed-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
@@ -319,7 +320,7 @@ TEST(ScenarioRun, ASimulatedHangLeavesLogsAReportAndATrace) {
   EXPECT_EQ(by_trace->verdict.best.culprits, std::vector<int>{1});
 }
 
-// The same of real ranks, whose warnings stand where watchdogs' lines do.
+// With real ranks, whose warnings replace the watchdogs' lines.
 TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
   const KeptRun run("killed-rank.yaml", true);
   EXPECT_EQ(run.count(hang::FileKind::Dump), 7);
@@ -332,14 +333,14 @@ TEST(ScenarioRun, ARealHangLeavesLogsAndATrace) {
   EXPECT_NE(run.text("rank_2.log").find("NCCL WARN rank 1"), std::string::npos);
 }
 
-// Sends and receives connect while their call runs, after the log has said that they are there.
+// Sends and receives connect while their call runs, after the log has reported the connections.
 TEST(ScenarioRun, RealRanksThatLogExchangesHangAsWithoutALog) {
   const KeptRun run("ring-exchange-left-out.yaml", true, Seconds{3});
   EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
   EXPECT_EQ(run.outcome.verdict->culprits, std::vector<int>{2});
 }
 
-// No tool asks a job that goes on for its status, and no watchdog logs a line.
+// No tool asks a job that progresses for its status, and no watchdog logs a line.
 TEST(ScenarioRun, ASimulatedRunThatFinishesLeavesLogsAndATrace) {
   const KeptRun run("late-rank.yaml");
   EXPECT_EQ(run.count(hang::FileKind::Dump), 8);
@@ -366,13 +367,14 @@ TEST(ScenarioRun, ATraceAloneNamesNoCulpritWithoutEvidence) {
   }
 }
 
-// A job watched for 3 s: its watchdogs say so, and its dead have not been out of contact for the minute that ncclras takes.
+// A job whose watchdogs wait 3 s, as their lines show; its dead ranks have not been out of contact for the minute that
+// ncclras requires.
 TEST(ScenarioRun, LogsHaveTheWatchdogOfTheScenario) {
   const KeptRun run("straggler-past-watchdog.yaml");
   EXPECT_NE(run.text("rank_0.log").find("Timeout(ms)=3000)"), std::string::npos);
 }
 
-// All-to-all among 1,024 ranks is 2 x 1,024 lines on each; of traces there are the newest calls.
+// An all-to-all among 1,024 ranks has 2 x 1,024 lines on each; traces keep the newest calls.
 TEST(ScenarioRun, LimitsTheStepsAndEventsOfTheEvidence) {
   const auto program_of = [](const std::string& steps, int ranks) {
     const auto scenario =
@@ -403,7 +405,7 @@ TEST(ScenarioRun, LimitsTheStepsAndEventsOfTheEvidence) {
   fs::remove(path);
 }
 
-/// Folders of runs in the folder for such.
+/// Returns the number of run folders below `below`.
 int run_folders(const std::string& below) {
   int count = 0;
   for (const auto& entry : fs::directory_iterator(below)) {
@@ -412,7 +414,7 @@ int run_folders(const std::string& below) {
   return count;
 }
 
-// Ctrl-C in the middle of a run on real ranks: nothing is left in the folder for temporary files.
+// Ctrl-C in the middle of a run with real ranks leaves nothing in the folder for temporary files.
 TEST(ScenarioRun, ASignalLeavesNoFolder) {
   const std::string below =
       testing::TempDir() + "a_signal_leaves_no_folder_" + std::to_string(::getpid());
@@ -425,7 +427,7 @@ TEST(ScenarioRun, ASignalLeavesNoFolder) {
     ::setenv("TMPDIR", below.c_str(), 1);
     const auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/hangs/late-rank.yaml");
     auto slow = *scenario;
-    slow.outline.steps.front().time = Nanoseconds{2'000'000'000};  // there is time for a signal
+    slow.outline.steps.front().time = Nanoseconds{2'000'000'000};  // long enough for a signal
     static_cast<void>(run_scenario({.scenario = slow, .is_real = true, .timeout = Seconds{30}}));
     ::_exit(0);
   }
@@ -440,7 +442,7 @@ TEST(ScenarioRun, ASignalLeavesNoFolder) {
   fs::remove_all(below);
 }
 
-/// Keeps a job from being folded.
+/// Returns a fault that only keeps a job from being folded.
 Fault fault_without_effect() {
   Fault late;
   late.kind = FaultKind::Late;
@@ -450,7 +452,7 @@ Fault fault_without_effect() {
   return late;
 }
 
-// The same job by folded kinds and rank by rank.
+// Compares the same job folded into kinds and rank by rank.
 TEST(ScenarioRun, KindsTakeTheTimeOfAll) {
   auto scenario = load_scenario(std::string(RINGSIDE_SCENARIOS) + "/training/ddp-8.yaml");
   ASSERT_TRUE(scenario);

@@ -42,7 +42,7 @@ std::string refusal(const std::string& text) {
   return scenario ? "accepted" : scenario.error().message + " | " + scenario.error().help;
 }
 
-/// The whole one with one line in the place of another.
+/// Returns the complete scenario with one line replaced.
 std::string with(const std::string& line, const std::string& other) {
   std::string text = kWhole;
   const auto at = text.find(line);

@@ -15,7 +15,7 @@ TrainingFacts facts(const char* kind, WorkloadKeys keys) {
   return all && *all ? **all : TrainingFacts{};
 }
 
-/// 7.5e9 weights: 72 layers of 12 x 2944^2, and a vocabulary of 2.
+/// Returns a model of 7.5e9 weights: 72 layers of 12 x 2944^2, and a vocabulary of 2.
 WorkloadKeys zero_paper() {
   return {{"layers", "72"},          {"hidden", "2944"},   {"heads", "32"}, {"vocabulary", "2"},
           {"gradients", "bfloat16"}, {"recompute", "yes"}, {"data", "64"}};
@@ -45,7 +45,7 @@ TEST(TrainingMemory, OptimizerBytesAreAKey) {
   EXPECT_NEAR(states(facts("ddp", keys).memory), 60, 0.3);
 }
 
-/// GPT-3 of Korthikanti et al. 2022, table 3: 96 layers, tensor 8, pipeline 8, s 2048, b 1.
+/// Returns GPT-3 of Korthikanti et al. 2022, table 3: 96 layers, tensor 8, pipeline 8, s 2048, b 1.
 WorkloadKeys gpt3() {
   return {{"model", "gpt3-175b"}, {"sequence", "2048"}, {"tensor", "8"},
           {"pipeline", "8"},      {"data", "1"},        {"microbatches", "64"}};

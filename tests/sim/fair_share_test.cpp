@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::Pair;
 
-/// When each flow is through, in that order.
+/// Returns when each flow ends, in that order.
 std::vector<std::pair<double, std::uint32_t>> ends_of(FairShare& share) {
   std::vector<std::pair<double, std::uint32_t>> ends;
   for (double time = share.next(); time < 1e9; time = share.next()) {

@@ -82,7 +82,8 @@ TEST(Flow, CallsOfFewLoopsAreNearEvents) {
   }
 }
 
-// The alike of a double binary tree's nodes are few: its levels, but for where the number is no power of two.
+// The nodes of a double binary tree are of few kinds: one for each level, and more where the number is not a power of
+// two.
 TEST(Flow, ThousandsOfNodesAreAMatterOfMoments) {
   const auto one =
       forced_case("dgx-h100", 128, Collective::AllReduce, 1_GiB, Algorithm::Tree, Protocol::Simple);
@@ -113,7 +114,7 @@ TEST(Flow, AnEqualChannelGivesTheSameResultAsAlone) {
   EXPECT_EQ(itself->links, like->links);
 }
 
-/// Links of each channel's own, those of channel 1 at half the rate.
+/// Each channel has links of its own, those of channel 1 at half the rate.
 struct NetworkByChannel : IdealNetwork {
   [[nodiscard]] SimRoute route(Rank from, Rank to, int channel) const override {
     SimRoute route = IdealNetwork::route(from, to, channel);
@@ -152,7 +153,8 @@ TEST(Flow, ReportsHowFarItIs) {
   std::vector<double> shares;
   one->request.progress = [&shares](double share) { shares.push_back(share); };
   ASSERT_TRUE(by("flow", one->request));
-  // Its begin, that the channels are read, its end; between them what other cores leave to this one.
+  // The shares are reported at its begin, when the channels have been read, and at its end; in between, as often as
+  // other cores allow.
   ASSERT_GE(shares.size(), 3U);
   EXPECT_TRUE(std::ranges::is_sorted(shares));
   EXPECT_EQ(shares.front(), 0);
@@ -201,7 +203,7 @@ TEST(Auto, TakesEventsWhereTheyAreFew) {
   EXPECT_THAT(other->why, HasSubstr("more than"));
 }
 
-// 8 x 15 rounds of 16 ranks, over links of their own and over a fabric where each transfer slows others.
+// 8 x 15 rounds of 16 ranks, over separate links and over a fabric in which each transfer slows others.
 TEST(Auto, TakesEventsForFewTransfersAndFewerWhereTheyMeet) {
   const auto few = job_case("dgx-h100", 8, Collective::AllToAll, 16_MiB);
   ASSERT_TRUE(few);

@@ -61,7 +61,7 @@ TEST(LineTimes, LongerTimesMakeLongerSpansAndLoseNoBytes) {
     }
   }
   EXPECT_NEAR(seen, all, 1e-4 * all);
-  // One span may lie on both sides.
+  // One span may cover both halves.
   EXPECT_NEAR(seen_early, early, 0.03 * all);
   EXPECT_GE(times.span() * static_cast<double>(LineTimes::kMostSpans), Seconds{1e-3});
 }
@@ -72,7 +72,8 @@ void expect_loads(const SimRequest& request, const SimResult& result, const char
   for (const LinkLoad& one : result.loads.links) {
     const double rate = request.network->rate(one.link).value;
     EXPECT_NEAR(sum_of(one), one.bytes, 1e-4 * one.bytes) << what << " " << one.link;
-    // No link carries more than it can. A message is spread evenly, though its share changes: so not to the span.
+    // No link carries more than its capacity. A message is spread evenly although its share changes, so single spans
+    // may exceed it.
     constexpr std::size_t kAround = 8;
     for (std::size_t i = 0; i + kAround <= one.over_time.size(); ++i) {
       const auto first = one.over_time.begin() + static_cast<std::ptrdiff_t>(i);
@@ -112,7 +113,7 @@ TEST(LinkLoads, AreTheSameHoweverTheyAreSimulated) {
   }
 }
 
-// Each link has an entry: those that carry the same need not be of one sort.
+// Each link has an entry: links that carry the same need not be of one kind.
 TEST(LinkLoads, SumsTheFlowsOfEachLink) {
   auto one =
       forced_case("dgx-h100", 2, Collective::AllReduce, 64_MiB, Algorithm::Ring, Protocol::Simple);

@@ -149,7 +149,7 @@ TEST(Wire, ResultsAndFailuresArriveToTheLastDigit) {
   EXPECT_EQ(encode_trace(block), encode(WireTrace{block}));
 }
 
-// Cut off anywhere, or a byte changed: an error, or another message; no crash.
+// A truncated message or a changed byte gives an error or another message, but no crash.
 TEST(Wire, DamagedMessagesAreErrorsOrOtherMessages) {
   const auto one = job_case("dgx-h100", 2, Collective::AllReduce, 4_MiB);
   ASSERT_TRUE(one);

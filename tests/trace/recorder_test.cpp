@@ -245,8 +245,8 @@ TEST(TraceRecorder, HostTimesAreClockMonotonic) {
   const std::int64_t after = monotonic_now().count();
   const std::vector<TraceEvent> events = all_events(opened(path.text()));
   ASSERT_EQ(events.size(), 1U);
-  constexpr std::int64_t kReadingNs =
-      1'000;  // what one reading of both clocks is off by, generously
+  // What one reading of both clocks is off by, generously.
+  constexpr std::int64_t kReadingNs = 1'000;
   EXPECT_GE(events[0].begin_ns, before - kReadingNs);
   EXPECT_LE(events[0].begin_ns, events[0].end_ns);
   EXPECT_LE(events[0].end_ns, after + kReadingNs);

@@ -15,8 +15,8 @@ bool has_dumps(const Job& job) {
 }
 
 std::string fold_ranks(const std::vector<int>& ranks) {
-  constexpr std::size_t kFewest =
-      4;  // smallest number of ranks at equal distances that are abbreviated
+  // Smallest number of ranks at equal distances that are abbreviated.
+  constexpr std::size_t kFewest = 4;
   std::string text;
   for (std::size_t first = 0; first < ranks.size();) {
     std::size_t last = first;

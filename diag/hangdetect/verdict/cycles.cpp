@@ -153,8 +153,8 @@ std::optional<Explanation> lone_transfers(const Scene& scene) {
     if (!block || !block->is_p2p || block->peer >= 0) return std::nullopt;
     ends.push_back(head);
   }
-  constexpr std::size_t kMost =
-      4;  // more than the ends of two transfers cannot be a pair that disagrees
+  // More than the ends of two transfers cannot be a pair that disagrees.
+  constexpr std::size_t kMost = 4;
   if (ends.empty() || ends.size() > kMost) return std::nullopt;
   Explanation out;
   out.kind = Kind::P2pUnmatched;

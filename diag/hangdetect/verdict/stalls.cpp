@@ -120,8 +120,8 @@ std::optional<Explanation> enqueued_less(const Stall& stall) {
   const Scene& scene = stall.scene;
   if (scene.has_dumps || !stall.ahead.empty()) return std::nullopt;
   std::vector<int> few;
-  constexpr std::int64_t kFar =
-      8;  // a host that still runs enqueues more calls than this in a step
+  // A host that still runs enqueues more calls than this in a step.
+  constexpr std::int64_t kFar = 8;
   std::int64_t least = -1;
   for (const int rank : stall.front.waiting) {
     const Call& own = *scene.job.find(rank, stall.front.group, stall.front.sequence);

@@ -35,8 +35,8 @@ RINGSIDE_HD void find_places(Machine& machine, const DeviceBlock& block, DeviceE
   move.reads_input = slice.parts.reads_input;
   move.input = slice.input;
   move.output = slice.output;
-  bool is_there =
-      slice.direct.takes != 0;  // in this rank's output, because this rank granted the credit
+  // In this rank's output, because this rank granted the credit.
+  bool is_there = slice.direct.takes != 0;
   for_each_bit(slice.from, [&](int end) { is_there = is_there && ends.credits().is_given(end); });
   move.writes_output = slice.parts.writes_output && !is_there;
   if (move.reads_input) meets(slice.input);

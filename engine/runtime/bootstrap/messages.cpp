@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kWhoLimit = 64;
 constexpr std::size_t kNameLimit = 1000;
-constexpr std::size_t kErrorTextLimit =
-    3000;  // two such texts and the other fields fit into kMessageLimit
+// Two such texts and the other fields fit into kMessageLimit.
+constexpr std::size_t kErrorTextLimit = 3000;
 
 class Writer {
  public:

@@ -105,8 +105,8 @@ Status read_nvswitches(const YamlMapping& kind, HostGpu& gpu) {
 
 /// Returns the compute capability: the one in the file, or that of the PCI id.
 Result<int> read_capability(const YamlMapping& kind, const HostPci& pci) {
-  constexpr int kOfAmd =
-      90;  // AMD GPUs have none; with this value NCCL's choices are those for a GPU of 2022
+  // AMD GPUs have none; with this value NCCL's choices are those for a GPU of 2022.
+  constexpr int kOfAmd = 90;
   if (!kind.has("sm") && pci.vendor == "0x1002") return kOfAmd;
   if (kind.has("sm") || pci.vendor != "0x10de") return kind.whole("sm", 10, 999, "90");
   std::uint16_t id = 0;  // from a text such as "0x2330", which read_id() made

@@ -251,8 +251,8 @@ class Reader {
     net.max_connections = narrow(connections);
     net.gdr = gdr != 0;
     net.coll = coll != 0;
-    net.guid =
-        static_cast<std::uint64_t>(dev);  // the value that NCCL gives a device without a guid
+    // The value that NCCL gives a device without a guid.
+    net.guid = static_cast<std::uint64_t>(dev);
     if (element.has("guid")) {
       RINGSIDE_TRY(net.guid, element.hex("guid", "0xa0000001"));
     }
