@@ -12,7 +12,7 @@ BenchRow row_of(Bytes bytes, double busbw_gbs) {
   return row;
 }
 
-// (1 + 2 + 6) / 3 timings.
+// The mean is (1 + 2 + 6) / 3.
 TEST(BenchRows, TheMeanIsOfAllTimings) {
   std::vector<BenchRow> rows{row_of(8_B, 1), row_of(16_B, 2)};
   rows[1].in_place.emplace().busbw = {6e9};

@@ -89,7 +89,7 @@ TEST(Explain, TwoVersionsAreComparedWithEachOther) {
   EXPECT_EQ(explained->before->nccl, "2.19.4");
 }
 
-// 8 + 14 / 3.5 + 16 x 2.8 = 56.8 us and 288 GB/s: PAT would win 2 MiB, and is no runner-up either.
+// 8 + 14 / 3.5 + 16 x 2.8 = 56.8 us and 288 GB/s: PAT would win at 2 MiB, but it is not named as the runner-up either.
 TEST(Explain, ALastResortIsNamedAndTakesNoPartInTheVerdict) {
   ExplainQuestion question{.job = {.on = "dgx-h100", .nodes = 2},
                            .calls = {.collective = "all_gather", .sizes = "2M"},

@@ -64,7 +64,7 @@ TEST_F(FaultyCallsTest, OneLateCallTakesSoMuchLonger) {
   EXPECT_NEAR(us(job.sizes[1].median), us(rows_[1].result.time), 0.01);
 }
 
-// 64 MiB x 30 / 16 leave a rank, over all its channels alike: each connection carries its part at 1 GB/s.
+// 64 MiB x 30 / 16 leave each rank, evenly over all its channels: each connection carries its part at 1 GB/s.
 TEST_F(FaultyCallsTest, ASlowConnectionTakesTheTimeOfItsBytes) {
   const FaultyJob job = play("slow_link:from=0,rate=1GB/s");
   const double part = 67108864.0 * 30 / 16 / rows_[1].call.tuned.choice.nchannels;
@@ -89,7 +89,7 @@ TEST_F(FaultyCallsTest, AHangHasItsVerdictAndTheCallsBeforeIt) {
   EXPECT_EQ(job.sizes[1].completed, 1);
 }
 
-// 10 calls: one in [10 / 4, 10). Of more it is one of those that real ranks draw among.
+// With 10 calls, the drawn call is in [10 / 4, 10). With more calls it is one of those among which real ranks draw.
 TEST_F(FaultyCallsTest, DrawsOpenValuesAmongTheRanksCalls) {
   const FaultyJob job = play("late:by=1ms");
   const Fault& drawn = job.drawn.faults.front();

@@ -41,7 +41,7 @@ std::string plain(std::string_view name) {
   return letters;
 }
 
-// The error bars cover what was measured: no more, and no less.
+// The error bars cover the measured range: no more, and no less.
 TEST(MeasuredReach, EqualsTheTable) {
   const auto published = read_published(shared_folder() + "/published");
   ASSERT_TRUE(published) << published.error().message;

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 using hangs::FaultClass;
 using testing::HasSubstr;
 
-/// The files of a made-up hang, for as long as it lives.
+/// The files of a generated hang, removed with the object.
 class MadeHang {
  public:
   MadeHang(FaultClass kind, std::uint64_t seed)
@@ -69,8 +69,8 @@ INSTANTIATE_TEST_SUITE_P(Classes, Reproduction,
                                          FaultClass::NetworkStall),
                          [](const auto& kind) { return std::string(to_string(kind.param)); });
 
-// Sends and receives that began together begin together again, or a ring of them would stand from the start; and both ends
-// of each are found where the recorders have lost the beginning.
+// Sends and receives that began together begin together again; otherwise a ring of them would hang from the start.
+// Both ends of each are found although the recorders have lost the beginning.
 TEST(ReproductionSets, ARingOfCoalescedSetsHangsAgain) {
   for (const auto& [iterations, call] : {std::pair{6, 9}, std::pair{600, 2001}}) {
     const auto scenario = parse_scenario(
@@ -90,7 +90,8 @@ TEST(ReproductionSets, ARingOfCoalescedSetsHangsAgain) {
     ASSERT_TRUE(evidence) << evidence.error().message;
     const auto reproduced = reproduction_of(*evidence);
     ASSERT_TRUE(reproduced) << reproduced.error().message;
-    EXPECT_LT(reproduced->scenario.outline.steps.size(), 1000U);  // what all made is cut off
+    EXPECT_LT(reproduced->scenario.outline.steps.size(),
+              1000U);  // the calls that all ranks made are cut off
     const auto again = parse_scenario(to_yaml(reproduced->scenario), "reproduced");
     ASSERT_TRUE(again) << again.error().message;
     const auto outcome = run_scenario({.scenario = *again});
@@ -101,7 +102,8 @@ TEST(ReproductionSets, ARingOfCoalescedSetsHangsAgain) {
   }
 }
 
-/// The verdicts on what a simulated scenario leaves and on its replay: `p2p_unmatched 1`; and how many steps the replay has.
+/// The verdicts on the evidence of a simulated scenario and on its replay, e.g. `p2p_unmatched 1`, and the number of
+/// the replay's steps.
 struct Replayed {
   std::string original = {}, again = {};
   std::size_t steps = 0;
@@ -147,7 +149,7 @@ TEST(ReproductionSets, CallsThatAllRanksBeganTogetherAreOneStep) {
   EXPECT_EQ(pairs.again, pairs.original);
 }
 
-// Its log has calls, its dump is not there: killed it is again.
+// Its log has calls but its dump is missing: the replay kills it again.
 TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
   const Replayed replayed = replay_of(
       "ranks: 4\niterations: 20\nsteps: [send_recv: {on: world, count: 400}, all_reduce: {on: "
@@ -157,7 +159,7 @@ TEST(ReproductionSets, ARankThatDiedInARingDiesAgain) {
   EXPECT_EQ(replayed.again, replayed.original);
 }
 
-// Places in groups are given for all groups of a name, so groups of other lengths have another.
+// Ranks within groups are given for all groups of a name, so groups of other lengths have another name.
 TEST(ReproductionSets, GroupsOfSeveralLengthsAreReadBack) {
   const Replayed replayed = replay_of(
       "ranks: 5\niterations: 3\ngroups: {a: [0-2, 3-4]}\nsteps: [send_recv: {on: a, count: 300}, "
@@ -185,7 +187,7 @@ TEST(ReproductionErrors, LogsAloneHaveNoCalls) {
   fs::remove(path);
 }
 
-/// A dump as of a recorder that omits peers, and which calls are done.
+/// Returns a dump as a recorder writes it that omits peers and which calls are complete.
 std::string dump_without_peers(const std::string& ops) {
   std::string entries;
   int number = 0;
@@ -220,7 +222,7 @@ TEST(Reproduction, InGroupsOfTwoThePeerIsCertain) {
   const auto& steps = reproduced->scenario.outline.steps;
   const auto transfers =
       std::ranges::count(steps, hangs::OutlineStep::Kind::Transfer, &hangs::OutlineStep::kind);
-  EXPECT_EQ(transfers, 6);  // four that both ends made, and a receive of each without its send
+  EXPECT_EQ(transfers, 6);  // four that both ends made, and one receive of each without its send
   for (const auto& step : steps) {
     if (step.kind == hangs::OutlineStep::Kind::Transfer) {
       EXPECT_EQ(step.count, 64);

@@ -40,7 +40,7 @@ TEST(Simulation, ACallHasItsTimeAndTheLinkThatLimitsIt) {
   EXPECT_LE(row->busy_share(), 1);
 }
 
-// NCCL's sockets know no GPUDirect: what leaves a GPU passes its CPU.
+// NCCL's sockets do not use GPUDirect: data that leave a GPU pass its CPU.
 TEST(Simulation, SocketsGoThroughTheHostsMemory) {
   SimQuestion question = on_two_dgx_h100("all_reduce", "4M");
   question.net = "tcp";
@@ -51,7 +51,7 @@ TEST(Simulation, SocketsGoThroughTheHostsMemory) {
   EXPECT_THAT(refusal(question), HasSubstr("GPUDirect RDMA with --net tcp"));
 }
 
-// NCCL_P2P_LL_THRESHOLD; connections to other hosts have no buffers for LL.
+// NCCL_P2P_LL_THRESHOLD allows LL; connections to other hosts have no buffers for it.
 TEST(Simulation, SmallExchangesWithinAHostAreByLl) {
   const auto protocol = [](int nodes, const char* size) {
     SimQuestion question = on_two_dgx_h100("all_to_all", size);
@@ -140,7 +140,7 @@ TEST(Simulation, TheBestRowHasTheMostBusbwAndItsLimitIsNamed) {
   rows[1].result.time = Seconds{4};
   rows[1].result.busiest = Seconds{1};
   EXPECT_EQ(limit_of(rows[1]), "not known");
-  // 512 KiB take 524 us at 1 GB/s: a step of 1 ms is no ten times as long, one of 6 ms is.
+  // 512 KiB take 524 us at 1 GB/s: a step of 1 ms is not ten times as long, one of 6 ms is.
   rows[1].busiest = SimLink{{1e9}, "a wire"};
   rows[1].call.bytes = Bytes{16 << 20};
   rows[1].call.tuned.choice.chunk = Bytes{512 << 10};

@@ -71,7 +71,7 @@ TEST(SweepPoints, ANarrowNetworkExposesMore) {
   EXPECT_EQ(slow.compute, fast.compute);
   EXPECT_EQ(slow.ranks, 16);
   EXPECT_EQ(slow.hosts, 2);
-  EXPECT_EQ(slow.tokens, 16 * 512);  // a GPU takes one sequence
+  EXPECT_EQ(slow.tokens, 16 * 512);  // each GPU has one sequence
   EXPECT_THAT(slow.limit, HasSubstr("all_reduce of data (16 ranks on 2 hosts"));
   EXPECT_GT(slow.call_error_percent, 1);
   EXPECT_LT(slow.call_error_percent, 100);
@@ -109,7 +109,7 @@ workloads: {8B: {megatron: {model: llama3-8b, sequence: 512, gpu: gb200, efficie
   EXPECT_GT(hosts.exposed / rack.exposed, 1.5);
 }
 
-// 128 ranks fill one rack of 72 and a part of another, so they take 16 hosts of each of two.
+// 128 ranks fill one rack of 72 and a part of another, so they use 16 hosts in each of two.
 TEST(SweepPoints, RanksThatDoNotFillNvlinkDomainsAreSharedOutEvenly) {
   const Sweep sweep = sweep_of(R"(clusters:
   shared: {on: gb200-nvl72, set: {nvl_domain: 16}}
@@ -177,7 +177,7 @@ TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
     }
     rows.push_back(std::move(row));
   }
-  // The last takes 3 s, and the other cluster's best one 8 s, each give or take 0.5 s.
+  // The last one takes 3 s, and the best one of the other cluster 8 s, both with an error of 0.5 s.
   const SweepReport report = make_sweep_report(sweep, rows, {});
   EXPECT_EQ(report.done, 7U);
   ASSERT_EQ(report.workloads.size(), 1U);
@@ -191,7 +191,7 @@ TEST(SweepReport, NamesTheBestAndWhetherItIsTold) {
   EXPECT_FALSE(make_sweep_report(sweep, rows, {}).workloads[0].fastest->is_beyond_error);
 }
 
-/// Two clusters at one time and two prices, or at two times and one price.
+/// Returns rows for two clusters with one time and two prices, or with two times and one price.
 std::vector<SweepRow> rows_of(const Sweep& sweep, std::vector<double> exposed_s) {
   const auto points = points_of(sweep, {});
   EXPECT_TRUE(points);
@@ -269,7 +269,7 @@ vary: ['on=dgx-h100,h200,nowhere', 'layout=auto']
   ASSERT_TRUE(points) << points.error().message;
   std::map<std::string, int> layouts;
   for (const SweepPoint& point : *points) ++layouts[point.settings[0].second];
-  EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB take more of them than 80
+  EXPECT_GT(layouts["h200"], layouts["dgx-h100"]);  // 141 GB allow more layouts than 80
   EXPECT_EQ(layouts["nowhere"], 1);
   const PointResult none = run_point(sweep, points->back(), {});
   EXPECT_EQ(none.end, PointResult::End::Refused);

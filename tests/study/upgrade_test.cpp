@@ -44,7 +44,7 @@ TEST(Upgrade, TheSuggestedSettingRestoresTheOldChoice) {
   EXPECT_GT(checked, 0);
 }
 
-// 256 KiB .. 1 MiB go from Tree to NVLSTree: 2.19 prices NVLS otherwise (docs/lab/upgrades.md).
+// 256 KiB .. 1 MiB change from Tree to NVLSTree: 2.19 prices NVLS differently (docs/lab/upgrades.md).
 TEST(Upgrade, SizesWithTheSameChangeAreOneRow) {
   const auto upgrade = explain_upgrade(on_h100("2.18", "2.19"));
   ASSERT_TRUE(upgrade);
@@ -75,7 +75,7 @@ TEST(Upgrade, GraphsThatDifferAreToldWithTheVariableThatKeepsThem) {
   EXPECT_THAT(ring->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// From 2.20 on odd rings run against the even ones: each enters by the NIC that the other leaves by.
+// From 2.20 on, odd rings run against the even ones: each enters by the NIC by which the other leaves.
 TEST(Upgrade, NicsOfRingsAreLaid) {
   const auto upgrade = explain_upgrade(on_h100("2.19", "2.20"));
   ASSERT_TRUE(upgrade);
@@ -86,7 +86,7 @@ TEST(Upgrade, NicsOfRingsAreLaid) {
   EXPECT_THAT(nics->undo.set, ElementsAre("NCCL_CROSS_NIC=0"));
 }
 
-// A channel of 1.2 GB/s: no faster than PCI 3.0 x16. NCCL_NTHREADS=256 holds for trees as well.
+// A channel of 1.2 GB/s is no faster than PCI 3.0 x16. NCCL_NTHREADS=256 applies to trees as well.
 TEST(Upgrade, ThreadsOfAnAlgorithmAreLaid) {
   UpgradeQuestion question = on_h100("2.30", "2.31");
   question.job.on = "2x-rtx-4090";

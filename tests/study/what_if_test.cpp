@@ -33,7 +33,7 @@ std::string refusal(const std::vector<std::string>& vary) {
   return planned->size() > 1 ? (*planned)[1].refusal : "accepted";
 }
 
-/// The settings of the base and each variant.
+/// Returns the rows of the base and of each variant.
 std::vector<SimRow> rows_of(const SimQuestion& question, const std::vector<std::string>& vary,
                             std::optional<int> drop_rail = {}) {
   std::vector<SimRow> rows;
@@ -78,7 +78,7 @@ TEST(WhatIf, EachKeyChangesTheAnswer) {
     if (vary == "NCCL_ALGO=Tree" || vary == "nccl=2.19")
       question.algorithm = question.protocol = "";
     if (vary == "nccl=2.19") question.calls.sizes = "1M";
-    if (vary == "launch=threads") {  // the cost of a launch is hidden by a long call
+    if (vary == "launch=threads") {  // a long call hides the cost of a launch
       question.calls.sizes = "8";
       question.algorithm = question.protocol = "";
       question.job.nodes = 1;
@@ -154,7 +154,7 @@ TEST(WhatIf, AVariantThatCannotBeLeavesTheOthers) {
   EXPECT_FALSE(plan_variants(*variants_of(question, {"gdr=on"}, {})));
 }
 
-// A100 has no switches that reduce: the rest of the table is still valid.
+// A100 systems have no switches that reduce: the rest of the table is still valid.
 TEST(WhatIf, UnsupportedVariantsAreRowsWithTheReason) {
   SimQuestion question = base();
   question.job.on = "dgx-a100";

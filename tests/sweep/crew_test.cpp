@@ -79,7 +79,7 @@ TEST_F(Crews, WorkOutEveryPointOnce) {
   }
 }
 
-// A point that dies is a result with what it said last; the others come.
+// A point whose process dies has a result with its last output; the other points are computed.
 TEST_F(Crews, DeathIsAResult) {
   ResultStore store = store_of({"aborts", "exits", "throws", "fine"});
   const auto work = [](const std::string& key) -> PointResult {
@@ -100,7 +100,7 @@ TEST_F(Crews, DeathIsAResult) {
   EXPECT_EQ(results["fine"].end, PointResult::End::Finished);
 }
 
-// Killed from outside it is begun anew; the third time it is said.
+// A point that is killed from outside is begun again; the third time, the result reports it.
 TEST_F(Crews, AKilledPointIsBegunAnew) {
   ResultStore store = store_of({"once", "ever"});
   const auto work = [&](const std::string& key) {

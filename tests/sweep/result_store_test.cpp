@@ -76,7 +76,7 @@ TEST_F(ResultStores, StoredResultsAreVisibleToEveryProcess) {
   }
   auto again = ResultStore::open(folder_);
   ASSERT_TRUE(again);
-  // Another order, one point less and one more.
+  // The points have another order, one less and one more.
   ASSERT_TRUE(again->set_points({{"d", ""}, {"a", ""}, {"b", ""}}));
   const auto count = again->count();
   EXPECT_EQ(count->all, 3);
@@ -89,7 +89,7 @@ TEST_F(ResultStores, StoredResultsAreVisibleToEveryProcess) {
   EXPECT_EQ(again->done()->front().result, "result");
 }
 
-// A worker that lives keeps its point, however long it sleeps; one that is gone loses it.
+// A worker that lives keeps its point, however long it sleeps; one that has ended loses it.
 TEST_F(ResultStores, OnlyAWorkerThatIsGoneLosesItsPoint) {
   auto store = ResultStore::open(folder_);
   ASSERT_TRUE(store && store->set_points({{"a", ""}}));
@@ -109,7 +109,7 @@ TEST_F(ResultStores, ReturnedPointsAreOpenAgain) {
   ASSERT_TRUE(store->give_back("a"));
   ASSERT_EQ(**store->take(), "a");
   ASSERT_TRUE(store->finish("a", "x", 0));
-  ASSERT_TRUE(store->give_back("a"));  // too late: done is done
+  ASSERT_TRUE(store->give_back("a"));  // too late: the point is done
   EXPECT_EQ(store->take().value(), std::nullopt);
 }
 

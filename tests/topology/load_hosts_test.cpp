@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// A folder of its own, gone at the end.
+/// A new folder that is removed at the end.
 class LoadHosts : public testing::Test {
  protected:
   void SetUp() override {
@@ -29,7 +29,7 @@ class LoadHosts : public testing::Test {
     std::ofstream{path} << text;
     return path;
   }
-  /// A preset as NCCL's XML.
+  /// Writes a preset as NCCL's XML.
   std::string write_xml(const std::string& name, const std::string& preset) const {
     return write(name, to_nccl_xml(load_hosts(preset, 1, {})->runs[0].host));
   }

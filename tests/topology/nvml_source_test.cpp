@@ -7,7 +7,7 @@
 namespace ringside {
 namespace {
 
-/// A driver that shows what a test says.
+/// A driver that reports what a test sets.
 class FakeNvml final : public NvmlDriver {
  public:
   struct Gpu {
@@ -59,7 +59,7 @@ TEST(NvmlSource, CountsLinksByFarEndInTheOrderOfTheLinks) {
   const HostGpu& gpu = *machine.gpus[0].function.gpu;
   EXPECT_EQ(gpu.sm, 80);
   ASSERT_EQ(gpu.nvlinks.size(), 2U);
-  EXPECT_EQ(gpu.nvlinks[0].target, "0000:c4:00.0");  // no GPU of the machine: an NVSwitch
+  EXPECT_EQ(gpu.nvlinks[0].target, "0000:c4:00.0");  // not a GPU of the machine: an NVSwitch
   EXPECT_EQ(gpu.nvlinks[0].target_class, 0x068000U);
   EXPECT_EQ(gpu.nvlinks[0].count, 2);
   EXPECT_EQ(gpu.nvlinks[1].target, "0000:43:00.0");
@@ -79,7 +79,7 @@ TEST(NvmlSource, QueriesOnlyTheLinksOfItsGeneration) {
 }
 
 TEST(NvmlSource, UsesTheDriversListOfGpus) {
-  // A container shows one of hwloc's two, and one that hwloc did not see.
+  // A container shows one of hwloc's two GPUs, and one that hwloc did not see.
   FoundMachine machine = machine_with({"0000:1b:00.0", "0000:43:00.0"});
   FakeNvml driver{{{"00000000:43:00.0"}, {"00000000:9D:00.0"}}};
   ASSERT_TRUE(add_nvml(machine, driver));

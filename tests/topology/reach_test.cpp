@@ -133,7 +133,7 @@ TEST(ChipToChip, ANicNextToTheWidestIsFar) {
   EXPECT_EQ(system.path(gpu_ref(0), net_ref(1)).type, PathType::Phb);
 }
 
-/// One GPU (NVML index `dev`) or two behind a switch with so many NICs.
+/// Returns a switch with one GPU (NVML index `dev`) or two, and so many NICs.
 System near_nics(int gpus, int nics) {
   std::string inside;
   for (int i = 0; i < gpus; ++i) {

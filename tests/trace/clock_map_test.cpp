@@ -20,7 +20,7 @@ TEST(ClockMap, BetweenReadingsItFollowsTheLine) {
   map.add({103'400, 107'500});
   EXPECT_EQ(mapped(map, 1'000), 5'000);
   EXPECT_EQ(mapped(map, 1'000 + 51'200), 5'000 + 51'250);
-  EXPECT_EQ(mapped(map, 1'000 + 102'399), 5'000 + 102'498);  // 99.999 to the good, cut to 99
+  EXPECT_EQ(mapped(map, 1'000 + 102'399), 5'000 + 102'498);  // 99.999 ahead, rounded down to 99
   EXPECT_EQ(mapped(map, 103'400), 107'500);
 }
 
@@ -60,7 +60,7 @@ TEST(ClockMap, SegmentsHaveTheirRange) {
   EXPECT_FALSE(segment.holds(-1));
 }
 
-// 10,000 flushes of 1 ms, each 2 ppm off the last: memory stays, times stay in order.
+// 10,000 flushes of 1 ms, each 2 ppm off from the last: the memory is bounded, and times stay in order.
 TEST(ClockMap, StaysSmallAndMonotonicOverManyReadings) {
   ClockMap map;
   std::int64_t monotonic = 0;

@@ -75,7 +75,7 @@ TEST(TransferMatcher, LanesMayComeInAnyOrder) {
   EXPECT_THAT(found.ids, ElementsAre(Ids{1, 11}, Ids{2, 12}, Ids{3, 13}));
 }
 
-// Rank 1 lost the block with its receives of collective 0: those of collective 1 pair up all the same.
+// Rank 1 lost the block with its receives of collective 0: those of collective 1 are matched all the same.
 TEST(TransferMatcher, ALossStaysWithinItsCollective) {
   const Matched found =
       match({send(0, 1), send(0, 2), send(1, 3), recv(1, 13), recv(2, 14), send(2, 4)});
@@ -113,7 +113,7 @@ TEST(TransferMatcher, CopiesWholeCollectivesAndAbsentPeersHaveNoPart) {
   EXPECT_EQ(found.unmatched, 0U);
 }
 
-/// A step of an all-reduce by NVLS, on the part of the buffer at `offset`.
+/// Returns a step of an all-reduce by NVLS, on the part of the buffer at `offset`.
 TraceEvent of_heads(Primitive what, std::int32_t rank, std::int32_t from, std::int32_t to,
                     std::uint64_t offset, std::int64_t id) {
   TraceEvent event = primitive(what, rank, from, to, 0, id);
@@ -154,7 +154,7 @@ TEST(TransferMatcher, SharesAndResultsOfHeadsAreDistinguishedByTheirPlace) {
   }
 }
 
-// A head's own share goes to itself before its own sum does, and both are at one place.
+// A head sends its own share to itself before its own sum, and both are at one place.
 TEST(TransferMatcher, AHeadsOwnShareComesBeforeItsOwnResult) {
   const Matched found = match({of_heads(Primitive::Send, 0, -1, 0, 0, 1),
                                of_heads(Primitive::RecvSend, 0, 0, 0, 0, 3),
@@ -196,7 +196,7 @@ TEST(TransferMatcher, StoresAtMostItsLimit) {
   matcher.add(on_channel_1(recv(0, 12)));
   EXPECT_EQ(transfers, 0);
   EXPECT_EQ(matcher.unmatched(), TransferMatcher::kMostWaiting + 2);
-  matcher.add(recv(0, 11));  // those that wait are matched as ever
+  matcher.add(recv(0, 11));  // waiting ones are matched as usual
   EXPECT_EQ(transfers, 1);
 }
 

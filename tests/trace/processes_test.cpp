@@ -21,7 +21,7 @@ pid_t fork_and(const std::function<bool()>& work) {
   return pid;
 }
 
-/// Joins the file and records steps 0, 1, ... of `rank`, for ever where `count` is 0.
+/// Joins the file and records steps 0, 1, ... of `rank`, without end if `count` is 0.
 bool record_steps(const std::string& path, std::int32_t rank, std::uint32_t count) {
   auto recorder = join_file(path, this_process_info(TraceClock::Simulated));
   if (!recorder) return false;

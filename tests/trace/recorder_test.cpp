@@ -27,7 +27,8 @@ TraceFile opened(const std::string& path) {
   return *std::move(file);
 }
 
-/// Every field differs from its default and, but for the fixed words, from event to event.
+/// Returns an event in which every field differs from its default and, except for the fixed words, from event to
+/// event.
 TraceEvent full_event(std::uint32_t i) {
   TraceEvent event;
   event.begin_ns = 1'000 * std::int64_t{i};
@@ -83,7 +84,7 @@ TEST(TraceRecorder, ReadsWhatItRecords) {
   for (std::uint32_t i = 0; i < 100; ++i) expect_same(events[i], full_event(i));
 }
 
-// The same recorder, and nothing of it in a file.
+// The recorder is the same, and no file is written.
 TEST(TraceRecorder, AMemorySinkEqualsAFile) {
   const auto sink = std::make_shared<TraceMemorySink>();
   auto recorder = TraceRecorder::start(sink, simulated());

@@ -98,7 +98,7 @@ TEST(Acceptor, SilentAndTalkativeUnknownClientsDelayNoPeer) {
     EXPECT_TRUE((*acceptor)->accept(deadline));
     EXPECT_EQ(clock.elapsed(), Nanoseconds{0});
     std::byte byte{};
-    for (const UniqueFd& stranger : silent) {  // each is shown the door in the end
+    for (const UniqueFd& stranger : silent) {  // each connection is closed in the end
       const Status ended = recv_all(stranger.get(), {&byte, 1}, deadline);
       ASSERT_FALSE(ended);
       EXPECT_EQ(ended.error().code, ErrorCode::PeerGone);
@@ -120,7 +120,7 @@ TEST(Acceptor, OneConnectionTooManyDropsTheOldestUnknownClient) {
       silent.push_back(*connect_to((*acceptor)->address(), deadline_in(kPlenty)));
     }
     std::byte byte{};
-    for (std::size_t i = 0; i < 3; ++i) {  // 5 came, 2 may wait
+    for (std::size_t i = 0; i < 3; ++i) {  // 5 came, and 2 may wait
       EXPECT_FALSE(recv_all(silent[i].get(), {&byte, 1}, deadline_in(kPlenty)));
     }
     EXPECT_TRUE(connect_authenticated((*acceptor)->address(), secret, {}, deadline_in(kPlenty)));

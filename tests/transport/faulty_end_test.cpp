@@ -19,7 +19,7 @@ class FaultyEnd : public testing::TestWithParam<TransportAndProtocol> {
     ends_.send = make_faulty_send_end(std::move(ends_.send), *parse_fault(text), real_clock());
   }
 
-  /// returns  whether it went at once
+  /// returns  whether it was sent at once
   Result<bool> send(std::uint64_t word) {
     return ends_.send->send(std::as_bytes(std::span(&word, 1)));
   }
@@ -66,7 +66,7 @@ TEST_P(FaultyEnd, AnAcquiredSlotIsAlsoLost) {
   EXPECT_EQ(take(kLong), 2U);
 }
 
-// Eight slots and more: the sender of a black hole never runs out of them.
+// Sends more than eight slots: the sender into a black hole never runs out of them.
 TEST_P(FaultyEnd, ABlackHoleAcceptsEverythingAndDeliversNothing) {
   with_fault("blackhole:after=8");
   for (std::uint64_t word = 1; word <= 40; ++word) EXPECT_TRUE(*send(word));

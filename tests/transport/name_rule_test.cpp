@@ -27,7 +27,7 @@ TEST(NameRule, ReadsAPortAfterAColon) {
   EXPECT_TRUE(rule.fits("mlx5_3", 1));
   EXPECT_FALSE(read_name_rule("^mlx5_0:1").fits("mlx5_0", 1));
   EXPECT_TRUE(read_name_rule("^mlx5_0:1").fits("mlx5_0", 2));
-  // An interface's alias is a name.
+  // The alias of an interface is a name.
   EXPECT_TRUE(read_name_rule("=eth0:backup").fits("eth0:backup"));
 }
 

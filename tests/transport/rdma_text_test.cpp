@@ -264,7 +264,7 @@ TEST(RdmaSlots, AreSplitAtLinesCompletely) {
   }
 }
 
-// Word of freed slots is written after half of them: of LL's, 16 messages for one.
+// The word that frees slots is written after half of them: with LL, once for 16 messages.
 TEST(RdmaSlots, AreMoreWhereAMessageIsAsShortAsTheWordThatFreesThem) {
   const RdmaSlots lines({Protocol::LL, 4_KiB});
   EXPECT_EQ(lines.slots, 32U);
@@ -301,14 +301,15 @@ TEST(RdmaFailure, NamesStatusVendorPeerDeviceGidsQueueAndCause) {
   EXPECT_STREQ(rdma_status_name(99), "unknown");
 }
 
-// NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the least.
+// With NCCL's defaults: 4.096 us x 2^20 x 8 tries = 34.4 s. With a time-out of 14, 0.5 s; but TCP's 8 s are the
+// minimum.
 TEST(RdmaAckWatch, IsNoticedWhenTheAdapterShouldHaveGivenUp) {
   const auto at = [](double seconds) {
     return Clock::Time{std::chrono::duration_cast<Nanoseconds>(Seconds{seconds})};
   };
   RdmaAckWatch usual(RdmaSettings{});
   EXPECT_FALSE(usual.look(0, 0, at(0)));
-  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of its post is unknown: counted from here
+  EXPECT_FALSE(usual.look(3, 0, at(100)));  // the time of the post is unknown: it counts from here
   EXPECT_FALSE(usual.look(3, 0, at(134)));
   EXPECT_TRUE(usual.look(3, 0, at(134.4)));
   EXPECT_FALSE(usual.look(4, 1, at(134.5)));

@@ -66,7 +66,7 @@ class References : public testing::Test {
   std::unique_ptr<RecvEnd> recv_;
 };
 
-// The receiver has pages of its own for the same memory: what one side writes, the other reads there.
+// The receiver has its own mapping of the same memory: data that one side writes, the other reads there.
 TEST_F(References, LeadTheReceiverToTheSendersMemory) {
   const SharedMemory input = memory_of(64_KiB);
   const SharedMemory output = memory_of(64_KiB);
@@ -118,7 +118,7 @@ TEST_F(References, BytesAndReferencesAndAnnouncementsKeepTheirOrder) {
   EXPECT_EQ(taken.front(), std::byte{4});  // as it was
 }
 
-// More memories than a connection remembers, twice round.
+// More memories than a connection remembers, used twice in turn.
 TEST_F(References, ResolvesReferencesToManyMemories) {
   std::vector<SharedMemory> memories;
   for (int i = 0; i < 40; ++i) {

@@ -24,7 +24,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // of a clock that does not wait for it
+constexpr Nanoseconds kMinute = std::chrono::minutes(1);  // on a clock that does not wait for it
 
 struct Connection {
   UniqueFd connecting;

@@ -64,7 +64,7 @@ bool sends(SendEnd& send, std::span<const std::byte> message) {
   return false;
 }
 
-// Any length after any other, from two threads, so that the lanes run ahead of each other.
+// Messages of all lengths in random order, from two threads, so that some lanes run ahead of others.
 TEST(StripedEnds, SlotsOfAllLengthsArriveWholeAndInOrder) {
   for (const SocketCounts counts : {SocketCounts{1, 1}, SocketCounts{1, 3}, SocketCounts{3, 2}}) {
     Striped ends(counts);

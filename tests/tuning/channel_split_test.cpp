@@ -9,7 +9,7 @@
 namespace ringside {
 namespace {
 
-/// Read once each: a model is kilobytes of YAML.
+/// Reads each version's model once: a model is kilobytes of YAML.
 const SchedulerModel& scheduler_of(const std::string& version) {
   static std::map<std::string, SchedulerModel> known;
   const auto [place, is_new] = known.try_emplace(version);
@@ -48,7 +48,7 @@ TEST(ChannelSplit, OneTaskFillsItsChannelsEvenly) {
   EXPECT_EQ(split.hi, 3072U);
 }
 
-// Cells of 16 KiB with 32 KiB traffic. Two tasks of 3 cells on 2 channels: 3 cells a channel.
+// Cells of 16 KiB with 32 KiB of traffic. Two tasks of 3 cells on 2 channels: 3 cells per channel.
 TEST(ChannelSplit, TheNextTaskStartsWhereTheLastOneEnded) {
   const std::vector<SplitTask> tasks{all_reduce(3 * 4096, 1), all_reduce(3 * 4096, 1)};
   const auto splits = split_channels(tasks, {.nranks = 8, .nnodes = 1, .nchannels = 16});

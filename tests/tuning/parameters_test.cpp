@@ -39,7 +39,7 @@ TEST(TuningParameters, ACollectivesOwnListReplacesTheOneForAll) {
   EXPECT_EQ(algorithm(*parameters, Collective::AllReduce, Algorithm::Nvls), Permission::Yes);
 }
 
-// Leaving LL out asks for LL128 by name, and so skips its safety rule; leaving LL128 out does not.
+// Excluding LL requests LL128 by name, and so skips its safety rule; excluding LL128 does not.
 TEST(TuningParameters, ExcludingAsksForTheOthers) {
   const auto parameters = parse({{"NCCL_PROTO", "^LL"}});
   ASSERT_TRUE(parameters);

@@ -27,7 +27,7 @@ CommShape blackwell_shape(int nnodes) {
   return shape;
 }
 
-/// h100_shape with a network that reduces.
+/// Returns h100_shape with a network that reduces.
 CommShape collnet_shape(int nnodes, int heads) {
   CommShape shape = h100_shape(nnodes);
   shape.has_collnet = shape.has_collnet_chain = true;
@@ -258,7 +258,7 @@ TEST(Release231, TheLastAlgorithmWinsAmongEqualTimes) {
   EXPECT_EQ(chosen("2.31", 0.6F), Algorithm::CollNetDirect);
 }
 
-// The log of 2.31 prints the numbers of LL128 where it is off.
+// The log of 2.31 prints the numbers of LL128 where it is disabled.
 TEST(Release231, ARefusedPairKeepsItsCost) {
   CommShape shape = h100_shape(2);
   shape.graphs[0].type_inter = PathType::Sys;
