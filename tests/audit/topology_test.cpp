@@ -69,7 +69,7 @@ TEST(AuditTopologies, RebuildsTheChoicesFromGeneratedLogs) {
   }
 }
 
-// Each test loses one line of the dump, every 7th line in turn: the model is used all the same, and nothing crashes.
+// Each test loses one line of the dump, every 7th line: the model is used all the same, and nothing crashes.
 TEST(AuditTopologies, WithoutOneOfTheirLinesAreHostsOrRefused) {
   LogRequest request;
   request.hosts = *load_hosts("dgx-a100", 1, std::nullopt);

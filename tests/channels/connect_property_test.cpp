@@ -41,7 +41,7 @@ void expect_tree(const std::vector<Channels::TreePlace>& tree) {
     root = Rank{static_cast<int>(rank)};
   }
   ASSERT_NE(root, kNoRank);
-  // There is one edge fewer than ranks and each child has one parent, so no cycle exists beside the tree.
+  // There is one edge fewer than ranks and each child has one parent, so no cycle exists next to the tree.
   ASSERT_EQ(edges, tree.size() - 1);
   ASSERT_EQ(reached_from(tree, root), static_cast<int>(tree.size()));
 }

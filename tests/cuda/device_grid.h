@@ -7,7 +7,7 @@
 namespace ringside {
 
 /// Returns cases of every collective with every algorithm and protocol that it has, on `nranks` ranks, with float32,
-/// bfloat16, float16, float8_e4m3 and two of the other types: small and odd sizes, all operations in turn, in place
+/// bfloat16, float16, float8_e4m3 and two of the other types: small and odd sizes, all operations alternately, in place
 /// and not, and unaligned buffers.
 std::vector<DeviceCase> device_grid(int nranks);
 

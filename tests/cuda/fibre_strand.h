@@ -18,7 +18,7 @@ Byte* place_of_pack(Byte* place) {
   return place;
 }
 
-/// A copy of a block and its tables, with nothing else beside it.
+/// A copy of a block and its tables, with nothing else next to it.
 struct FibreBlockCopy {
   DeviceBlock block;
   std::vector<std::byte> ends;

@@ -8,7 +8,7 @@
 
 namespace ringside {
 
-/// Replaces an NVSwitch: ranges of addresses that stand for several copies of some memory. Only a FibreMachine that
+/// Replaces an NVSwitch: ranges of addresses that represent several copies of some memory. Only a FibreMachine that
 /// asks for the copies can load or store there.
 ///
 /// Threads  any

@@ -25,7 +25,7 @@ struct Fibres::Fibre {
   std::unique_ptr<std::byte[]> stack;
   ucontext_t context = {};
   bool has_ended = false;
-  // The address sanitizer must be told of each change of stacks.
+  // The address sanitizer must be informed of each change of stacks.
   void* fake_stack = nullptr;
   const void* bottom = nullptr;
   std::size_t size = 0;

@@ -82,7 +82,7 @@ class SharedCount {
 
 class CudaProcesses : public testing::TestWithParam<Way> {};
 
-/// One test per collective: where processes share one GPU in turns, all of them together take minutes.
+/// One test per collective: where processes use one GPU alternately, all of them together take minutes.
 class CudaProcessGrid : public testing::TestWithParam<std::tuple<Way, Collective>> {};
 
 TEST_P(CudaProcessGrid, EveryAlgorithmGivesTheHostsBits) {

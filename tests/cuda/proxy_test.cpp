@@ -115,7 +115,7 @@ class LentLineRecvEnd final : public RecvEnd {
   const HostRegion region_{Bytes{kSlot}};
 };
 
-/// A proxy's FIFO and the line behind it; the test does by hand what a kernel does.
+/// A proxy's FIFO and the line behind it; the test does manually what a kernel does.
 class ProxyTest : public testing::Test {
  protected:
   /// first  the number of messages that have passed already

@@ -64,7 +64,7 @@ void add(Cases& all, const std::string& set, const std::string& verb,
   }
 }
 
-/// Adds generated hangs of 8 ranks, of all classes in turn, with all files and with some of them lost.
+/// Adds generated hangs of 8 ranks, of all classes alternately, with all files and with some of them lost.
 void add_generated(Cases& all, const std::string& set, int lost_percent) {
   hangs::GenerateOptions options;
   options.cases = 52;

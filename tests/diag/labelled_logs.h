@@ -44,7 +44,7 @@ struct LabelledLog {
 
 /// Loads logs that each have a NAME.label.json, by name. Throws if a label is invalid, as the functions below do.
 std::vector<LabelledLog> load_corpus_logs(const std::string& folder);
-/// Loads texts beside a labels.json whose rows hold the expectations (`keys`), or texts that are in a table of
+/// Loads texts next to a labels.json whose rows hold the expectations (`keys`), or texts that are in a table of
 /// expectations.
 std::vector<LabelledLog> load_labelled_pastes(const std::string& folder,
                                               const std::string& expectations);

@@ -14,7 +14,7 @@ enum class Harm {
   ShortHistory,   ///< every rank kept only its newest calls
   UnevenHistory,  ///< one rank kept only its newest calls
   TornDump,       ///< the dump of one rank ends in its middle
-  StrangeFiles,   ///< files beside it that belong to no job, or to another one
+  StrangeFiles,   ///< files next to it that belong to no job, or to another one
 };
 
 inline constexpr Harm kHarms[] = {Harm::LostDump, Harm::LostRank,     Harm::DumpsOnly,

@@ -5,7 +5,7 @@
 
 namespace ringside::logs {
 
-/// Returns the paths of the labelled logs beside the checkout, sorted; the README there describes them. Throws as
+/// Returns the paths of the labelled logs next to the checkout, sorted; the README there describes them. Throws as
 /// shared_folder() does.
 std::vector<std::string> corpus_logs();
 

@@ -55,7 +55,7 @@ TEST(Ll128, AFlagFollowsEach120Bytes) {
   EXPECT_EQ(word(memory, 32), 0xefeeedecebeae9e8U);  // byte 232 = 0xe8
 }
 
-// With more slots, each one is used in turn: 32 steps before the low 31 bits wrap around.
+// With more slots, each one is used once per round: 32 steps before the low 31 bits wrap around.
 TEST(Ll, FillsEachOfMoreSlotsOnce) {
   EXPECT_FALSE(Ll::fills_slot(0x7fffffdf, 32));
   for (std::uint64_t step = 0x7fffffe0; step <= 0x7fffffff; ++step) {

@@ -21,7 +21,7 @@ TraceFile parsed(const FileBytes& bytes) {
   return *std::move(file);
 }
 
-TraceFile parsed(FileBytes&&) = delete;  // a trace refers to the bytes
+TraceFile parsed(FileBytes&&) = delete;  // a trace refers to its bytes
 
 /// Header, then three blocks with the steps 0 1, 2 3, 4 5; `ends` holds where each part ends.
 struct ThreeBlocks {

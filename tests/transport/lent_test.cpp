@@ -40,7 +40,7 @@ class LentEnds : public testing::TestWithParam<const Transport*> {
   }
   static Bytes size_of_message(std::uint64_t count) { return Bytes{1000 - count * 7 % 900}; }
 
-  /// Fills the slot for message `count` by hand, and posts it.
+  /// Fills the slot for message `count` manually, and posts it.
   ///
   /// returns  false if the slot is not free
   static bool send(const Ends& ends, std::uint64_t count) {

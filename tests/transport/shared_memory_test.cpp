@@ -118,7 +118,7 @@ TEST_F(References, BytesAndReferencesAndAnnouncementsKeepTheirOrder) {
   EXPECT_EQ(taken.front(), std::byte{4});  // as it was
 }
 
-// More memories than a connection remembers, used twice in turn.
+// More memories than a connection remembers, used in two rounds.
 TEST_F(References, ResolvesReferencesToManyMemories) {
   std::vector<SharedMemory> memories;
   for (int i = 0; i < 40; ++i) {
