@@ -38,6 +38,7 @@ struct JobOptions {
 Result<Environment> environment_with(const std::vector<std::string>& settings);
 
 /// Returns environment_with(options.set), without the settings of the cluster file.
+/// errors  as environment_with()
 Result<Environment> environment_of(const JobOptions& options);
 
 /// Loads the hosts of a job, as runs of equal hosts. Does not load the fabric between them.

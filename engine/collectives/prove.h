@@ -63,6 +63,7 @@ Result<ProofSummary> prove(std::span<const ChannelTask> tasks, std::span<const P
                            const ProofOptions& options = {});
 
 /// Proves the programs that record() makes of the tasks.
+/// errors  as above
 Result<ProofSummary> prove(std::span<const ChannelTask> tasks, const ProofOptions& options = {});
 
 }  // namespace ringside

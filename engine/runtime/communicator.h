@@ -79,6 +79,7 @@ class Communicator {
   Status run(const CollectiveCall& call);
   /// Runs several calls, which may overlap if the executor has queues. Each call sees the results of the calls before
   /// it.
+  /// errors  as run()
   Status run_all(const std::vector<CollectiveCall>& calls);
 
   /// Splits the ranks: the ranks of one colour form a child communicator, ordered by key. The child inherits the
@@ -106,6 +107,7 @@ class Communicator {
   /// errors  the first error of an earlier call; async_error() later returns this call's own error
   Status enqueue(CollectiveCall call, HostStream& stream);
   /// Enqueues several calls, as in run_all().
+  /// errors  as there
   Status enqueue(std::vector<CollectiveCall> calls, HostStream& stream);
 
   /// Launches the calls on a device stream, after its earlier work and before its later work. They are launched when

@@ -27,6 +27,7 @@ Result<Gpu> read_gpu(const Keys& keys);
 
 /// Reads the model, given by name or by numbers.
 /// has_experts  layers may have experts
+/// errors       InvalidArgument: unknown model, or a key is missing or out of range
 Result<TransformerShape> read_model(const Keys& keys, bool has_experts);
 
 /// Return the keys of read_model() and read_gpu(), and the additional keys of a model with experts.
@@ -75,6 +76,8 @@ struct Training {
 /// Returns the keys in addition to those of the model and the GPU.
 std::span<const std::string_view> training_keys();
 
+/// Reads the keys of the model, the GPU and training.
+/// errors  InvalidArgument: a key is missing or out of range, or a combination is invalid
 Result<Training> read_training(const Keys& keys, bool has_experts = false);
 
 }  // namespace ringside::workload

@@ -88,6 +88,7 @@ class Communicator {
              DataType type, CallOptions options = {});
 
   /// The sum (or `op`) of all ranks' data, in place.
+  /// errors  as run(); this also holds for the next three functions
   template <Elements R>
   Status all_reduce(R&& data, RedOp op = RedOp::Sum) {
     return run(Collective::AllReduce, std::ranges::data(data), std::ranges::data(data),

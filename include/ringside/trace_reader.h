@@ -42,12 +42,14 @@ class TraceFile {
   static Result<TraceFile> open(const std::string& path);
   /// Opens only the first bytes of a longer file, to show them while the rest is read. Events have
   /// the same numbers as in the whole file. The block that is cut does not count as torn.
+  /// errors  as open()
   static Result<TraceFile> open_begin(const std::string& path, std::size_t most_bytes);
   /// Opens the whole file after open_begin(), in the same mapping. For any other object it parses
   /// the file again.
   [[nodiscard]] TraceFile whole() const;
 
   /// Parses bytes in memory, which must outlive the result.  name  for messages
+  /// errors  Corrupt: not an .rtrace file, or written in a newer version
   static Result<TraceFile> parse(std::span<const std::byte> bytes, const std::string& name);
 
   /// Returns the processes in the order of their introductions: the creator first. At most 4096 are

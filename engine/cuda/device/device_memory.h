@@ -26,6 +26,7 @@ class DeviceMemory {
   virtual Result<std::byte*> take(Bytes size) = 0;
 
   /// Does the same with memory in which hosts and kernels see each other's stores while a kernel runs.
+  /// errors  System: no memory
   virtual Result<std::byte*> take_shared(Bytes size) = 0;
 
   /// Copies between the caller's memory and allocated memory. errors  System
@@ -57,6 +58,7 @@ class DeviceMemory {
   /// Allocates as take(), for memory that other ranks open.
   /// by     how other processes open it: Ipc, or File if place() says so
   /// shape  place().id is not 0
+  /// errors  System: no memory, or the driver refuses to share it
   virtual Result<std::byte*> take_to_share(Bytes size, MemoryWay by) = 0;
   /// Returns a description by which a rank of another process opens `memory`, which is inside memory from
   /// take_to_share() or, on a GPU, inside any allocation. Only memory from take_to_share() stays valid for ranks of

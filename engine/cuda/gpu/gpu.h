@@ -73,8 +73,10 @@ class Gpu {
   [[nodiscard]] virtual void* stream() const = 0;
 
   /// Captures the work that `work` enqueues into a graph, without running it.
+  /// errors  System; those of `work`
   virtual Result<std::unique_ptr<GpuGraph>> capture(const std::function<Status()>& work) = 0;
   /// Returns how long the work that `work` begins takes by the GPU's clock; waits for it.
+  /// errors  System; those of `work`
   virtual Result<Seconds> time(const std::function<Status()>& work) = 0;
 };
 

@@ -13,6 +13,7 @@ namespace ringside {
 AdapterAccess adapter_access_of(int device);
 
 /// Does the work of DeviceMemory::flush_arrived().
+/// errors  System
 Status flush_adapters_writes(int device);
 
 /// Returns GPU memory as a dma-buf; empty: the driver exports none, as before CUDA 11.7 and without the open kernel

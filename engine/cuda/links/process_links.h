@@ -53,6 +53,7 @@ class ProcessLinks final : public DeviceLinks {
 
   /// Makes the slots of groups behind a switch, whose connections exist: as SwitchLinks::connect().
   /// shape  has_switch()
+  /// errors  as there
   Status connect_switches(std::span<const SwitchName> wanted, Deadline deadline);
   Result<SwitchSlots> slots_of(const SwitchName& name, Rank /*me*/) override {
     return switches_.slots_of(name);

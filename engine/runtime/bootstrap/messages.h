@@ -31,6 +31,7 @@ struct JoinMessage {
   Secret ticket = {};    ///< on rank 0: BootstrapRoot::ticket(), if RootOptions::wants_ticket
 };
 std::vector<std::byte> to_bytes(const JoinMessage& message);
+/// errors  Corrupt: malformed; this also holds for the other parsers of this header
 Result<JoinMessage> parse_join(std::span<const std::byte> bytes);
 
 /// root -> rank. Also rank -> root, once: Linked when the rank is connected to both neighbours, or Failure.

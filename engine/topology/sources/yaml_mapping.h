@@ -30,6 +30,7 @@ class YamlMapping {
   [[nodiscard]] Result<int> whole(const char* key, int least, int most, const char* example) const;
 
   /// A value with its unit, by parse_bandwidth() or parse_time().
+  /// errors  as the class; those of `parse`
   template <typename T>
   [[nodiscard]] Result<T> quantity(const char* key, const char* example,
                                    Result<T> (*parse)(std::string_view)) const {

@@ -48,6 +48,7 @@ class Acceptor {
                                                   AcceptorLimits limits = {},
                                                   Clock& clock = real_clock());
   /// Serves a socket that already listens, as made by listen_on().
+  /// errors  System: out of file descriptors
   static Result<std::unique_ptr<Acceptor>> serve(UniqueFd listener, const Secret& secret,
                                                  AcceptorLimits limits = {},
                                                  Clock& clock = real_clock());
