@@ -40,7 +40,7 @@ struct TopologyDump {
 /// A line `Pattern p, ..., nChannels n, bw .., type A/B, ...`. Processes with the same line share one fact.
 struct PatternFact {
   int pattern = -1, cross_nic = -1, nchannels = -1;
-  float bw_intra = -1, bw_inter = -1;
+  float bw_intra = -1, bw_inter = -1;  ///< GB/s of one channel
   std::string type_intra = {}, type_inter = {};
   Evidence evidence = {};
 

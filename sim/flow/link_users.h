@@ -45,7 +45,7 @@ class LinkUsers {
 
    private:
     struct Edge {
-      double moment = 0;
+      double moment = 0;     ///< s
       double weight = 0;     ///< of the spans that begin (or end) at this edge or before
       double by_moment = 0;  ///< sum of weight times moment over the same spans
     };
@@ -54,7 +54,7 @@ class LinkUsers {
     std::vector<Edge> firsts_, lasts_;
   };
 
-  /// Users of one kind.
+  /// Sums over the users of one kind: lines; lines times their share of active time; rate, bytes/s.
   struct Group {
     const FlowShape* shape = nullptr;
     int kind = 0;
@@ -63,8 +63,8 @@ class LinkUsers {
   };
 
   const bool has_spans_;
-  std::vector<Group> groups_;  ///< sorted by shape and kind
-  double active_ = 0, use_ = 0;
+  std::vector<Group> groups_;    ///< sorted by shape and kind
+  double active_ = 0, use_ = 0;  ///< the same sums over all groups
   Before before_;
 };
 
