@@ -14,6 +14,7 @@
 #include "base/wording.h"
 #include "harness/hangs/calls.h"
 #include "study/even_domains.h"
+#include "study/explain/fabric_rounding.h"
 #include "study/simulation.h"
 #include "study/what_if.h"
 
@@ -419,6 +420,8 @@ Result<CallClock> CallClock::make(SimQuestion base, int ranks) {
     all.nodes = impl->nnodes;
     RINGSIDE_TRY(AskedJob whole, load_job(all));
     impl->placed = whole.fabric->nodes;
+    impl->note = fabric_note(*whole.fabric->fabric, impl->placed);
+    if (!impl->note.empty()) impl->note.insert(0, "fabric: ");
     impl->ways = KindsOfWays(std::move(whole), 0);
   } else {
     JobOptions two = impl->base.job;

@@ -57,8 +57,8 @@ class CallClock {
   /// Returns the number of hosts that the ranks use, in whole NVLink domains.
   [[nodiscard]] int hosts() const;
 
-  /// Returns a sentence about the hosts that the job uses of each NVLink domain; empty: all of
-  /// them.
+  /// Returns a sentence about the hosts that the job uses of each NVLink domain, or as
+  /// fabric_note() about its fabric; empty: nothing to say.
   [[nodiscard]] const std::string& note() const;
 
   /// Returns the GPUs of all nodes that the cluster has by its `nodes` key; without that key, the

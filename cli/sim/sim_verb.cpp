@@ -152,10 +152,11 @@ std::string perspective(const std::vector<SimRow>& rows) {
       format_bandwidth(best.busiest->rate), 100 * best.busy_share());
 }
 
-/// Returns how the job's fabric differs from what its file requests; empty: not at all.
-std::string rounding_of(const SimPlan& plan) {
+/// Returns how the job's fabric differs from what its file requests, and which part of it the job does not use; empty:
+/// neither.
+std::string fabric_note_of(const SimPlan& plan) {
   const auto& fabric = plan.job.asked.fabric;
-  return fabric ? study::rounding_text(*fabric->fabric) : std::string();
+  return fabric ? study::fabric_note(*fabric->fabric, fabric->nodes) : std::string();
 }
 
 /// The link of a cluster's fabric with the most load, in the best row.
@@ -267,7 +268,7 @@ Json document(const SimPlan& plan, const std::vector<SimRow>& rows) {
     document["beyond_measured"] = beyond;
   }
   document["fabric_note"] = nullptr;
-  if (std::string note = rounding_of(plan); !note.empty()) document["fabric_note"] = note;
+  if (std::string note = fabric_note_of(plan); !note.empty()) document["fabric_note"] = note;
   document["results"] = std::move(results);
   return document;
 }
@@ -299,14 +300,15 @@ void print_variant(const study::PlannedVariant& planned, const study::VariantCal
   }
   const SimRow& row = *call.row;
   const Choice& choice = row.call.tuned.choice;
-  const std::string rounding = rounding_of(*planned.plan);
+  const std::string fabric_note = fabric_note_of(*planned.plan);
   const bool has_ratio = !row.is_alone && !base.is_alone;
   const std::string ratio =
       has_ratio ? fmt::format("{:.2f}", row.busbw.value / base.busbw.value) : "-";
   fmt::print(" {:<{}} {:>12} {:>6} {:>14} {:>8} {:>12.2f} {:>5} {:>9} {:>8}  {}{}\n", label, width,
              row.call.bytes.value, nranks, to_string(choice.algorithm), to_string(choice.protocol),
              in_us(row.result.time), error_text(row, *planned.plan), bandwidth_text(row, row.busbw),
-             ratio, study::limit_text(row), rounding.empty() ? "" : fmt::format("; {}", rounding));
+             ratio, study::limit_text(row),
+             fabric_note.empty() ? "" : fmt::format("; {}", fabric_note));
 }
 
 Json variant_document(const study::PlannedVariant& planned,
@@ -340,7 +342,7 @@ Json variant_document(const study::PlannedVariant& planned,
     if (std::string beyond = study::beyond_measured(*planned.plan); !beyond.empty()) {
       document["beyond_measured"] = beyond;
     }
-    if (std::string note = rounding_of(*planned.plan); !note.empty())
+    if (std::string note = fabric_note_of(*planned.plan); !note.empty())
       document["fabric_note"] = note;
     document["nodes"] = planned.plan->job.shape().nnodes;
     document["nranks"] = planned.plan->job.shape().nranks;
@@ -499,10 +501,10 @@ VerbResult run(const SimArguments& arguments) {
     fmt::print("{}", to_text(all));
     return kFine;
   }
-  const std::string rounding = rounding_of(plan);
+  const std::string fabric_note = fabric_note_of(plan);
   fmt::print("{}\n{}{}{}{}{}{}\n", perspective(rows), fabric_line(rows),
-             rounding.empty() ? "" : fmt::format("# fabric: {}\n", rounding), picked_lines(rows),
-             loop_line(rows), nearer_line(rows) + fallback_line(plan, rows),
+             fabric_note.empty() ? "" : fmt::format("# fabric: {}\n", fabric_note),
+             picked_lines(rows), loop_line(rows), nearer_line(rows) + fallback_line(plan, rows),
              error_bars(rows, plan));
   if (!arguments.is_release_named) {
     RINGSIDE_TRY(const std::string spread, study::release_spread_text(plan, rows));

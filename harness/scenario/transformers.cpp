@@ -165,7 +165,9 @@ Result<TransformerShape> find_transformer(std::string_view name) {
     names.push_back(one.name);
   }
   return Error{ErrorCode::InvalidArgument, "unknown model '" + std::string(name) + "'",
-               suggestion(name, names)};
+               suggestion(name, names) +
+                   "; or in place of model: layers, hidden, heads, vocabulary (and kv_heads, ffn, "
+                   "matrices)"};
 }
 
 }  // namespace ringside

@@ -2,7 +2,27 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace ringside::study {
+namespace {
+
+bool is_oversubscribed(const Fabric& fabric) {
+  return std::ranges::any_of(fabric.shape().tiers,
+                             [](const FabricTier& tier) { return tier.oversubscription > 1.01; });
+}
+
+/// Whether all routes between the hosts pass one switch: those to the same NIC, and those to another rail.
+bool share_leaves(const Fabric& fabric, std::span<const int> hosts) {
+  return std::ranges::all_of(hosts.subspan(1), [&](int host) {
+    const FabricPort first{hosts.front(), 0};
+    const int last = fabric.nics_of(host) - 1;
+    return fabric.way(first, {host, 0}, 0).switches == 1 &&
+           fabric.way(first, {host, last}, 0).switches == 1;
+  });
+}
+
+}  // namespace
 
 std::optional<double> asked_instead(const Fabric& fabric, std::size_t tier) {
   const FabricSettings& settings = fabric.settings();
@@ -29,6 +49,16 @@ std::string rounding_text(const Fabric& fabric) {
                         ratio_text(one.oversubscription), ratio_text(*asked));
   }
   return text.empty() ? text : text + ": links are whole";
+}
+
+std::string fabric_note(const Fabric& fabric, std::span<const int> hosts) {
+  std::string text = rounding_text(fabric);
+  if (hosts.size() < 2 || !is_oversubscribed(fabric) || !share_leaves(fabric, hosts)) return text;
+  if (!text.empty()) text += "; ";
+  return text + fmt::format(
+                    "all {} hosts are below the same leaf switches, so oversubscription has "
+                    "no effect",
+                    hosts.size());
 }
 
 }  // namespace ringside::study

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "sim/fabric/fabric.h"
@@ -19,5 +20,10 @@ std::string ratio_text(double over);
 
 /// Returns "leaf - spine is 2:1, not 8:1: links are whole"; empty if each tier is as requested.
 std::string rounding_text(const Fabric& fabric);
+
+/// Returns rounding_text(), and whether the job is too small for the fabric's upper links: "all 4 hosts are below
+/// the same leaf switches, so oversubscription has no effect". Empty: neither.
+/// hosts  numbers of the job's hosts in the fabric
+std::string fabric_note(const Fabric& fabric, std::span<const int> hosts);
 
 }  // namespace ringside::study

@@ -95,6 +95,20 @@ TEST(SimVerb, OneRankHasNoBandwidth) {
   EXPECT_GT(varied["variants"][0]["results"][0]["busbw_gbs"].get<double>(), 0);
 }
 
+// Four hosts of one leaf use no spine, so a ratio changes nothing, and a reader who compares two should know why.
+TEST(SimVerb, SaysThatHostsOfOneLeafFeelNoOversubscription) {
+  const std::string note =
+      "all 4 hosts are below the same leaf switches, so oversubscription has no effect";
+  const auto said = [&](const std::string& fabric, const std::string& nodes) {
+    return run_program({"sim", "all_reduce", "--bytes", "1M", "--on", "dgx-h100", "--nodes", nodes,
+                        "--fabric", fabric})
+               .out.find(note) != std::string::npos;
+  };
+  EXPECT_TRUE(said("leaf_spine:2:1", "4"));
+  EXPECT_FALSE(said("leaf_spine:2:1", "8"));
+  EXPECT_FALSE(said("leaf_spine:1:1", "4"));
+}
+
 // Two hosts of one leaf have 2 NICs on a rail: 2:1 and 8:1 both leave one link up, and the answers are the same.
 TEST(SimVerb, NotesARoundedOversubscription) {
   const std::string path = temporary_path("rounded.yaml");

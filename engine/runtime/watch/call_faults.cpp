@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <cstdlib>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -76,6 +79,17 @@ CollectiveCall changed(CollectiveCall call, const std::vector<const Fault*>& cha
   return call;
 }
 
+/// Zeros that the kernel provides as they are touched. A changed call must begin when the others' do: to fill its memory
+/// first took longer than a time-out on a busy machine, and the job ended before the rank had begun the call.
+struct Free {
+  void operator()(std::byte* memory) const { std::free(memory); }
+};
+using LazyZeros = std::unique_ptr<std::byte, Free>;
+
+LazyZeros lazy_zeros(std::size_t size) {
+  return LazyZeros(static_cast<std::byte*>(std::calloc(std::max<std::size_t>(size, 1), 1)));
+}
+
 Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
   const std::size_t element = size_of(call.type).value;
   const std::int64_t listed = std::max(lay_out(call.sends), lay_out(call.recvs));
@@ -86,10 +100,12 @@ Status run_apart(const CallFaults::Caller& caller, CollectiveCall call) {
     return Error{ErrorCode::InvalidArgument, fmt::format("a fault makes a call of {} bytes", size),
                  fmt::format("keep it below {}", kMostMemory)};
   }
-  std::vector<std::byte> input(size);
-  std::vector<std::byte> output(size);
-  call.input = input.data();
-  call.output = output.data();
+  const LazyZeros input = lazy_zeros(size);
+  const LazyZeros output = lazy_zeros(size);
+  if (!input || !output)
+    return system_error(fmt::format("{} bytes for a changed call", size), ENOMEM);
+  call.input = input.get();
+  call.output = output.get();
   return caller.run(call);
 }
 
